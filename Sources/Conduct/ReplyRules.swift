@@ -4,6 +4,8 @@ package import Posts
 /// What must be known about a mention to decide whether it may be answered.
 package struct MentionFacts: Sendable {
     package var post: Post
+    /// When a change made the post mention the bot; nil if it did from the beginning.
+    package var mentionAddedAt: Date?
     package var author: Account
     /// The bot's own account.
     package var bot: AccountID
@@ -17,10 +19,12 @@ package struct MentionFacts: Sendable {
     package var repliesInThread: Int
 
     package init(
-        post: Post, author: Account, bot: AccountID, mentionsBot: Bool = true, isDenied: Bool = false,
+        post: Post, mentionAddedAt: Date? = nil, author: Account, bot: AccountID, mentionsBot: Bool = true,
+        isDenied: Bool = false,
         repliesToPersonToday: Int = 0, repliesInThread: Int = 0
     ) {
         self.post = post
+        self.mentionAddedAt = mentionAddedAt
         self.author = author
         self.bot = bot
         self.mentionsBot = mentionsBot
@@ -52,7 +56,8 @@ package struct ReplyRules: Equatable, Sendable {
     /// A request to stop comes before almost every other reason, so that the
     /// caller who sees `asked-to-stop` can remember it whatever else is wrong.
     package func refusal(of mention: MentionFacts, at now: Date) -> Refusal? {
-        refusalOfAuthor(mention) ?? refusalOfTime(mention.post.createdAt, maximumAge, now, maximumLead)
+        refusalOfAuthor(mention) ?? refusalOfTime(
+            mention.mentionAddedAt ?? mention.post.createdAt, maximumAge, now, maximumLead)
             ?? refusalOfCaps(mention)
     }
 

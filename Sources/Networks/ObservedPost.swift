@@ -11,6 +11,8 @@ package struct ObservedPost: Sendable, Equatable {
     package var replyToAddress: String?
     /// When its author last changed it; nil if never, or where the network does not tell.
     package var editedAt: Date?
+    /// When a change made the post name the account that asked; nil if it did from the beginning, or nobody knows.
+    package var mentionAddedAt: Date?
     /// Whether the account that asked has favorited the post.
     package var isFavorited = false
     /// What all posts of the conversation share, where the network tells it with each post.
@@ -21,6 +23,9 @@ package struct ObservedPost: Sendable, Equatable {
     package var replyNeedsApproval = false
     /// A favorite by this account waits for the author's approval or is refused.
     package var favoriteNeedsApproval = false
+
+    /// Since when the post has named the account that asked, if it does.
+    package var calledAt: Date { mentionAddedAt ?? post.createdAt }
 
     /// Equal for two sightings of the same post in one feed.
     ///

@@ -51,6 +51,49 @@ import Testing
         try #require(try await paper.mirror.feeds.health(now: paper.clock.now).first { $0.feed == feed })
     }
 
+    // MARK: Changes
+
+    /// A post is a mention from the moment in which a change makes it name the bot.
+    @Test func aMentionThatAChangeAddsIsAnsweredHoweverOldThePostIs() async throws {
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        try await hear(parts)
+        let written = PaperMirror.now - 5 * 86_400
+        func post(_ id: String, added: Date?) -> ObservedPost {
+            var post = paperPost(id, on: .mastodon, "hello there", at: written)
+            (post.editedAt, post.mentionAddedAt) = (PaperMirror.now + 60, added)
+            return post
+        }
+        paper.bot.add(
+            [
+                post("added", added: PaperMirror.now + 60), post("before", added: PaperMirror.now - 3_600),
+                post("old", added: nil),
+            ], to: .mentions)
+        try await paper.wait(120)
+        try await hear(parts)
+        // What named the bot before the mirror began is nothing to answer.
+        try await expect(subjects(paper), equals: ["added"])
+        let replies = try await paper.actions(.reply)
+        #expect(replies.map(\.state) == [.done])
+        // It is heard once, however often the network tells of it.
+        paper.bot.add([post("added", added: PaperMirror.now + 90)], to: .mentions)
+        try await paper.wait(120)
+        try await hear(parts)
+        #expect(paper.bot.with { $0.published.count } == 1)
+    }
+
+    @Test func aMentionThatAChangeAddedLongAgoIsTooOld() async throws {
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        try await hear(parts)
+        try await paper.wait(3 * 86_400)
+        var post = paperPost("late", on: .mastodon, "hello there", at: PaperMirror.now - 86_400)
+        (post.editedAt, post.mentionAddedAt) = (PaperMirror.now + 60, PaperMirror.now + 60)
+        paper.bot.add([post], to: .mentions)
+        try await hear(parts)
+        try await expect(paper.actions(.reply).map(\.reason), equals: ["too-old"])
+    }
+
     // MARK: What is thrown away
 
     @Test func whatWentWrongIsForgottenInItsTimeUnlessItIsStillOpen() async throws {

@@ -27,11 +27,13 @@ import Testing
         _ = try await network.page(feed, .older(cursor))
         _ = try await network.page(feed, .newer(than: "9"))
         let requests = loopback.requests
+        // What the server is, is known from the first answer on; of two parameters with one name the last is seen here.
+        let later = feed == .mentions ? query.merging(["types[]": "update"]) { $1 } : query
         #expect(requests.map(\.path) == [path, path, path])
         #expect(requests.map(\.method) == ["GET", "GET", "GET"])
         #expect(
             requests.map(\.query) == [
-                query, query.merging(["max_id": cursor]) { $1 }, query.merging(["min_id": "9"]) { $1 },
+                query, later.merging(["max_id": cursor]) { $1 }, later.merging(["min_id": "9"]) { $1 },
             ])
         for request in loopback.server.requests {
             #expect(request.header("Authorization") == "Bearer \(Loopback.token)")
@@ -40,6 +42,62 @@ import Testing
             #expect(request.header("Content-Type") == nil)
             #expect(request.body.isEmpty)
         }
+    }
+
+    /// What others than Mastodon do with a type that they do not know, nobody can tell.
+    @Test(arguments: [
+        ("4.5.0", ["mention", "update"]), ("0.20.1+git-57cb4fe", ["mention"]),
+        ("2.7.2 (compatible; Akkoma 3.10.4)", ["mention"]),
+    ])
+    func changesAreAskedForWhereTheyAreKnown(version: String, types: [String]) async throws {
+        let instance = Answer.json(
+            #"{"domain":"home.example","version":"\#(version)","source_url":"https://x.example/gotosocial"}"#)
+        let loopback = try Loopback { request in
+            if request.path == "/api/v2/instance" {
+                return version == "4.5.0" ? .json(#"{"domain":"home.example","version":"4.5.0"}"#) : instance
+            }
+            return request.path == "/api/v1/notifications" ? .json("[]") : nil
+        }
+        _ = try await loopback.network.limits()
+        _ = try await loopback.network.page(.mentions, .newest)
+        let request = try #require(loopback.requests.last)
+        #expect(
+            request.target.components(separatedBy: "types%5B%5D=").dropFirst().map { String($0.prefix { $0.isLetter }) }
+                == types)
+    }
+
+    /// A change of a post that the account has to do with tells of it; only one that names the account is for it.
+    @Test func aChangeThatNamesTheAccountIsAMention() async throws {
+        let named = #"[{"id":"1","username":"ann","acct":"ann","url":"https://home.example/@ann"}]"#
+        let edited = #""2026-11-20T20:00:00.000Z""#
+        @Sendable func notification(_ id: String, _ type: String, _ fields: [String: String], at time: String) -> String
+        {
+            Wire.notification(
+                id, status: Wire.status(id, ["created_at": #""2026-11-10T08:00:00.000Z""#].merging(fields) { $1 }),
+                ["type": "\"\(type)\"", "created_at": "\"\(time)\""])
+        }
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/notifications"
+                ? .json(
+                    Wire.list([
+                        notification(
+                            "9", "update", ["mentions": named, "edited_at": edited], at: "2026-11-20T20:00:01.000Z"),
+                        notification(
+                            "8", "update", ["mentions": "[]", "edited_at": edited], at: "2026-11-20T20:00:01.000Z"),
+                        notification(
+                            "7", "mention", ["mentions": named, "edited_at": edited], at: "2026-11-20T20:00:01.000Z"),
+                        // Changed long after the account was told: it was named from the beginning.
+                        notification(
+                            "6", "mention", ["mentions": named, "edited_at": edited], at: "2026-11-10T08:00:05.000Z"),
+                        notification("5", "mention", ["mentions": named], at: "2026-11-20T20:00:01.000Z"),
+                    ])) : nil
+        }
+        let page = try await loopback.network.page(.mentions, .newest)
+        let change = Date(timeIntervalSince1970: 1_795_204_800)
+        #expect(page.items.map(\.address) == ["9", "7", "6", "5"])
+        #expect(page.items.map(\.mentionAddedAt) == [change, change, nil, nil])
+        #expect(page.received == 5)
+        #expect(page.unreadable.isEmpty)
     }
 
     @Test func takesCursorsFromTheLinkHeader() async throws {

@@ -86,7 +86,7 @@ package struct MentionDecider: Sendable {
     private func decideInTurn(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Action], postponed: [Postponed]) {
-        let heard = mentions.filter { $0.post.createdAt >= activated }
+        let heard = mentions.filter { $0.calledAt >= activated }
             .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         let known = try await store.known(.reply, among: heard.map(\.post.id.value))
         // Of who was forgotten nothing is kept, not even that they spoke.
@@ -127,8 +127,8 @@ package struct MentionDecider: Sendable {
             to: mention.target, bystanders: bystanders(of: mention),
             thread: mention.conversation ?? mention.post.id.value)
         let intent = Intent(
-            .reply(reply), due: max(now, network.local(mention.post.createdAt)),
-            expires: network.local(mention.post.createdAt) + rules.maximumAge.timeInterval)
+            .reply(reply), due: max(now, network.local(mention.calledAt)),
+            expires: network.local(mention.calledAt) + rules.maximumAge.timeInterval)
         do {
             return try await decision(
                 about: mention, reply, intent, tries: tries, asksNetwork: asksNetwork, now: now)
@@ -155,7 +155,8 @@ package struct MentionDecider: Sendable {
         about mention: ObservedPost, _ reply: Action.Reply, _ intent: Intent, tries: Int, asksNetwork: Bool, now: Date
     ) async throws -> Outcome {
         var facts = MentionFacts(
-            post: mention.post, author: mention.author, bot: bot, mentionsBot: isSummoned(by: mention))
+            post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author, bot: bot,
+            mentionsBot: isSummoned(by: mention))
         if let refusal = rules.refusal(of: facts, at: network.present(at: now)) {
             try await remember(refusal, of: mention, now: now)
             return .decided(intent.skipped(refusal))

@@ -269,10 +269,12 @@ extension MastodonNetwork {
         case .favorites:
             return NetworkCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
         case .mentions:
+            // Other servers may refuse a type that they do not know.
+            let types = memory.lastInstance?.software == .mastodon ? ["mention", "update"] : ["mention"]
             return NetworkCall(
                 operation: .readMentions, path: ["api", "v1", "notifications"],
                 // A server may hold back the mentions of strangers, whom the bot answers as well as others.
-                query: [("types[]", "mention"), ("include_filtered", "true")])
+                query: types.map { ("types[]", $0) } + [("include_filtered", "true")])
         }
     }
 }
@@ -289,6 +291,8 @@ struct MastodonList {
         var unreadable: UnreadableItem?
         /// When the server told of the item.
         var noticedAt: Date?
+        /// The server tells of a change, whether the post names the account or not.
+        var isChange = false
     }
 
     /// Pages of fewer items are not known to be cut.
@@ -384,7 +388,10 @@ struct MastodonList {
     /// The page in our own terms.
     func page(with translator: MastodonTranslator, _ position: FeedPosition) -> FeedPage {
         let items = entries.compactMap { entry in
-            entry.status.flatMap { translator.post($0, noticedAt: entry.noticedAt) }
+            entry.status.flatMap { status in
+                entry.isChange && !translator.namesOwn(status)
+                    ? nil : translator.post(status, noticedAt: entry.noticedAt)
+            }
         }
         var page = FeedPage(
             items: translator.connected(items.distinct), received: entries.count,
@@ -413,7 +420,8 @@ extension MastodonList.Entry {
         self.init(id: element.id)
         noticedAt = element.value?.createdAt
         let type = element.value?.type
-        guard type == nil || type == "mention" else { return }
+        isChange = type == "update"
+        guard type == nil || type == "mention" || isChange else { return }
         if let status = element.value?.status, type != nil {
             take(status, called: "its post")
         } else {

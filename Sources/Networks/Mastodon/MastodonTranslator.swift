@@ -40,8 +40,19 @@ struct MastodonTranslator {
         post.address = wire.id
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: read.editedAt,
+            mentionAddedAt: Self.mentionAddition(editedAt: read.editedAt, noticedAt: noticedAt),
             isFavorited: wire.isFavourited, replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
+    }
+
+    /// How much later than its notification a change may be dated, for clocks of servers differ: seconds.
+    private static let clockMargin: TimeInterval = 60
+
+    /// When the change was made of which a server told by a notification; nil if the post is as it was, or was changed
+    /// after the server told of it.
+    private static func mentionAddition(editedAt: Date?, noticedAt: Date?) -> Date? {
+        guard let editedAt, let noticedAt, editedAt <= noticedAt + clockMargin else { return nil }
+        return min(editedAt, noticedAt)
     }
 
     /// What the wire tells of a post, as both wire forms tell it.

@@ -230,15 +230,20 @@ extension SandboxState {
         for person in mentions.keys { mentions[person]?.removeAll { $0 == id } }
     }
 
-    /// Writes another text over a post; what it told people stays told.
+    /// Writes another text over a post; what it told people stays told, and whom it names now is told, too.
     mutating func rewrite(_ id: Int64, text: String, language: String?, at date: Date? = nil) {
         guard var post = posts[id] else { return }
+        let told = Set(post.recipients)
         forgetText(of: post)
         (post.text, post.editedAt) = (text, date)
         post.html = StatusHTML(text, population: population)
         post.language = language
         posts[id] = post
         rememberText(of: post)
+        guard let date else { return }
+        for person in post.recipients where person != post.author && !told.contains(person) {
+            notify(person, .mention, by: post.author, post: id, at: date, post.notice)
+        }
     }
 
     private mutating func rememberText(of post: SandboxPost) {
