@@ -23,7 +23,7 @@ EPOCH_MS = 1288834974657
 VALUES = [
     "mirror", "network", "post_id", "author", "address", "text", "created_ms", "minute", "local_day", "is_reply",
     "reply_to_author", "reply_to_post", "visibility", "language", "has_media", "mentions", "sensitive", "time_trusted",
-    "warning", "client", "pictures", "utc_offset", "is_quote",
+    "warning", "client", "pictures", "utc_offset", "is_quote", "link_words",
 ]
 PARTS = re.compile(r"data/tweets?(-part\d{1,6})?\.js")
 REPOST = re.compile(r"RT @\w+:")
@@ -107,7 +107,7 @@ def rows(path, mirror, zone):
                     mirror, "x", number, owner, number, text, milliseconds, local.hour * 60 + local.minute,
                     days[day], is_reply, author, answered, "public", language_of(post.get("lang")), bool(media),
                     " ".join(mention["id_str"] for mention in mentions), post.get("possibly_sensitive", False), True,
-                    None, client_of(post.get("source")), pictures_of(media), None, False,
+                    None, client_of(post.get("source")), pictures_of(media), None, False, None,
                 )
 
 

@@ -65,6 +65,7 @@ extension Archive {
                 UPDATE posts SET text = \(post.text), language = \(post.language), has_media = \(post.hasMedia),
                     sensitive = \(post.isSensitive), mentions = \(post.mentions.map(\.value).joined(separator: " ")),
                     warning = \(post.warning), pictures = \(post.pictures.stored), is_quote = \(post.isQuote),
+                    link_words = \(post.storedLinkWords),
                     text_key = NULL, unfit = NULL, rules = ''
                 WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
                 """)
@@ -117,6 +118,7 @@ extension Archive {
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
                 utc_offset = \(post.utcOffset), is_quote = \(post.isQuote),
+                link_words = \(post.storedLinkWords),
                 text_key = NULL, unfit = NULL, rules = ''
             WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
             """)
@@ -163,6 +165,7 @@ extension Post {
         if isSensitive { post.warning = warning ?? other.warning }
         post.complete(picturesFrom: other)
         post.isQuote = isQuote || other.isQuote
+        if text == other.text, linkWords.isEmpty { post.linkWords = other.linkWords }
         if let answered = other.replyTo {
             post.replyTo = ReplyTarget(
                 author: replyTo?.author ?? answered.author, post: replyTo?.post ?? answered.post)

@@ -12,14 +12,14 @@ package enum PostRow {
         ("language", .text), ("has_media", .boolean), ("mentions", .text),
         ("sensitive", .boolean), ("time_trusted", .boolean),
         ("warning", .text), ("client", .text), ("pictures", .text), ("utc_offset", .integer),
-        ("is_quote", .boolean),
+        ("is_quote", .boolean), ("link_words", .text),
     ]
 
     /// The columns of which ``post(_:)`` makes a post.
     static let fields: SQL = """
         network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
         visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures,
-        utc_offset, is_quote
+        utc_offset, is_quote, link_words
         """
 
     /// The beginning of a query for posts.
@@ -36,7 +36,7 @@ package enum PostRow {
             post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue,
             post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
             post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue, post.pictures.stored.sqlValue,
-            post.utcOffset.sqlValue, post.isQuote.sqlValue,
+            post.utcOffset.sqlValue, post.isQuote.sqlValue, post.storedLinkWords.sqlValue,
         ]
     }
 
@@ -51,7 +51,7 @@ package enum PostRow {
         let answered = ReplyTarget(
             author: try row.optionalText("reply_to_author").map(account),
             post: try row.optionalText("reply_to_post").map { PostID(network: network, value: $0) })
-        return Post(
+        var post = Post(
             id: PostID(network: network, value: try row.text("post_id")),
             author: account(try row.optionalText("author") ?? ""), text: try row.text("text"),
             createdAt: try row.date("created_ms"), isTimeTrusted: try row.boolean("time_trusted"),
@@ -62,6 +62,8 @@ package enum PostRow {
             address: try row.optionalText("address"), warning: try row.optionalText("warning"),
             client: try row.optionalText("client"), pictures: [Picture](stored: try row.optionalText("pictures")),
             utcOffset: try row.optionalInteger("utc_offset").map(Int.init), isQuote: try row.boolean("is_quote"))
+        post.linkWords = try row.optionalText("link_words")?.split(separator: "\n").map(String.init) ?? []
+        return post
     }
 
     /// Deletes posts, a few hundred in one statement.
@@ -84,6 +86,14 @@ package enum PostRow {
 }
 
 extension Post {
+    /// One a line; nil for none.
+    ///
+    /// Words of more than one line are passed over, and so are unreasonably many.
+    var storedLinkWords: String? {
+        let words = linkWords.prefix(100).filter { !$0.isEmpty && !$0.contains(where: \.isNewline) && !$0.containsNUL }
+        return words.isEmpty ? nil : words.joined(separator: "\n")
+    }
+
     /// The post with nothing that a database refuses: no NUL characters, and a
     /// time within the years that a calendar writes with four digits.
     var storable: Post { isStorable ? self : cleaned }

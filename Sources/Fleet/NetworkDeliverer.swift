@@ -17,6 +17,8 @@ package struct NetworkDeliverer: Deliverer {
 
     let network: any SocialNetwork
     let people: People?
+    /// Where the human's posts are; nil where nothing is prepared.
+    let archive: Archive?
     /// Nil where no pictures are sent.
     let pictures: PictureSource?
     let logger: Logger
@@ -24,13 +26,15 @@ package struct NetworkDeliverer: Deliverer {
     /// - Parameters:
     ///   - network: The bot's network, with the bot's credentials.
     ///   - people: What those are called whom the log names.
+    ///   - archive: Where the human's posts are, whose links may have words; nil to leave these as they stand in the text.
     ///   - pictures: Where the human's pictures are; nil where none are sent.
     ///   - logger: Told of what arrived otherwise than it was meant.
     package init(
-        network: any SocialNetwork, people: People? = nil, pictures: PictureSource? = nil,
+        network: any SocialNetwork, people: People? = nil, archive: Archive? = nil, pictures: PictureSource? = nil,
         logger: Logger = Logger(label: "mirror-bot")
     ) {
-        (self.network, self.people, self.pictures, self.logger) = (network, people, pictures, logger)
+        (self.network, self.people, self.archive) = (network, people, archive)
+        (self.pictures, self.logger) = (pictures, logger)
     }
 
     package var requestDeadline: Duration { network.capabilities.requestDeadline }
@@ -183,6 +187,10 @@ package struct NetworkDeliverer: Deliverer {
                 PictureReference(name: $0.reference, picture: $1)
             }, key: action.key,
             createdAt: action.sending ?? action.due)
+        if network.capabilities.linksWords {
+            draft.linkWords = try await archive?.post(wording.source)?.linkWords ?? []
+        }
+        return draft
     }
 
     private static func incomplete(_ action: Action, lacking what: String) -> RequestPreparation {
@@ -213,14 +221,6 @@ package struct NetworkDeliverer: Deliverer {
     }
 }
 
-extension Action {
-    /// What calls to the bot's server name the answered post by; nil for what answers nothing.
-    fileprivate var answeredAddress: String? { target?.address ?? parent?.address }
-}
-
-/// A text that was sent, to be recognised in what a server made of it.
-private struct SentText {
-    private let key: String
 extension SocialNetwork {
     /// A text and its warning without the custom emoji that only the human's server has.
     ///
@@ -243,6 +243,14 @@ extension SocialNetwork {
     }
 }
 
+extension Action {
+    /// What calls to the bot's server name the answered post by; nil for what answers nothing.
+    fileprivate var answeredAddress: String? { target?.address ?? parent?.address }
+}
+
+/// A text that was sent, to be recognised in what a server made of it.
+private struct SentText {
+    private let key: String
     private let keyWithoutHosts: String
 
     init(_ text: String) {

@@ -53,7 +53,8 @@ extension Worker {
         let planner = mirror.planMaker(zone: zone, store: store, limits: limits)
         let hold = SlotHold(archive: mirror.archive, store: store, configuration: configuration, zone: zone)
         let sender = NetworkDeliverer(
-            network: bot, people: mirror.people, pictures: try await PictureSource(mirror), logger: logger)
+            network: bot, people: mirror.people, archive: mirror.archive, pictures: try await PictureSource(mirror),
+            logger: logger)
         let delivery = Delivery(
             store: store, deliverer: deliverer ?? sender,
             onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) },

@@ -109,9 +109,9 @@ final class BlueskyRun {
         let embed = value["embed"]?["$type"]?.name
         let labels = (value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? [])
             .filter { !harmlessLabels.contains($0) }
-        return Post(
-            id: PostID(network: .bluesky, value: uri), author: owner,
-            text: PlainText.fromBluesky(text, facets: facets.map(\.facet)), createdAt: time.date,
+        let read = PlainText.readBluesky(text, facets: facets.map(\.facet))
+        var post = Post(
+            id: PostID(network: .bluesky, value: uri), author: owner, text: read.text, createdAt: time.date,
             isTimeTrusted: time.isTrusted, replyTo: replyTarget(value["reply"]),
             language: value["langs"]?.list.lazy.compactMap(\.text).compactMap(LanguageTag.naming).first,
             // What we do not know is taken for media: the text may make no sense without it.
@@ -122,6 +122,8 @@ final class BlueskyRun {
             }, warning: labels.isEmpty ? nil : labels.joined(separator: " "),
             utcOffset: written.flatMap { Date.utcOffset(rfc3339: $0) },
             isQuote: embed?.hasPrefix("app.bsky.embed.record") ?? false)
+        post.linkWords = read.linkWords
+        return post
     }
 
     /// A part of the text that is more than text, and the people it names; nil where it does not tell its place.

@@ -59,6 +59,9 @@ package struct Draft: Sendable, Equatable {
     package var warning: String?
     /// What goes along; uploaded before.
     package var pictures: [PictureReference]
+    /// Words in the text behind which the address of a link stands in parentheses: where a network lets words lead to an
+    /// address, they do, and the address is left out.
+    package var linkWords: [String] = []
     /// The same for every attempt to publish this draft, different for every other draft; 1 through 64 letters,
     /// digits and hyphens.
     package var key: String

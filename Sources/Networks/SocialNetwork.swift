@@ -346,4 +346,6 @@ package struct Capabilities: Sendable, Equatable {
     package var depths: [Feed: Int] = [:]
     /// A post may have been changed without a time of the change, so that only its text tells.
     package var mayHideEdits = false
+    /// Words of a text can lead to an address that is not in the text.
+    package var linksWords = false
 }

@@ -97,7 +97,7 @@ package struct FediversePost: Sendable {
             chosenContent.html, names: Self.names(of: named), hashtags: Set(hashtags.map { $0.lowercased() }))
         let warning = PlainText.cleaned(warning)
         let isQuote = isQuote || html.quotesPost
-        return Post(
+        var post = Post(
             id: PostID(network: .mastodon, value: identity), author: author, text: html.text,
             createdAt: published ?? noticedAt, isTimeTrusted: published != nil, replyTo: replyTo, isRepost: isRepost,
             visibility: visibility, language: chosenContent.language.flatMap(LanguageTag.naming),
@@ -106,6 +106,8 @@ package struct FediversePost: Sendable {
             warning: warning.isEmpty ? nil : warning,
             // Pictures in the content are attached as well, where they can be sent along at all.
             pictures: Picture.all(attachments, besides: hasPoll), isQuote: isQuote)
+        post.linkWords = html.linkWords
+        return post
     }
 
     // MARK: Visibility

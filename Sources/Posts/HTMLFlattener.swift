@@ -36,6 +36,8 @@ struct HTMLFlattener {
     private(set) var hasOthersPost = false
     /// A picture, video or other thing that is no text is in the content.
     private(set) var hasMedia = false
+    /// The words of links whose addresses follow them.
+    private(set) var linkWords: [String] = []
 
     init(names: [String: String], hashtags: Set<String>, limit: Int) {
         self.names = names
@@ -214,7 +216,9 @@ struct HTMLFlattener {
         if isMention, !shown.isEmpty { return writer.endLink() }
         switch LinkText(shown: shown, address: address) {
         case .words: writer.endLink()
-        case .both: writer.endLink(address: address)
+        case .both:
+            linkWords.append(shown)
+            writer.endLink(address: address)
         case .address:
             // What leads to a picture alone is seen as that picture.
             if shown.isEmpty, hasMedia { return writer.endLink() }
@@ -437,6 +441,8 @@ package struct HTMLText: Equatable, Sendable {
     package let quotesPost: Bool
     /// Whether a picture, video or sound is inside.
     package let hasMedia: Bool
+    /// The words of links whose addresses stand in parentheses behind them in the text.
+    package let linkWords: [String]
 
     /// Reads HTML as ``PlainText/fromHTML(_:mentions:)`` does.
     ///
@@ -450,6 +456,7 @@ package struct HTMLText: Equatable, Sendable {
         text = flattener.flatten(bytes)
         quotesPost = flattener.hasOthersPost || Self.sharesPost(text)
         hasMedia = flattener.hasMedia
+        linkWords = flattener.linkWords
     }
 
     /// Whether a line of the text begins a post that Friendica shares (`♲ bob@other.example:`), or the first or last line

@@ -168,6 +168,15 @@ extension PlainText {
     ///   - facets: The record's parts, in any order.
     /// - Returns: The text without control characters and without white space around it.
     package static func fromBluesky(_ text: String, facets: [BlueskyFacet]) -> String {
+        readBluesky(text, facets: facets).text
+    }
+
+    /// The plain text of a post as a Bluesky record holds it, and the words of its links behind which addresses stand.
+    ///
+    /// - Parameters: As ``fromBluesky(_:facets:)`` takes them.
+    /// - Returns: The text as there, and what ``Post/linkWords`` are of it.
+    package static func readBluesky(_ text: String, facets: [BlueskyFacet]) -> (text: String, linkWords: [String]) {
+        var linkWords: [String] = []
         let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
         var result: [UInt8] = []
         var position = 0
@@ -178,26 +187,33 @@ extension PlainText {
             result.append(contentsOf: bytes[position..<facet.byteStart])
             let shown = bytes[facet.byteStart..<facet.byteEnd]
             if let link = facet.link, isWebAddress(link) {
-                write(shown, leadingTo: trimmed(link), before: bytes[facet.byteEnd...], to: &result)
+                if write(shown, leadingTo: trimmed(link), before: bytes[facet.byteEnd...], to: &result) {
+                    linkWords.append(cleaned(String(decoding: shown, as: UTF8.self)))
+                }
             } else {
                 result.append(contentsOf: shown)
             }
             position = facet.byteEnd
         }
         result.append(contentsOf: bytes[position...])
-        return cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self))
+        return (cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self)), linkWords)
     }
 
+    /// Returns whether the words stand there with the address behind them.
     private static func write(
         _ shown: ArraySlice<UInt8>, leadingTo address: String, before rest: ArraySlice<UInt8>,
         to result: inout [UInt8]
-    ) {
+    ) -> Bool {
         let kind = LinkText(shown: trimmed(String(decoding: shown, as: UTF8.self)), address: address)
-        if kind == .address { return write(address, before: rest, to: &result) }
+        if kind == .address {
+            write(address, before: rest, to: &result)
+            return false
+        }
         result.append(contentsOf: shown)
-        guard kind == .both else { return }
+        guard kind == .both else { return false }
         if result.last?.isHTMLSpace == false { result.append(UInt8(ascii: " ")) }
         write("(\(address))", before: rest, to: &result)
+        return true
     }
 
     /// The parts that name whole characters of the text, in the order of the text.

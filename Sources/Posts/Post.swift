@@ -60,6 +60,8 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var client: String?
     /// By how many minutes the author's clock was ahead of UTC; nil where nobody tells.
     package var utcOffset: Int?
+    /// The words of links whose addresses stand in parentheses behind them in the text: `words (https://…)`.
+    package var linkWords: [String] = []
 
     package init(
         id: PostID, author: AccountID, text: String, createdAt: Date, isTimeTrusted: Bool = true,

@@ -60,6 +60,39 @@ import Testing
         #expect(parts(of: text) == expected)
     }
 
+    @Test(arguments: [
+        (
+            "see why I left (https://a.example/b), it took long", ["why I left"], "see why I left, it took long",
+            ["link https://a.example/b why I left"]
+        ),
+        ("日本 (https://a.example/日本_(語)) です", ["日本"], "日本 です", ["link https://a.example/日本_(語) 日本"]),
+        (
+            "one (https://a.example) two (https://b.example/) https://c.example", ["one", "two"],
+            "one two https://c.example",
+            ["link https://a.example one", "link https://b.example/ two", "link https://c.example https://c.example"]
+        ),
+        // What words do not have an address behind them, or another one than a link, stay as they are.
+        ("one (two) three", ["one"], "one (two) three", []), ("one", ["one", "other", ""], "one", []),
+        (
+            "one (https://a.example b)", ["one"], "one (https://a.example b)",
+            ["link https://a.example https://a.example"]
+        ),
+        ("one (https://a.example)", [], "one (https://a.example)", ["link https://a.example https://a.example"]),
+        (
+            "#tag and words (https://a.example)", ["#tag and words"], "#tag and words",
+            ["link https://a.example #tag and words"]
+        ),
+    ])
+    func wordsLeadToTheAddressBehindThem(text: String, words: [String], shown: String, expected: [String]) {
+        let (text, facets) = BlueskyFacets.linked(text, words: words)
+        #expect(text == shown)
+        let parts = facets.map { facet in
+            let covered = String(decoding: Array(text.utf8)[facet.bytes], as: UTF8.self)
+            return "\(facet.link.map { "link \($0)" } ?? "tag \(facet.tag ?? "")") \(covered)"
+        }
+        #expect(parts == expected)
+    }
+
     @Test func marksNoTagThatIsTooLong() {
         let long = String(repeating: "a", count: 64)
         #expect(parts(of: "#" + long).count == 1)

@@ -13,6 +13,14 @@ import Testing
         BlueskyFacet(byteStart: start, byteEnd: end, link: link)
     }
 
+    @Test func tellsTheWordsOfLinks() {
+        let text = "see this and #tag or e.org"
+        let read = PlainText.readBluesky(
+            text, facets: [facet(0, 8), facet(13, 17, "https://e.org/tag"), facet(21, 26, "https://e.org/x")])
+        #expect(read.text == "see this (https://e.org/) and #tag or https://e.org/x")
+        #expect(read.linkWords == ["see this"])
+    }
+
     @Test func aLinkKeepsItsWords() {
         let text = PlainText.fromBluesky(
             Self.example, facets: [facet(23, 35, nil), facet(74, 108, "https://e.org/other")])

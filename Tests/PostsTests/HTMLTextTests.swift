@@ -9,6 +9,14 @@ import Testing
 @Suite struct HTMLTextTests {
     // MARK: Links
 
+    @Test func tellsTheWordsOfLinks() {
+        let read = HTMLText(
+            "<p><a href=\"https://e.org/a\">why I<br>left</a>, <a href=\"https://e.org/b\">e.org/b</a> "
+                + "<a href=\"https://e.org/tags/x\" rel=\"tag\">#x</a></p>")
+        #expect(read.text == "why I left (https://e.org/a), https://e.org/b #x")
+        #expect(read.linkWords == ["why I left"])
+    }
+
     @Test(arguments: [
         // Mastodon: words, and the address with its ends hidden.
         (

@@ -34,6 +34,34 @@ enum BlueskyFacets {
         "\"", "<", ">", "”", "’", "」", "』", "）", "】", "、", "。", "，", "！", "？", "…",
     ]
 
+    /// A text in which words lead to the addresses that stood in parentheses behind them, and its links and tags from left
+    /// to right.
+    ///
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - words: Words behind which an address may stand, as in `words (https://…)`; those of which that is not true are
+    ///     passed over.
+    /// - Returns: The text without those addresses, and its parts.
+    static func linked(_ text: String, words: [String]) -> (text: String, facets: [Facet]) {
+        var result = ""
+        var links: [Facet] = []
+        var rest = text[...]
+        for words in words where !words.isEmpty {
+            guard let range = rest.range(of: words + " (", options: .literal) else { continue }
+            let behind = rest[range.upperBound...].prefix { !$0.isWhitespace }
+            guard let address = link(in: Array(behind.unicodeScalars), at: 0)?.link, behind.hasPrefix(address + ")")
+            else { continue }
+            result += rest[..<range.lowerBound]
+            let start = result.utf8.count
+            result += words
+            links.append(Facet(bytes: start..<result.utf8.count, link: address))
+            rest = rest[behind.index(behind.startIndex, offsetBy: address.count + 1)...]
+        }
+        result += rest
+        let others = facets(in: result).filter { other in !links.contains { $0.bytes.overlaps(other.bytes) } }
+        return (result, (links + others).sorted { $0.bytes.lowerBound < $1.bytes.lowerBound })
+    }
+
     /// The links and tags of `text` from left to right.
     static func facets(in text: String) -> [Facet] {
         var facets: [Facet] = []

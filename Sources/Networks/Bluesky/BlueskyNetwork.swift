@@ -73,6 +73,7 @@ package struct BlueskyNetwork: SocialNetwork {
             requestDeadline: NetworkCall.usualDeadline * 4)
         // The author of each of the four posts above it, by the open source of what most apps read from.
         capabilities.repliesTellAncestors = true
+        capabilities.linksWords = true
         // As the documents of the record have it.
         capabilities.largestPicture = 1_000_000
         return capabilities

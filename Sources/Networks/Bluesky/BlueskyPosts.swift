@@ -196,14 +196,16 @@ struct BlueskyTranslator {
         let time = time(of: record, address, noticedAt: noticedAt)
         var named: Set<String> = []
         let mentions = record.facets.flatMap(\.mentions).filter { named.insert($0).inserted }
-        let post = Post(
-            id: PostID(network: .bluesky, value: address.uri), author: author.id, text: text(of: record),
+        let read = text(of: record)
+        var post = Post(
+            id: PostID(network: .bluesky, value: address.uri), author: author.id, text: read.text,
             createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: replyTarget(of: record),
             visibility: visibility, language: record.languages.first(where: LanguageTag.isWellFormed),
             hasMedia: record.hasMedia, isSensitive: record.isSensitive,
             mentions: mentions.map { AccountID(network: .bluesky, value: $0) }, address: reference.text,
             warning: record.warning, utcOffset: time.isTrusted ? record.utcOffset : nil, isQuote: record.isQuote)
+        post.linkWords = read.linkWords
         return ObservedPost(
             post: post, author: author, address: reference.text, replyToAddress: record.reply?.parent.text,
             conversation: record.isReply ? record.reply?.root.address.uri : address.uri,
@@ -222,8 +224,8 @@ struct BlueskyTranslator {
             post: parent.map { PostID(network: .bluesky, value: $0.uri) })
     }
 
-    private func text(of record: BlueskyPostRecord) -> String {
-        PlainText.fromBluesky(
+    private func text(of record: BlueskyPostRecord) -> (text: String, linkWords: [String]) {
+        PlainText.readBluesky(
             record.text,
             facets: record.facets.map { BlueskyFacet(byteStart: $0.start, byteEnd: $0.end, link: $0.links.first) })
     }

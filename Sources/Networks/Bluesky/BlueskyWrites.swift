@@ -10,10 +10,10 @@ extension BlueskyNetwork {
         let home = try await beforeSending { try await self.readyHome() }
         let reply = try await beforeSending { try await self.reply(to: draft.replyTo, home) }
         let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, home)
-        let facets = BlueskyFacets.facets(in: draft.text)
+        let (text, facets) = BlueskyFacets.linked(draft.text, words: draft.linkWords)
         let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
         let record = JSONValue.object(leavingOutNil: [
-            "$type": .text(RecordAddress.postCollection), "text": .text(draft.text),
+            "$type": .text(RecordAddress.postCollection), "text": .text(text),
             "createdAt": .text(draft.createdAt.rfc3339), "langs": language.map { .list([.text($0)]) },
             "facets": facets.isEmpty ? nil : .list(facets.map(\.json)), "reply": reply?.json,
             "labels": draft.warning.map(Self.labels), "embed": try embed(draft.pictures),
