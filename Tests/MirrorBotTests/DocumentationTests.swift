@@ -84,6 +84,24 @@ import Testing
     // MARK: docs/architecture.md
 
     /// A link `Type.function` leads to the file that has the function.
+    // MARK: JSON
+
+    /// The name of a document's form is said in one place: one name is one shape.
+    @Test func everySchemaNameMeansOneShape() throws {
+        let sources = Self.root.appendingPathComponent("Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+            .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        var places: [String: Int] = [:]
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /schema[^\n]{0,20}"(mirror-bot\/[a-z-]+\/[0-9]+)"/) {
+                places[String(match.1), default: 0] += 1
+            }
+        }
+        #expect(places.count > 25)
+        #expect(places.filter { $0.value > 1 }.isEmpty)
+    }
+
     @Test func everyFunctionOfTheMapIsInItsFile() throws {
         let text = try lines(of: "docs/architecture.md").joined(separator: "\n")
         let places = text.matches(of: /\[`(?<type>\w+)\.(?<name>\w+)`\]\(\.\.\/(?<path>[^)]+)\)/)

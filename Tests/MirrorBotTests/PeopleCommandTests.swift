@@ -54,7 +54,7 @@ import Testing
     /// What is known of a person after each change, for programs.
     @Test func changesAreToldToPrograms() async throws {
         struct Change: Decodable, Equatable {
-            var schema = "mirror-bot/person/1"
+            var schema = "mirror-bot/person-change/1"
             var account = "did:plc:abc"
             var stance: String?
             var sameAs: [String] = []

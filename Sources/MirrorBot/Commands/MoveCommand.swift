@@ -156,9 +156,10 @@ struct MoveCommand: AsyncParsableCommand {
     private static func print(_ line: String) { Console.current.output.writeLine(line) }
 
     private static func print(_ receipt: MirrorMove.Receipt) {
-        let shown = ["posts", "people", "examples", "actions", "plans"].compactMap { table in
-            receipt.rows[table].map { "\($0) \($0 == 1 ? String(table.dropLast()) : table)" }
-        }
+        let names = [
+            ("posts", "post"), ("people", "person"), ("examples", "example"), ("actions", "action"), ("plans", "plan"),
+        ]
+        let shown = names.compactMap { table, one in receipt.rows[table].map { "\($0) \($0 == 1 ? one : table)" } }
         let total = receipt.rows.values.reduce(0, +)
         let list = shown.isEmpty ? "" : ": " + shown.joined(separator: ", ")
         print("mirror \(receipt.mirror) lives at \(Printable.line(receipt.to)) now\(list)")

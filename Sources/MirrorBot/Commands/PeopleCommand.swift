@@ -217,7 +217,7 @@ struct PeopleBook {
 
 /// What is said of somebody after a change, for programs.
 private struct PersonChange: Encodable {
-    let schema = "mirror-bot/person/1"
+    let schema = "mirror-bot/person-change/1"
     let account: String
     /// Nil where nothing is said.
     let stance: String?
