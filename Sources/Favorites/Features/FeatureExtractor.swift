@@ -122,7 +122,7 @@ package struct FeatureExtractor: Sendable {
         }
     }
 
-    private static func isWord(_ scalars: String.UnicodeScalarView) -> Bool {
+    static func isWord(_ scalars: String.UnicodeScalarView) -> Bool {
         !scalars.contains(where: isBlank)
             && scalars.contains { isCommon($0.value) || isMeaningful($0.properties.generalCategory) }
     }

@@ -1,0 +1,66 @@
+import Foundation
+
+/// Tells how alike two texts are by their words.
+///
+/// The likeness is the cosine of the texts' vectors. A word that occurs n times in a text has the part
+/// (1 + ln n)·ln((1 + N)/(1 + df)) there, where df of N known texts have the word: a word in all of them says nothing, and
+/// one in none of them has a weight all the same. Sums run in the order of the words, so that the same texts have the same
+/// likeness to the last bit, on every machine.
+package struct WordLikeness: Sendable {
+    /// How often each word occurs in a text.
+    package typealias Words = [String: Int]
+
+    /// A text as a vector.
+    package struct Vector: Sendable {
+        /// The words that have a weight, in order.
+        fileprivate let parts: [(word: String, weight: Double)]
+        fileprivate let length: Double
+
+        fileprivate init(_ parts: [(word: String, weight: Double)]) {
+            self.parts = parts
+            length = parts.reduce(0) { $0 + $1.weight * $1.weight }.squareRoot()
+        }
+    }
+
+    private let texts: Int
+    private let frequencies: [String: Int]
+
+    /// - Parameter texts: The words of the texts that tell how much a word says.
+    package init(_ texts: some Collection<Words>) {
+        self.texts = texts.count
+        var frequencies: [String: Int] = [:]
+        for words in texts { for word in words.keys { frequencies[word, default: 0] += 1 } }
+        self.frequencies = frequencies
+    }
+
+    package func vector(_ words: Words) -> Vector {
+        Vector(
+            words.sorted { $0.key < $1.key }.compactMap { word, count in
+                let weight = (1 + log(Double(max(1, count)))) * inverseFrequency(of: word)
+                return weight > 0 ? (word, weight) : nil
+            })
+    }
+
+    private func inverseFrequency(of word: String) -> Double {
+        log(Double(1 + texts) / Double(1 + frequencies[word, default: 0]))
+    }
+
+    /// Compares two texts.
+    ///
+    /// - Returns: The likeness, from 0 for nothing in common to 1; and the common words, those first that add most to it.
+    package static func compare(_ first: Vector, _ second: Vector) -> (likeness: Double, common: [String]) {
+        var (dot, common) = (0.0, [(word: String, product: Double)]())
+        var (left, right) = (first.parts[...], second.parts[...])
+        while let one = left.first, let other = right.first {
+            if one.word == other.word {
+                dot += one.weight * other.weight
+                common.append((one.word, one.weight * other.weight))
+            }
+            if one.word <= other.word { left.removeFirst() }
+            if other.word <= one.word { right.removeFirst() }
+        }
+        guard dot > 0 else { return (0, []) }
+        let words = common.sorted { ($1.product, $0.word) < ($0.product, $1.word) }.map(\.word)
+        return (min(1, dot / (first.length * second.length)), words)
+    }
+}
