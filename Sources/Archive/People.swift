@@ -253,6 +253,20 @@ package struct People: Sendable {
         ).map(Self.person)
     }
 
+    /// What people are called whom the mirror met or the human answered, as far as names are known.
+    ///
+    /// - Returns: Handles, those of Mastodon with their hosts.
+    /// - Throws: The store's error.
+    package func names() async throws -> Set<String> {
+        let rows = try await storage.query(
+            """
+            SELECT handle AS name FROM people WHERE mirror = \(mirror) AND handle IS NOT NULL
+            UNION SELECT reply_to_author FROM posts
+            WHERE mirror = \(mirror) AND network = \(NetworkName.mastodon.rawValue) AND reply_to_author IS NOT NULL
+            """)
+        return Set(try rows.map { try $0.text("name") })
+    }
+
     private static let selection: SQL = """
         SELECT network, account_id, handle, stance, reason, linked_to, last_contact_ms FROM people
         """

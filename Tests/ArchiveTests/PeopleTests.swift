@@ -36,6 +36,20 @@ import Testing
         try await expect(people.all().count, equals: 1)
     }
 
+    @Test func theNamesOfPeopleAreThoseTheyWereMetUnderAndOfWhomTheHumanAnswered() async throws {
+        try await expect(people.names()) { $0.isEmpty }
+        try await people.recordContact(onX, handle: "Zed_X", at: now)
+        try await people.recordContact(onBluesky, at: now)
+        let human = AccountID(network: .mastodon, value: "human@home.example")
+        let answers = [aoi, AccountID(network: .x, value: "777")].enumerated().map { index, person in
+            Post(
+                id: PostID(network: person.network, value: "\(index)"), author: human, text: "yes", createdAt: now,
+                replyTo: ReplyTarget(author: person))
+        }
+        _ = try await archive.archive.store(answers, timeZone: .gmt, limit: nil)
+        try await expect(people.names(), equals: ["Zed_X", aoi.value])
+    }
+
     @Test func theLatestContactIsKept() async throws {
         try await people.set(.deny, for: aoi, at: now)
         try await people.recordContact(aoi, handle: "aoi", at: now)

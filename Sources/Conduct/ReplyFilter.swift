@@ -1,0 +1,207 @@
+import Foundation
+package import Posts
+
+/// Finds the old replies that fit most remarks of the person they were written to: short ones without a link, a digit, a
+/// question or somebody else's name.
+///
+/// Names are found three ways: by mentions, by the handles of people whom the mirror knows, and by forms of address such
+/// as `Hey Mira,`, `Dr. Mira`, `…, Mira!` and `みらさん`. A name of the answered person is no such name. A sentence such as
+/// "Mira said so" is not recognised unless `mira` is a known handle.
+package struct ReplyFilter: Sendable {
+    /// The most characters of a short reply, without the mentions at its beginning.
+    ///
+    /// Characters are grapheme clusters: a letter with its accents, or an emoji of several parts, is one. Emoji that
+    /// are named as `:cat_2:` are left out before.
+    package static let longest = 60
+    /// Shorter handles are too often ordinary words.
+    private static let shortestHandle = 3
+
+    /// The handles of people whom the mirror knows, the answered person perhaps among them.
+    package struct KnownNames: Sendable {
+        fileprivate let names: Set<String>
+
+        /// - Parameter handles: In any case, with or without their hosts.
+        package init(_ handles: some Sequence<String> = []) {
+            names = Set(handles.lazy.map(ReplyFilter.shortName).filter(ReplyFilter.isTelling))
+        }
+    }
+
+    private let accounts: Set<AccountID>
+    private let names: Set<String>
+    private let known: KnownNames
+
+    /// - Parameters:
+    ///   - accounts: All accounts of the answered person.
+    ///   - names: The person's handles and display names, in any case.
+    ///   - known: Handles that are no words of a plain reply, unless they are the person's own.
+    package init(answering accounts: [AccountID], called names: [String], known: KnownNames = KnownNames()) {
+        self.accounts = Set(accounts)
+        self.names = Set(names.flatMap(Self.spellings))
+        self.known = known
+    }
+
+    /// Whether a reply to the person, as it is archived, is short and has none of these.
+    package func passes(_ reply: Post) -> Bool {
+        guard reply.mentions.allSatisfy({ accounts.contains($0) || $0 == reply.author }) else { return false }
+        let text = CustomEmoji.leftOut(of: TextCleaning.normalized(reply.text))
+        guard reply.mentions.contains(where: accounts.contains) || addressesOnePerson(text) else { return false }
+        let rest = TextCleaning.withoutLeadingMentions(text)
+        guard rest.count <= Self.longest, let words = withoutMentions(rest) else { return false }
+        return !words.unicodeScalars.contains(where: \.isDigitOrQuestion) && !TextShape.hasLink(words)
+            && !namesSomebody(words.precomposedStringWithCompatibilityMapping)
+    }
+
+    // MARK: Mentions
+
+    /// Whether the mentions at the beginning are all of the answered person: by their names, or by a single one that is
+    /// nobody else's, which may be a name of the past.
+    private func addressesOnePerson(_ text: String) -> Bool {
+        var leading: Set<String> = []
+        scan: for token in PlainTokens(text).tokens {
+            switch token {
+            case .mention(let name): leading.insert(String(String.UnicodeScalarView(name)).lowercased())
+            case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible: continue
+            case .scalar, .link: break scan
+            }
+        }
+        if leading.isSubset(of: names) { return true }
+        return leading.count == 1 && !leading.contains { known.names.contains(Self.shortName($0)) }
+    }
+
+    /// The text with a space for each mention of the answered person; nil if it has a link or mentions somebody else.
+    private func withoutMentions(_ text: String) -> String? {
+        var plain = String.UnicodeScalarView()
+        for token in PlainTokens(text).tokens {
+            switch token {
+            case .scalar(let scalar): plain.append(scalar)
+            case .mention(let name) where names.contains(String(String.UnicodeScalarView(name)).lowercased()):
+                plain.append(" ")
+            case .mention, .link: return nil
+            }
+        }
+        return String(plain)
+    }
+
+    // MARK: Names
+
+    /// What a handle or display name may be in a text.
+    private static func spellings(of name: String) -> [String] {
+        let whole = String(name.drop { $0 == "@" }).lowercased()
+        if name.contains("@") || name.contains(".") { return [whole, shortName(name)] }
+        return [whole] + whole.split(whereSeparator: \.isWhitespace).map(String.init) + words(of: name)
+    }
+
+    /// `tom` of `tom@social.example` and of `Tom.social.example`.
+    fileprivate static func shortName(_ handle: String) -> String {
+        String(handle.drop { $0 == "@" }.prefix { $0 != "@" && $0 != "." }).lowercased()
+    }
+
+    fileprivate static func isTelling(_ name: String) -> Bool {
+        name.unicodeScalars.count >= shortestHandle && name.unicodeScalars.contains(where: \.isLetter)
+    }
+
+    /// The words of a text in lower case; in scripts without spaces there are none.
+    private static func words(of text: String) -> [String] {
+        text.unicodeScalars.split { !$0.isWord || $0.isWrittenWithoutSpaces }
+            .map { String(String.UnicodeScalarView($0)).lowercased() }
+    }
+
+    private func namesSomebody(_ text: String) -> Bool {
+        let isKnown =
+            !known.names.isEmpty && Self.words(of: text).contains { known.names.contains($0) && !names.contains($0) }
+        if isKnown { return true }
+        return Self.forms.contains { form in
+            form.names(in: text).contains { name in !names.contains(name.lowercased()) }
+        }
+    }
+
+    /// A pattern whose first group is a name, and what it finds that is none.
+    private struct Form: Sendable {
+        let pattern: NSRegularExpression
+        /// What must be in a text that the pattern matches; nil for nothing certain.
+        let signs: [String]?
+        let isNoName: @Sendable (String) -> Bool
+
+        init(_ pattern: String, signs: [String]? = nil, unless isNoName: @escaping @Sendable (String) -> Bool) {
+            do { self.pattern = try NSRegularExpression(pattern: pattern) } catch {
+                // The patterns are part of the program.
+                preconditionFailure("\(pattern): \(error)")
+            }
+            (self.signs, self.isNoName) = (signs, isNoName)
+        }
+
+        func names(in text: String) -> [String] {
+            guard signs?.contains(where: text.contains) ?? true else { return [] }
+            return pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
+                Range(match.range(at: 1), in: text).map { String(text[$0]) }
+            }.filter { !isNoName($0) }
+        }
+    }
+
+    private static let forms: [Form] = {
+        let isCommonWord: @Sendable (String) -> Bool = { commonWords.contains($0.lowercased()) }
+        return [
+            Form(
+                #"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof|Professor|Herr|Frau|Monsieur|Madame|Señora?)\b\.?\s+(\p{Lu}[\p{L}'’-]+)"#,
+                unless: isCommonWord),
+            Form(
+                #"^\W*(?:(?i)\#(greetings))\s*,?\s+(\p{Lu}\p{Ll}+)(?=\s*(?:[,!.…]|$))"#, unless: isCommonWord),
+            Form(#"\p{L}\W*,\s*(\p{Lu}\p{Ll}+)\s*[.!…]*\s*$"#, signs: [","], unless: isCommonWord),
+            Form(
+                #"([\p{Han}々\p{Katakana}ー\p{Latin}]{1,12})(?:さん|ちゃん|先輩|先生)"#, signs: honorifics,
+                unless: { name in notNames.contains(where: name.hasSuffix) }),
+            Form(
+                #"([\p{Katakana}ー\p{Latin}]{1,12}|\p{Han}{2,6})(?:くん|様)"#, signs: honorifics,
+                unless: { name in notNames.contains(where: name.hasSuffix) }),
+            Form(
+                "^([ぁ-ん]{1,8}?)(?:さん|くん|ちゃん|先生|様)[、,!]", signs: honorifics,
+                unless: { name in notNamesInKana.contains(name) }),
+        ]
+    }()
+
+    private static let greetings = """
+        hey|hi|hello|hiya|dear|yo|oi|thanks|thank you|thx|ty|cheers|congrats|congratulations|welcome|welcome back|sorry|bye|\
+        good morning|good evening|good night|good luck|happy birthday|yes|no|ok|okay|sure|well done|hola|gracias|salut|\
+        bonjour|merci|hallo|danke|ciao|grazie|olá|obrigado|obrigada|dank je
+        """
+
+    /// What a greeting or a comma may lead to besides names.
+    private static let commonWords: Set<String> = [
+        "all", "again", "amen", "anyway", "back", "dear", "everybody", "everyone", "folks", "friend", "friends", "god",
+        "guys", "haha", "indeed", "lol", "man", "mate", "nice", "no", "please", "right", "so", "sorry", "thanks",
+        "that",
+        "then", "there", "though", "too", "well", "wow", "yeah", "yes", "you",
+    ]
+
+    private static let honorifics = ["さん", "ちゃん", "くん", "様", "先輩", "先生"]
+
+    /// Stems of words for relatives, customers and shops, and of thanks: `お母さん`, `皆さん`, `本屋さん`, `ご馳走様`.
+    private static let notNames = [
+        "母", "父", "兄", "姉", "弟", "妹", "婆", "爺", "嫁", "奥", "皆", "客", "子", "娘", "那", "赤", "坊", "嬢", "屋", "走", "労",
+        "話", "々", "疲", "店員", "医者", "運転手", "大家",
+    ]
+
+    private static let notNamesInKana: Set<String> = [
+        "たく", "みな", "おつかれ", "ごくろう", "ごちそう", "おかあ", "おとう", "おばあ", "おじい", "おねえ", "おにい", "おく", "おきゃく", "あか",
+        "ぼっ",
+    ]
+}
+
+extension Unicode.Scalar {
+    /// A digit or a written number of any script but Chinese numerals, which are in many words; or a question mark.
+    fileprivate var isDigitOrQuestion: Bool {
+        if isASCII { return self == "?" || ("0"..."9").contains(self) }
+        return switch properties.generalCategory {
+        case .decimalNumber, .letterNumber, .otherNumber: true
+        case .otherPunctuation, .otherSymbol: Self.questionMarks.contains(self)
+        default: false
+        }
+    }
+
+    /// Every character of Unicode 16 that is a question mark by its name, besides the ASCII one; interrobangs and the emoji.
+    private static let questionMarks: Set<Unicode.Scalar> = [
+        "¿", "\u{37E}", "\u{55E}", "\u{61F}", "\u{1367}", "\u{1945}", "\u{203D}", "\u{2047}", "\u{2048}", "\u{2049}",
+        "\u{2753}", "\u{2754}", "\u{2CFA}", "\u{2CFB}", "\u{2E18}", "\u{2E2E}", "\u{2E54}", "\u{A60F}", "\u{A6F7}",
+        "\u{FE16}", "\u{FE56}", "\u{FF1F}", "\u{11143}", "\u{1E95F}",
+    ]
+}
