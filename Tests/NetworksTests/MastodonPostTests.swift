@@ -125,6 +125,45 @@ import Testing
         #expect(items.map(\.post.isReply) == [true, false, true])
     }
 
+    /// Whether what a new reply of the human's answers can be asked for, and what follows for the page.
+    @Test(
+        arguments: [
+            (Answer.json(Wire.status("4", ["account": Wire.account("8", acct: "bob@far.example")])), true),
+            (Answer.notFound, false), (Answer(status: 500), false),
+        ])
+    func whatANewReplyAnswersIsAskedForOnce(answer: Answer, isKnown: Bool) async throws {
+        let own = Wire.account("1", acct: "bot")
+        let mentions = #"[{"id":"8","username":"bob","url":"https://far.example/@bob","acct":"bob@far.example"}]"#
+        let reply = Wire.status(
+            "9",
+            [
+                "account": own, "in_reply_to_id": "\"4\"", "in_reply_to_account_id": "\"8\"", "mentions": mentions,
+            ])
+        let thread = Wire.status(
+            "8", ["account": own, "in_reply_to_id": "\"3\"", "in_reply_to_account_id": "\"1\""])
+        let loopback = try Loopback { request in
+            switch request.path {
+            case "/api/v1/accounts/1/statuses":
+                request.target.contains("min_id=9") ? .json("[]") : .json(Wire.list([reply, thread]))
+            case "/api/v1/statuses/4": answer
+            default: nil
+            }
+        }
+        let old = try await loopback.network.page(.ownPosts, .newest).items
+        #expect(old.map(\.post.replyTo?.post) == [nil, nil])
+        expect(loopback.requests.map(\.path)) { !$0.contains("/api/v1/statuses/4") }
+        for _ in 0..<2 {
+            let new = try await loopback.network.page(.ownPosts, .newer(than: "7")).items
+            let parent = new.first?.post.replyTo?.post?.value
+            #expect((parent?.hasSuffix("/statuses/4") ?? false) == isKnown)
+            #expect(new.first?.post.replyTo?.author?.value == "bob@far.example")
+        }
+        // The human's own threads are no answers to others.
+        expect(loopback.requests.map(\.path)) { !$0.contains("/api/v1/statuses/3") }
+        let asked = loopback.requests.count { $0.path == "/api/v1/statuses/4" }
+        #expect(asked == (answer.status == 200 || answer.status == 404 ? 1 : 2))
+    }
+
     @Test(
         arguments: [
             ("\"2026-11-20T20:00:00.000Z\"", 1_795_204_800, true), ("\"2026-11-20T20:00:00Z\"", 1_795_204_800, true),

@@ -8,6 +8,8 @@ extension MastodonNetwork {
     private static let pageSize = 40
     /// The most answered posts that one page asks for.
     private static let maximumParents = 40
+    /// The same for posts of others whose authors are known.
+    private static let maximumNewParents = 10
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
     /// The most pages that are read below one that does not reach down to the cursor.
@@ -25,9 +27,37 @@ extension MastodonNetwork {
         let translator = try await translator()
         var page = list.page(with: translator, position)
         // Whom the human answered is what answers are chosen by; of all others it does not matter.
-        guard feed == .ownPosts, !translator.tellsPeopleByNumber else { return page }
-        page.items = translator.connected(page.items, with: try await parents(of: page.items))
+        guard feed == .ownPosts else { return page }
+        if !translator.tellsPeopleByNumber {
+            page.items = translator.connected(page.items, with: try await parents(of: page.items))
+        } else if case .newer = position {
+            page.items = translator.connected(page.items, with: try await newParents(of: page.items))
+        }
         return page
+    }
+
+    /// The posts of others that new replies of a page answer, asked for one by one: no number tells their identity.
+    ///
+    /// One that cannot be had now stays unknown, for nothing depends on it.
+    private func newParents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
+        var found: [ObservedPost] = []
+        for post in posts.filter(\.answersUnknownPost).prefix(Self.maximumNewParents) {
+            guard let address = post.replyToAddress, MastodonID.isUsable(address) else { continue }
+            if let known = memory.parent(address) {
+                if let known { found.append(known) }
+                continue
+            }
+            do {
+                let parent = try await lookUp(address)
+                memory.keep(parent: parent, at: address)
+                if let parent { found.append(parent) }
+            } catch let error as NetworkError {
+                // A server that refuses one refuses the others too.
+                guard error.dropsItem else { break }
+                memory.keep(parent: nil, at: address)
+            }
+        }
+        return found
     }
 
     /// The answered posts of a page whose authors nothing tells, asked for one by one, a few each time; one that cannot be
@@ -615,5 +645,13 @@ enum MastodonID {
     private static func isULID(_ text: String) -> Bool {
         text.utf8.count == lengthOfULID
             && text.utf8.allSatisfy { $0.isDigit || (0x41...0x5A).contains($0) }
+    }
+}
+
+extension ObservedPost {
+    /// Whether it answers a post of somebody else whose identity is not known.
+    fileprivate var answersUnknownPost: Bool {
+        guard let answered = post.replyTo, post.visibility.isOpen else { return false }
+        return answered.post == nil && answered.author != post.author
     }
 }
