@@ -11,33 +11,49 @@ package struct ReplyCandidate: Equatable, Sendable {
     package let lastUsed: Date?
     /// The text is on its way to this person, or what became of it is not known yet.
     package let isInFlight: Bool
+    /// Whether ``ReplyFilter`` lets it pass.
+    package let isPlain: Bool
+    /// How alike the mention and the reply are, or the mention and what the reply once answered; see ``WordLikeness``.
+    package let likeness: Double
 
-    package init(id: PostID, textKey: String, lastUsed: Date? = nil, isInFlight: Bool = false) {
+    package init(
+        id: PostID, textKey: String, lastUsed: Date? = nil, isInFlight: Bool = false, isPlain: Bool = true,
+        likeness: Double = 0
+    ) {
         self.id = id
         self.textKey = textKey
         self.lastUsed = lastUsed
         self.isInFlight = isInFlight
+        self.isPlain = isPlain
+        self.likeness = likeness
     }
 }
 
 /// The old reply chosen for a mention, and why.
 package struct ReplyChoice: Equatable, Sendable {
     package let id: PostID
-    /// How many old replies to this person were equally likely.
+    /// How many old replies to this person could be sent.
     package let poolSize: Int
+    /// How many of those ``ReplyFilter`` lets pass; where it is none, all of them were compared with the mention.
+    package let plain: Int
+    /// How many were as near to the mention as the chosen one, itself included: the seed chose among these.
+    package let nearest: Int
 }
 
 /// Chooses which of the human's old replies to a person answers their mention.
 package struct ReplyChooser: Equatable, Sendable {
     /// How many days must pass before a person gets the same text again.
     package var repeatAfterDays: Int
+    /// Differences of likeness below this one come from rounding.
+    private static let tolerance = 1e-9
 
     package init(repeatAfterDays: Int = 7) { self.repeatAfterDays = repeatAfterDays }
 
-    /// Chooses by the mention alone, so that the same mention always gets the same answer.
+    /// Chooses by the mention and the candidates alone, so that the same mention always gets the same answer.
     ///
-    /// Texts this person never got from the bot come first; when all were
-    /// sent, the one sent longest ago, if that is long enough.
+    /// Texts this person never got from the bot come first: of those that ``ReplyFilter`` lets pass, or of all if it lets
+    /// none, the one most like the mention. A seed of mirror and mention chooses among equals, and among all if none has a
+    /// word of the mention. When all were sent, the one sent longest ago follows, if that is long enough.
     ///
     /// - Parameters:
     ///   - candidates: The human's old replies to the person, in any order.
@@ -58,8 +74,13 @@ package struct ReplyChooser: Equatable, Sendable {
         }
         let unused = allowed.filter { uses[$0.textKey] == nil }
         if !unused.isEmpty {
-            let index = Self.draw(below: unused.count, mirror: mirror, mention: mention)
-            return ReplyChoice(id: unused[index].id, poolSize: unused.count)
+            let plain = unused.filter(\.isPlain)
+            let compared = plain.isEmpty ? unused : plain
+            let highest = compared.map(\.likeness).max() ?? 0
+            let nearest = compared.filter { $0.likeness >= highest - Self.tolerance }
+            let index = Self.draw(below: nearest.count, mirror: mirror, mention: mention)
+            return ReplyChoice(
+                id: nearest[index].id, poolSize: unused.count, plain: plain.count, nearest: nearest.count)
         }
         let oldest = allowed.min {
             (uses[$0.textKey] ?? .distantPast) < (uses[$1.textKey] ?? .distantPast)
@@ -67,7 +88,7 @@ package struct ReplyChooser: Equatable, Sendable {
         guard let oldest, let used = uses[oldest.textKey],
             now.timeIntervalSince(used) > Double(repeatAfterDays) * 86_400
         else { return nil }
-        return ReplyChoice(id: oldest.id, poolSize: 1)
+        return ReplyChoice(id: oldest.id, poolSize: 1, plain: oldest.isPlain ? 1 : 0, nearest: 1)
     }
 
     /// Why none of the human's old replies to a person may be sent.

@@ -86,6 +86,12 @@ package struct ExampleTable: Sendable {
     ///
     /// `post_id IN (…)` reads the whole table where Postgres takes that for quicker, and it grows with each batch.
     func lookup(_ columns: [String], of ids: [String], on network: NetworkName) -> SQL {
+        Self.lookup(columns, of: ids, on: network, in: mirror)
+    }
+
+    private static func lookup(
+        _ columns: [String], of ids: [String], on network: NetworkName, in mirror: String
+    ) -> SQL {
         var sql: SQL = "SELECT CAST(\(network.rawValue) AS TEXT) AS network, column1 AS post_id"
         for column in columns {
             sql +=
@@ -97,6 +103,18 @@ package struct ExampleTable: Sendable {
         sql += " FROM (VALUES "
         for (index, id) in ids.enumerated() { sql += "\(unsafe: index == 0 ? "" : ", ")(\(id))" }
         return sql + ") AS asked"
+    }
+
+    static func texts(
+        of ids: [PostID], learnedBy mirror: String, on connection: any StorageConnection
+    ) throws -> [PostID: String] {
+        var texts: [PostID: String] = [:]
+        for (network, values) in chunks(ids) {
+            for row in try connection.query(lookup(["text"], of: values, on: network, in: mirror)) {
+                texts[PostID(network: network, value: try row.text("post_id"))] = try row.optionalText("text")
+            }
+        }
+        return texts
     }
 
     /// How many posts were learned.

@@ -166,6 +166,21 @@ package struct Favorites: Sendable {
         }
     }
 
+    /// The texts of posts, of those that were learned; needs no dictionary.
+    ///
+    /// - Parameters:
+    ///   - ids: The posts, in any order and any number of times.
+    ///   - mirror: Who may have learned them.
+    ///   - storage: Where the examples are.
+    /// - Returns: Each text that is kept.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package static func texts(
+        of ids: [PostID], learnedBy mirror: String, in storage: any StorageEngine
+    ) async throws -> [PostID: String] {
+        guard !ids.isEmpty else { return [:] }
+        return try await storage.read { try ExampleTable.texts(of: ids, learnedBy: mirror, on: $0) }
+    }
+
     private func learnBatch(
         _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures, _ session: FavoriteSession?
     ) async throws -> LearnSummary {

@@ -87,8 +87,8 @@ extension Worker {
                 goOnForgetting: unlearning.goOnForgetting, clock: clock, logger: logger),
             originals: originals,
             mentionDecider: MentionDecider(
-                archive: mirror.archive, people: mirror.people, store: store, network: bot,
-                configuration: configuration, zone: zone, bot: accounts.bot, own: accounts.own,
+                finder: mirror.replyFinder(on: bot, zone: zone, store: store), people: mirror.people, store: store,
+                network: bot, configuration: configuration, zone: zone, bot: accounts.bot, own: accounts.own,
                 activated: activated, uptime: { [clock] in clock.uptime },
                 past: { [mirror] in try await mirror.table.record().past },
                 onOptOut: unlearning.forget),

@@ -18,6 +18,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var features: [Feature]?
     /// How far the words and the author were believed; nil where all counted alike.
     package var weights: Weights?
+    /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
+    package var oldReply: OldReply?
     /// What the network said, where that ended the action.
     package var outcome: String?
 
@@ -39,6 +41,30 @@ package struct Explanation: Codable, Equatable, Sendable {
         ) {
             (self.name, self.logOdds) = (name, logOdds)
             (self.favorites, self.normals, self.sums) = (favorites, normals, sums)
+        }
+    }
+
+    /// How one of the old replies to a person was chosen for a mention.
+    package struct OldReply: Codable, Equatable, Sendable {
+        /// How many old replies to the person could be sent.
+        package var replies: Int
+        /// How many of those are short, ask nothing and name nobody else; where it is none, all were compared.
+        package var plain: Int
+        /// How many were as near to the mention as the chosen one, itself included.
+        package var nearest: Int
+        /// The likeness to the mention: from 0 for no common word to 1.
+        package var likeness: Double
+        /// Words that the mention has too, those first that say most; nil where there was no dictionary to find words.
+        package var words: [String]?
+        /// Whether these are words of the post that the reply once answered, and not of the reply.
+        package var isByAnswered: Bool
+
+        package init(
+            replies: Int, plain: Int, nearest: Int = 1, likeness: Double = 0, words: [String]? = [],
+            isByAnswered: Bool = false
+        ) {
+            (self.replies, self.plain, self.nearest) = (replies, plain, nearest)
+            (self.likeness, self.words, self.isByAnswered) = (likeness, words, isByAnswered)
         }
     }
 

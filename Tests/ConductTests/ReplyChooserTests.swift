@@ -1,8 +1,9 @@
-import Conduct
 import Expectations
 import Foundation
 import Posts
 import Testing
+
+@testable import Conduct
 
 @Suite struct ReplyChooserTests {
     private let mention = PostID(network: .mastodon, value: "https://example.org/m/1")
@@ -62,16 +63,55 @@ import Testing
         #expect(choose(candidates + [candidate(2)])?.id.value == "2")
     }
 
+    @Test func theNearestPlainReplyIsChosen() {
+        let candidates = [
+            candidate(0, isPlain: false, likeness: 0.9), candidate(1, likeness: 0.2), candidate(2, likeness: 0.4),
+            candidate(3),
+        ]
+        #expect(
+            choose(candidates) == ReplyChoice(id: candidates[2].id, poolSize: 4, plain: 3, nearest: 1))
+    }
+
+    @Test func whereNoneIsPlainAllAreCompared() {
+        let candidates = [candidate(0, isPlain: false, likeness: 0.9), candidate(1, isPlain: false, likeness: 0.2)]
+        #expect(choose(candidates) == ReplyChoice(id: candidates[0].id, poolSize: 2, plain: 0, nearest: 1))
+    }
+
+    /// One of a kind is chosen by its seed, whatever its place and the last bit of its likeness.
+    @Test func theSeedChoosesAmongEquals() {
+        let near = (0..<8).map { candidate($0, likeness: 0.1 + 0.2 + ($0 % 2 == 0 ? 1e-16 : 0)) }
+        let candidates = near + (8..<20).map { candidate($0, likeness: 0.1) }
+        var chosen: Set<String> = []
+        for number in 0..<200 {
+            let mention = PostID(network: .mastodon, value: "https://example.org/m/\(number)")
+            let choice = ReplyChooser().choose(from: candidates.shuffled(), mirror: "m", mention: mention, now: noon)
+            #expect(choice == ReplyChooser().choose(from: candidates, mirror: "m", mention: mention, now: noon))
+            #expect(choice?.nearest == 8)
+            chosen.insert(choice?.id.value ?? "")
+        }
+        #expect(chosen == Set((0..<8).map(String.init)))
+    }
+
+    @Test func repeatsAndWhatIsOnItsWayComeNoSoonerForBeingNear() {
+        let candidates = [
+            candidate(0, daysSinceUse: 1, likeness: 1), candidate(1, isInFlight: true, likeness: 1),
+            candidate(2, isPlain: false),
+        ]
+        #expect(choose(candidates)?.id.value == "2")
+    }
+
     private func choose(_ candidates: [ReplyCandidate]) -> ReplyChoice? {
         ReplyChooser().choose(from: candidates, mirror: "m", mention: mention, now: noon)
     }
 
     private func candidate(
-        _ id: Int, key: String? = nil, daysSinceUse: Double? = nil, isInFlight: Bool = false
+        _ id: Int, key: String? = nil, daysSinceUse: Double? = nil, isInFlight: Bool = false, isPlain: Bool = true,
+        likeness: Double = 0
     ) -> ReplyCandidate {
         ReplyCandidate(
             id: PostID(network: .x, value: String(id)), textKey: key ?? "text \(id)",
-            lastUsed: daysSinceUse.map { noon.addingTimeInterval(-$0 * 86_400) }, isInFlight: isInFlight)
+            lastUsed: daysSinceUse.map { noon.addingTimeInterval(-$0 * 86_400) }, isInFlight: isInFlight,
+            isPlain: isPlain, likeness: likeness)
     }
 
     @Test func aRefusalThatAllShareIsNamed() {

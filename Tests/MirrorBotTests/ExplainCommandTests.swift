@@ -87,6 +87,31 @@ import Testing
         for line in lines { #expect(line.count <= 80, "\(line)") }
     }
 
+    @Test(arguments: StoreUnderTest.allCases) func aReplySaysWhichWordsMet(store: StoreUnderTest) async throws {
+        let stage = try await store.stage(["TIME_ZONE": "UTC"])
+        let reply = try await stage.withMirror { mirror in
+            var why = Explanation("of 42 old replies to this person, 13 are short; this one shares 'train'", pool: 42)
+            why.oldReply = Explanation.OldReply(
+                replies: 42, plain: 13, nearest: 2, likeness: 0.5, words: ["train", "遅れる"], isByAnswered: true)
+            let wording = Action.Wording(
+                source: Life.post("r2", "", at: now).id, text: "@ann@pal.example Late again", visibility: .unlisted)
+            return try await mirror.note(
+                .reply(Action.Reply(to: Life.target("7"), thread: "t", wording: wording)), .suggested, at: now, why: why
+            )
+        }
+        let choice = try #require(try await explain(reply.id, on: stage).choice)
+        #expect(choice.replies == 42)
+        #expect(choice.plain == 13)
+        #expect(choice.nearest == 2)
+        #expect(choice.likeness == 0.5)
+        #expect(choice.basis == .answered)
+        #expect(choice.words == ["train", "遅れる"])
+        let lines = try await text(reply.id, on: stage)
+        expect(lines) { $0.contains { $0.hasPrefix("  why         of 42 old replies to this person, 13 are short") } }
+        let suggestions = try await stage.run("suggestions")
+        expect(suggestions.output) { $0.contains("this one shares 'train'") }
+    }
+
     @Test(arguments: StoreUnderTest.allCases) func aSilenceSaysWhyInPlainWords(store: StoreUnderTest) async throws {
         let stage = try await store.stage(["TIME_ZONE": "UTC"])
         let (capped, undecided) = try await stage.withMirror { mirror in

@@ -23,8 +23,8 @@ package struct MentionDecider: Sendable {
     /// How often the thread of a mention is asked for before the mention counts as its own thread.
     private static let threadTries = 3
 
-    /// The human's posts.
-    let archive: Archive
+    /// Chooses what to say.
+    let finder: ReplyFinder
     /// Who may be answered.
     let people: People
     /// Where decisions are kept, under the mirror's lease.
@@ -49,12 +49,12 @@ package struct MentionDecider: Sendable {
     private let turnstile = Turnstile()
 
     package init(
-        archive: Archive, people: People, store: OutboxStore, network: any SocialNetwork,
+        finder: ReplyFinder, people: People, store: OutboxStore, network: any SocialNetwork,
         configuration: MirrorConfiguration, zone: TimeZone, bot: AccountID, own: Set<AccountID>, activated: Date,
         uptime: @escaping @Sendable () -> TimeInterval, past: @escaping @Sendable () async throws -> KnownPast?,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
-        (self.archive, self.people, self.store, self.network) = (archive, people, store, network)
+        (self.finder, self.people, self.store, self.network) = (finder, people, store, network)
         (self.configuration, self.zone, self.bot, self.own) = (configuration, zone, bot, own)
         (self.activated, self.past, self.onOptOut) = (activated, past, onOptOut)
         threads = ThreadQuestions(uptime: uptime)
@@ -178,7 +178,7 @@ package struct MentionDecider: Sendable {
         }
         var (answer, reply) = (intent, reply)
         if configuration.review.contains(.reply) { answer.state = .suggested }
-        switch try await wording(for: mention, accounts, now: now) {
+        switch try await finder.reply(to: mention, accounts, now: now) {
         case .failure(let refusal): return .decided(intent.skipped(refusal))
         case .success(let choice): (reply.wording, answer.explanation) = choice
         }
@@ -250,61 +250,7 @@ package struct MentionDecider: Sendable {
         network.capabilities.replies == .anyone || mention.post.mentions.contains(bot)
     }
 
-    // MARK: The answer
-
-    /// One of the human's old replies to that person, and why that one; a refusal when there is none.
-    private func wording(
-        for mention: ObservedPost, _ accounts: [AccountID], now: Date
-    ) async throws -> Result<(Action.Wording, Explanation?), Refusal> {
-        let past = try await archive.replies(to: mention.author.id)
-        guard !past.isEmpty else { return .failure(try await refusalOfStranger(mention.author.id, accounts)) }
-        let rules = TextRules(
-            configuration, limits: try await network.limits(),
-            repliesNameThePerson: network.capabilities.replyNeedsMention)
-        var usable: [PostID: Action.Wording] = [:]
-        var refusals: [Refusal] = []
-        let unwanted = try await archive.unwanted(in: zone)
-        for post in past {
-            if let reason = unwanted.reason(against: post, key: rules.neverKey(of: post)) {
-                if let muted = Refusal.Reason(rawValue: reason) { refusals.append(Refusal(muted)) }
-                continue
-            }
-            switch rules.replyText(for: post, to: mention.author.handle) {
-            case .success(let text):
-                usable[post.id] = Action.Wording(
-                    source: post.id, text: text, language: post.language, visibility: visibility(of: mention),
-                    warning: rules.warning(of: post))
-            case .failure(let refusal): refusals.append(refusal)
-            }
-        }
-        let uses = try await store.usesOfReplies(to: accounts)
-        let candidates = usable.values.map { wording in
-            ReplyCandidate(
-                id: wording.source, textKey: TextRules.textKey(wording.text), lastUsed: uses[wording.source]?.last,
-                isInFlight: uses[wording.source]?.isInFlight ?? false)
-        }
-        let choice = ReplyChooser().choose(
-            from: candidates, mirror: configuration.mirror, mention: mention.post.id, now: now)
-        guard let choice, let chosen = usable[choice.id] else {
-            return .failure(ReplyChooser.refusal(ofAll: past.count, refused: refusals))
-        }
-        let why = "one of \(choice.poolSize) old replies to this person"
-        return .success((chosen, Explanation(why, pool: choice.poolSize)))
-    }
-
-    /// Why there is nothing to answer a person with whom the human never answered.
-    ///
-    /// Across networks people are the same only where the operator said so.
-    private func refusalOfStranger(_ person: AccountID, _ accounts: [AccountID]) async throws -> Refusal {
-        guard accounts.count == 1 else { return Refusal(.noPastReply) }
-        let elsewhere = try await archive.networksOfReplies().subtracting([person.network])
-        guard !elsewhere.isEmpty else { return Refusal(.noPastReply) }
-        let names = elsewhere.map(\.displayName).sorted().joined(separator: " and ")
-        return Refusal(
-            .notLinked,
-            "the human answered people on \(names); if this is one of them, link the two accounts with "
-                + "mirror-bot people link")
-    }
+    // MARK: The conversation
 
     /// The conversation a mention belongs to.
     ///

@@ -69,6 +69,35 @@ package struct ExplainReport: Codable, Sendable {
         package var waiting: String?
     }
 
+    /// How one of the old replies to a person was chosen for a mention.
+    package struct Choice: Codable, Equatable, Sendable {
+        package enum Basis: String, Codable, Sendable {
+            /// The words of the reply itself.
+            case reply
+            /// The words of the post that it once answered.
+            case answered
+        }
+
+        /// How many old replies to the person could be sent.
+        package var replies: Int
+        /// How many of those are short, ask nothing and name nobody else; where it is none, all were compared.
+        package var plain: Int
+        /// How many were as near to the mention as the chosen one, itself included.
+        package var nearest: Int
+        /// The likeness to the mention: from 0 for no common word to 1.
+        package var likeness: Double
+        /// What was compared with the mention.
+        package var basis: Basis
+        /// The words that met, those first that say most; nil where there was no dictionary to find words.
+        package var words: [String]?
+
+        init(_ reply: Explanation.OldReply) {
+            (replies, plain, nearest) = (reply.replies, reply.plain, reply.nearest)
+            (likeness, words) = (reply.likeness, reply.words)
+            basis = reply.isByAnswered ? .answered : .reply
+        }
+    }
+
     /// That somebody wants it taken back, and how far that is.
     package struct TakingBack: Codable, Equatable, Sendable {
         package var reason: ReportedReason
@@ -135,6 +164,8 @@ package struct ExplainReport: Codable, Sendable {
     package var published: String?
     /// How it was chosen, in one sentence.
     package var why: String?
+    /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
+    package var choice: Choice?
     /// Nil while nobody wants it taken back.
     package var undo: TakingBack?
     /// The rules that spoke, the one that decided first.
@@ -182,6 +213,7 @@ package struct ExplainReporter: Sendable {
         report.attempts = action.attempts
         report.person = await mirror.people.reported(action)
         (report.text, report.why) = (action.text, action.explanation?.summary)
+        report.choice = action.explanation?.oldReply.map(ExplainReport.Choice.init)
         report.target = action.target.map { KnownPost(PostID(network: $0.author.network, value: $0.post)) }
         report.original = try await original(of: action)
         if let bot = record.bot, action.kind != .favorite, let id = action.remoteID {

@@ -1,0 +1,227 @@
+import Archive
+import Conduct
+import Expectations
+import Favorites
+import Foundation
+import Outbox
+import Posts
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+@testable import Networks
+
+/// Which of the old replies to a person answers a mention.
+@Suite(.mirrors, .timeLimit(.minutes(10))) struct ReplyChoiceTests {
+    private static let friend = AccountID(network: .mastodon, value: "friend")
+
+    /// A mirror that has replied to the friend before, with these texts by their ids and, of some, what they answered.
+    private func mirror(
+        _ texts: [String: String], answering answered: [String: String] = [:], on engine: Engine = .sqlite,
+        variables: [String: String] = [:]
+    ) async throws -> (PaperMirror, WorkerParts) {
+        let limits = ["REPLIES_PER_PERSON": "100", "REPLIES_PER_THREAD": "100"]
+        let paper = try await PaperMirror(engine, bot: .mastodon, variables: limits.merging(variables) { $1 })
+        try await paper.archive(
+            texts.map { id, text in
+                var reply = pastReply(id, to: Self.friend, text)
+                reply.replyTo?.post = answered[id].map { PostID(network: .mastodon, value: $0) }
+                return reply
+            })
+        let parts = try await paper.parts()
+        try await paper.wait(10)
+        return (paper, parts)
+    }
+
+    private func answer(
+        _ text: String, as id: String = "mention", by author: String = "friend", _ paper: PaperMirror,
+        _ parts: WorkerParts
+    ) async throws -> Action {
+        let mention = paperPost(
+            id, by: author, on: .mastodon, "@bot \(text)", at: paper.clock.now - 1, mentions: ["bot"])
+        let decided = try await parts.mentionDecider.decide([mention], now: paper.clock.now, tries: 0).decided
+        return try #require(decided.first)
+    }
+
+    private func source(_ action: Action) -> String? { action.wording?.source.value }
+
+    private static let english = [
+        "train": "My train is late again", "tea": "Tea with milk, always", "book": "I love that book",
+    ]
+    private static let japanese = ["電車": "電車が遅れてるなら仕方ない", "茶": "お茶が好きです", "猫": "猫はかわいい"]
+
+    @Test(
+        arguments: [
+            (english, "ugh, the train was late this morning", "train", ["late", "train"]),
+            (english, "more tea for everyone", "tea", ["tea"]),
+            (japanese, "今日も電車が遅れてる", "電車", ["遅れる", "電車"]), (japanese, "うちの猫を見て", "猫", ["猫"]),
+        ] as [([String: String], String, String, [String])])
+    func theNearestReplyAnswers(texts: [String: String], text: String, id: String, words: [String]) async throws {
+        let (paper, parts) = try await mirror(texts)
+        let action = try await answer(text, paper, parts)
+        #expect(source(action) == id)
+        let reply = try #require(action.explanation?.oldReply)
+        #expect(reply.words.map { Set($0).isSuperset(of: words) } == true, "\(reply.words ?? [])")
+        #expect(!reply.isByAnswered)
+        #expect(reply.replies == 3)
+        #expect(reply.plain == 3)
+        #expect(reply.nearest == 1)
+        #expect(reply.likeness > 0 && reply.likeness <= 1)
+        expect(action.explanation?.summary) {
+            $0?.hasPrefix("all 3 old replies to this person are short, ask nothing and name nobody; this one shares '")
+                == true
+        }
+    }
+
+    @Test func aPlainReplyComesBeforeANearerOne() async throws {
+        let (paper, parts) = try await mirror([
+            "digit": "The train at 7 is late", "question": "Is the train late?", "link": "train late https://a.example",
+            "name": "@friend @bob the train is late", "plain": "Oh no, late again", "other": "Sounds good to me",
+        ])
+        let action = try await answer("the train is late", paper, parts)
+        #expect(source(action) == "plain")
+        let reply = try #require(action.explanation?.oldReply)
+        #expect(reply.replies == 6)
+        #expect(reply.plain == 2)
+        expect(action.explanation?.summary) {
+            $0?.hasPrefix(
+                "of 6 old replies to this person, 2 are short, ask nothing and name nobody; this one shares 'late'")
+                == true
+        }
+    }
+
+    @Test func whereNoReplyIsPlainTheNearestOfAllAnswers() async throws {
+        let (paper, parts) = try await mirror(["a": "Tea at 5?", "b": "The train at 7 is late", "c": "Is it so?"])
+        let action = try await answer("my train", paper, parts)
+        #expect(source(action) == "b")
+        #expect(action.explanation?.oldReply?.plain == 0)
+    }
+
+    /// As the measured rule has it, the seed chooses where no word is shared.
+    @Test func withoutCommonWordsTheSeedChooses() async throws {
+        let texts = Dictionary(uniqueKeysWithValues: "abcdefgh".map { (String($0), "\($0)\($0)\($0)\($0) indeed") })
+        var answers: [[String?]] = []
+        for _ in 0..<2 {
+            let (paper, parts) = try await mirror(texts)
+            var chosen: [String?] = []
+            for number in 0..<6 {
+                chosen.append(source(try await answer("何もない", as: "mention-\(number)", paper, parts)))
+            }
+            answers.append(chosen)
+            let summary = try await paper.actions(.reply).first?.explanation?.summary
+            expect(summary) { $0?.hasSuffix("none shares a word with the mention, so one was drawn") == true }
+        }
+        // The same mentions and archive lead to the same replies in another process.
+        #expect(answers[0] == answers[1])
+        #expect(Set(answers[0]).count > 2)
+    }
+
+    @Test(arguments: Engine.allCases) func whatWasOnceAnsweredCountsInstead(_ engine: Engine) async throws {
+        let (paper, parts) = try await mirror(
+            ["cute": "So cute", "cat": "My cat sleeps too", "cake": "Delicious"],
+            answering: ["cute": "parent-1", "cat": "parent-2", "cake": "unknown"], on: engine)
+        let favorites = try paper.mirror.favorites()
+        let posts = ["parent-1": "the cat sleeps on my keyboard", "parent-2": "look at this bread"]
+        let events = posts.map { id, text in
+            FavoriteEvent.seen(
+                Example(
+                    id: PostID(network: .mastodon, value: id), author: "friend", authorID: Self.friend, text: text))
+        }
+        _ = try await favorites.learn(events, at: paper.clock.now)
+        let action = try await answer("a cat sleeps on keyboards", paper, parts)
+        #expect(source(action) == "cute")
+        #expect(action.explanation?.oldReply?.isByAnswered == true)
+        expect(action.explanation?.summary) { $0?.contains("this one once answered a post that shares '") == true }
+
+        // What was learned of a person goes when they do not want that, and with it what was answered.
+        try await paper.mirror.forgetLearning(of: Self.friend, now: paper.clock.now)
+        let texts = try await Favorites.texts(
+            of: posts.keys.map { PostID(network: .mastodon, value: $0) }, learnedBy: "test", in: paper.mirror.storage)
+        #expect(texts.isEmpty)
+        let later = try await answer("a cat sleeps on keyboards", as: "another", paper, parts)
+        #expect(source(later) == "cat")
+        #expect(later.explanation?.oldReply?.isByAnswered == false)
+    }
+
+    @Test func aDecisionStaysWhateverIsLearnedLater() async throws {
+        let (paper, parts) = try await mirror(["tea": "Tea with milk, always"])
+        let action = try await answer("late train", paper, parts)
+        try await paper.archive([pastReply("train", to: Self.friend, "Late train indeed")])
+        let mention = paperPost(
+            "mention", on: .mastodon, "@bot late train", at: paper.clock.now - 1, mentions: ["bot"])
+        let again = try await paper.parts().mentionDecider.decide([mention], now: paper.clock.now, tries: 0)
+        #expect(again.decided.isEmpty)
+        try await expect(paper.actions(.reply).map(\.wording), equals: [action.wording])
+        #expect(source(action) == "tea")
+    }
+
+    @Test func withoutADictionaryTheSeedChoosesAPlainReply() async throws {
+        let (paper, parts) = try await mirror(
+            ["plain": "Late train indeed", "digit": "Late train at 7"],
+            variables: ["MECAB_DICTIONARY": "/nowhere/at/all"])
+        let action = try await answer("late train", paper, parts)
+        #expect(source(action) == "plain")
+        #expect(action.explanation?.oldReply?.words == nil)
+    }
+
+    @Test func aReplyWasAlwaysToThatSamePerson() async throws {
+        let people = ["ann", "bob", "cid", "dee"].map { AccountID(network: .mastodon, value: $0) }
+        let words = ["train", "tea", "book", "rain", "music", "bread", "garden", "river"]
+        let paper = try await PaperMirror(bot: .mastodon, variables: ["REPLIES_PER_PERSON": "100"])
+        for (index, person) in people.enumerated() {
+            // Nobody has replies with all words, so that others' are often nearer.
+            try await paper.archive(
+                words.indices.filter { $0 % people.count != index }.map { place in
+                    pastReply(
+                        "\(person.value)-\(place)", to: person, "oh \(words[place]) \(place % 3 == 0 ? "7" : "yes")")
+                })
+        }
+        let parts = try await paper.parts()
+        try await paper.wait(10)
+        for (index, word) in words.enumerated() {
+            for person in people + [AccountID(network: .mastodon, value: "stranger")] {
+                let action = try await answer(
+                    "oh \(word) yes", as: "\(person.value) \(index)", by: person.value, paper, parts)
+                guard let id = action.wording?.source else {
+                    #expect(action.state == .skipped)
+                    #expect(action.reason == "no-past-reply")
+                    continue
+                }
+                let reply = try #require(try await paper.mirror.archive.post(id))
+                #expect(reply.replyTo?.author == person)
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                Explanation.OldReply(replies: 1, plain: 1),
+                "the only old reply to this person that may be sent now; it shares no word with the mention"
+            ),
+            (
+                Explanation.OldReply(replies: 1, plain: 0, likeness: 0.3, words: ["tea"]),
+                "the only old reply to this person that may be sent now; it shares 'tea' with the mention"
+            ),
+            (
+                Explanation.OldReply(replies: 42, plain: 13, likeness: 0.5, words: ["train", "late"]),
+                "of 42 old replies to this person, 13 are short, ask nothing and name nobody; this one shares 'train', 'late' with the mention"
+            ),
+            (
+                Explanation.OldReply(replies: 9, plain: 0, nearest: 9),
+                "of 9 old replies to this person, none is short without asking something or naming somebody; none shares a word with the mention, so one was drawn"
+            ),
+            (
+                Explanation.OldReply(
+                    replies: 9, plain: 9, nearest: 2, likeness: 0.5, words: ["tea"], isByAnswered: true),
+                "all 9 old replies to this person are short, ask nothing and name nobody; this one once answered a post that shares 'tea' with the mention and was drawn among 2 that are as near"
+            ),
+            (
+                Explanation.OldReply(replies: 2, plain: 1, words: nil),
+                "of 2 old replies to this person, one is short, asks nothing and names nobody; nothing was compared"
+            ),
+        ])
+    func theReasonIsASentence(reply: Explanation.OldReply, sentence: String) {
+        #expect(reply.sentence == sentence)
+    }
+}
