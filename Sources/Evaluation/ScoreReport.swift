@@ -1,5 +1,6 @@
 import Archive
 import Blocking
+import Conduct
 import Favorites
 package import Foundation
 import MeCab
@@ -35,15 +36,39 @@ package struct ScoreReport: Encodable, Sendable {
     package let scheduler: Part<ScheduleScores>
     package let classifier: Part<FavoriteScores>
     package let texts: Part<TextScores>
+    package let replies: Part<ReplyScores>
 
     package init(
         mirror: String, scheduler: Part<ScheduleScores>, classifier: Part<FavoriteScores>,
-        texts: Part<TextScores> = .missing("they were not looked at")
+        texts: Part<TextScores> = .missing("they were not looked at"),
+        replies: Part<ReplyScores> = .missing("they were not looked at")
     ) {
         self.mirror = mirror
         self.scheduler = scheduler
         self.classifier = classifier
         self.texts = texts
+        self.replies = replies
+    }
+}
+
+/// What there is to answer people with.
+package struct ReplyScores: Encodable, Equatable, Sendable {
+    /// People whom the human answered.
+    package internal(set) var people = 0
+    /// The human's old replies to them.
+    package internal(set) var replies = 0
+    /// How many of the replies are short, ask nothing and name nobody else.
+    package internal(set) var plain = 0
+    /// How many of the people have such a reply.
+    package internal(set) var peopleWithPlain = 0
+    /// Of how many replies it is known what they answered.
+    package internal(set) var answersKnown = 0
+
+    init() {}
+
+    package init(people: Int, replies: Int, plain: Int, peopleWithPlain: Int, answersKnown: Int) {
+        (self.people, self.replies, self.plain) = (people, replies, plain)
+        (self.peopleWithPlain, self.answersKnown) = (peopleWithPlain, answersKnown)
     }
 }
 
@@ -107,7 +132,60 @@ package struct ScoreReporter: Sendable {
         defer { executor.shutdown() }
         return ScoreReport(
             mirror: mirror.configuration.mirror, scheduler: try await scheduler(now: now, executor),
-            classifier: try await classifier(executor), texts: try await texts())
+            classifier: try await classifier(executor), texts: try await texts(),
+            replies: try await replies())
+    }
+
+    /// How many posts are asked for at once that replies answered.
+    private static let portion = 2_000
+
+    private func replies() async throws -> ScoreReport.Part<ReplyScores> {
+        let known = try await mirror.people.knownNames()
+        let found = FoundReplies(known)
+        try await mirror.archive.forEachReply { found.add($0, to: $1) }
+        let answered = found.answered
+        var scores = found.scores
+        guard scores.replies > 0 else { return .missing("the archive holds no reply to anybody") }
+        for start in stride(from: 0, to: answered.count, by: Self.portion) {
+            let portion = Array(answered[start..<min(start + Self.portion, answered.count)])
+            let texts = try await Favorites.texts(of: portion, learnedBy: mirror.name, in: mirror.storage)
+            scores.answersKnown += portion.count { texts[$0] != nil }
+        }
+        return .measured(scores)
+    }
+
+    /// Counts replies while they are read.
+    private final class FoundReplies: @unchecked Sendable {
+        // Sendable because every access to a variable holds the lock.
+        private let lock = NSLock()
+        private let known: ReplyFilter.KnownNames
+        private var counted = ReplyScores()
+        private var people: [AccountID: (filter: ReplyFilter, hasPlain: Bool)] = [:]
+        private var parents: [PostID] = []
+
+        init(_ known: ReplyFilter.KnownNames) { self.known = known }
+
+        var scores: ReplyScores { lock.withLock { counted } }
+
+        /// The posts that were answered, as far as the replies tell.
+        var answered: [PostID] { lock.withLock { parents } }
+
+        func add(_ reply: Post, to person: AccountID) {
+            lock.withLock {
+                let names = person.network == .mastodon ? [person.value] : []
+                var entry =
+                    people[person] ?? (ReplyFilter(answering: [person], called: names, known: known), false)
+                if people[person] == nil { counted.people += 1 }
+                counted.replies += 1
+                if entry.filter.passes(reply) {
+                    counted.plain += 1
+                    if !entry.hasPlain { counted.peopleWithPlain += 1 }
+                    entry.hasPlain = true
+                }
+                people[person] = entry
+                if let post = reply.replyTo?.post { parents.append(post) }
+            }
+        }
     }
 
     private func texts() async throws -> ScoreReport.Part<TextScores> {

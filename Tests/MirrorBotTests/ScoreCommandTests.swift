@@ -1,6 +1,7 @@
 import Expectations
 import Foundation
 import Mirroring
+import Posts
 import Testing
 
 /// `mirror-bot score`.
@@ -78,6 +79,29 @@ import Testing
             $0.contains("0.000  in the number of posts")
         }
         for line in lines.dropFirst() where !line.hasPrefix("favorites") { #expect(line.count <= 90, "\(line)") }
+    }
+
+    @Test func repliesAreCountedInPlainWords() async throws {
+        try await stage.makeDatabase()
+        let now = Date()
+        try await stage.withMirror { mirror in
+            let bob = AccountID(network: .mastodon, value: "bob@pal.example")
+            try await mirror.remember([
+                Life.post("1", "@ann@pal.example Sounds good", at: now, to: Life.ann),
+                Life.post("2", "@ann@pal.example At 7?", at: now, to: Life.ann),
+                Life.post("3", "@bob@pal.example Really?", at: now, to: bob),
+                Life.post("4", "to myself", at: now, to: Life.human), Life.post("5", "to nobody", at: now),
+            ])
+        }
+        let report = try json(try await stage.run("score", "--json"))
+        let replies = try #require(report["replies"] as? [String: Int])
+        #expect(replies == ["people": 2, "replies": 3, "plain": 1, "people_with_plain": 1, "answers_known": 0])
+        let ending = try await stage.run("score", environment: ["COLUMNS": "200"])
+        expect(ending.output) {
+            $0.contains(
+                "  2 people can be answered, 1 of them with a short reply that asks nothing and names nobody (33 % of 3 "
+                    + "replies)\n")
+        }
     }
 
     @Test func theKeysForProgramsAreThoseOfTheEvaluations() async throws {

@@ -10,6 +10,7 @@ enum ScoreView {
         var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen"]
         let sentences = [
             favoritesInWords(report.classifier.scores), textsInWords(report.texts),
+            repliesInWords(report.replies.scores),
             report.scheduler.scores.map(ScheduleWords.sentence),
         ]
         lines +=
@@ -70,6 +71,19 @@ enum ScoreView {
             return "the texts of most days would look out of place: FITNESS=strict keeps them out"
         }
         return "the texts of one day in \(Int((1 / share).rounded())) would look out of place"
+    }
+
+    /// What there is to answer people with, as one would say it; nil where nothing was counted.
+    static func repliesInWords(_ scores: ReplyScores?) -> String? {
+        guard let scores else { return nil }
+        let people = scores.people == 1 ? "1 person" : "\(scores.people) people"
+        let share = Int((100 * Double(scores.plain) / Double(max(1, scores.replies))).rounded())
+        let known = Int((100 * Double(scores.answersKnown) / Double(max(1, scores.replies))).rounded())
+        let first =
+            "\(people) can be answered, \(scores.peopleWithPlain) of them with a short reply that asks nothing and names "
+            + "nobody (\(share) % of \(scores.replies) replies)"
+        guard scores.answersKnown > 0 else { return first }
+        return first + "; what they once answered is known of \(max(1, known)) %"
     }
 
     /// Of fewer favorites no share is told.
