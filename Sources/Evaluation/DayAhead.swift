@@ -50,7 +50,7 @@ struct DayAhead {
             let weight = HistoryWeight(asOf: day.advanced(by: -1), target: day, weekend: configuration.weekend)
             let weights = (0..<index).map { weight.weight(of: past.first.advanced(by: $0)) }
             let recent = RecentDays((1...RecentDays.length).map { past.counts[index - $0] })
-            let likeness = configuration.model == .kernel ? past.likeness(to: recent, of: index) : []
+            let likeness = configuration.model != .raw ? past.likeness(to: recent, of: index) : []
             let share = 1 / Double(days.count)
             plain.add(Self.chances(past.counts, weights, most), of: past.counts[index], share)
             spells.add(

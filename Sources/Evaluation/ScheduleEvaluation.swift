@@ -216,7 +216,7 @@ struct FrozenModels {
             guard let model else { continue }
             let day = firstDay.advanced(by: offset)
             let recent = history.recentDays(before: day, planned: planned)
-            days.append(model.minutes(from: known.counts(of: model, on: day, after: recent), using: &generator))
+            days.append(model.draw(from: known.counts(of: model, on: day, after: recent), using: &generator).minutes)
             planned[day] = days[days.count - 1].count
         }
         return Rhythm(days: days)

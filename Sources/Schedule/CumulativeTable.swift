@@ -35,6 +35,18 @@ package struct CumulativeTable: Equatable, Sendable {
         return Double(totals[index] - (index > 0 ? totals[index - 1] : 0)) / Double(total)
     }
 
+    /// The inverse of ``index(atUniform:)``: the share of all indexes before one, and of a part of its own.
+    ///
+    /// - Parameters:
+    ///   - index: One of the table.
+    ///   - part: How much of the index's own share comes before: from 0, included, to 1, excluded.
+    /// - Returns: From 0, included, to 1, excluded; nil if nothing has weight.
+    package func uniform(at index: Int, part: Double) -> Double? {
+        guard totals.indices.contains(index), total > 0 else { return nil }
+        let before = index > 0 ? totals[index - 1] : 0
+        return (Double(before) + part * Double(totals[index] - before)) / Double(total)
+    }
+
     /// Draws an index by inverse transform.
     ///
     /// - Parameter u: From 0, included, to 1, excluded; other numbers count as the nearest of these.

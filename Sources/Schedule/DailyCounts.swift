@@ -6,7 +6,7 @@ package import Posts
 /// People have quiet and busy spells. A past day tells the more about the day that is planned, the more alike the days
 /// before both were: the one just before, and the three before on average.
 package struct DailyCounts: Sendable {
-    /// With fewer past days than these, spells cannot be told from chance.
+    /// With fewer past days than these, spells cannot be told from chance, and there are too few days to copy.
     package static let fewestForSpells = 60
 
     /// The earliest of the days.
@@ -129,7 +129,7 @@ package struct DayCountModel: Sendable {
     }
 }
 
-/// How many posts a day gets: the count of one past day, drawn by weight.
+/// Which past day a day takes after: one drawn by weight.
 package struct DayCountDistribution: Equatable, Sendable {
     /// The number of posts of each past day, oldest first, days without any included.
     package let counts: [Int]
@@ -145,11 +145,13 @@ package struct DayCountDistribution: Equatable, Sendable {
             weights: weights.map { sum > 0 ? $0 / sum : 0 }, rounding: .atLeastOne, isClosed: { weights[$0] == 0 })
     }
 
-    /// The count of the day at which the running share first exceeds `u`; nil if there is no past day.
-    package func count(atUniform u: Double) -> Int? {
-        guard let index = table.index(atUniform: u), counts.indices.contains(index) else { return nil }
-        return counts[index]
+    /// The past day, as an index of ``counts``, at which the running share first exceeds `u`; nil if there is none.
+    package func index(atUniform u: Double) -> Int? {
+        table.index(atUniform: u).flatMap { counts.indices.contains($0) ? $0 : nil }
     }
+
+    /// The count of the day at which the running share first exceeds `u`; nil if there is no past day.
+    package func count(atUniform u: Double) -> Int? { index(atUniform: u).map { counts[$0] } }
 
     /// How likely a day of exactly `count` posts is.
     package func probability(of count: Int) -> Double {

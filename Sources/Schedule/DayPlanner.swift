@@ -7,20 +7,22 @@ package import Posts
 /// differ in the last bit between machines, so the plan that was stored
 /// counts, not one drawn again.
 package struct DayPlanner: Sendable {
-    /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are known.
-    package static let modelVersion = 2
+    /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are known, 3 since whole
+    /// days are copied.
+    package static let modelVersion = 3
     /// How many days before a day are previewed to know the state in which it begins.
     package static let longestPreview = 366
 
     package let history: PostingHistory
     package let configuration: ScheduleConfiguration
-    /// How closely slots may follow one another; the same for every day.
+    /// How closely slots may follow one another where no day is copied; the same for every day.
     package let bursts: BurstModel
 
     package init(history: PostingHistory, configuration: ScheduleConfiguration) {
         self.history = history
         self.configuration = configuration
-        self.bursts = configuration.bursts && !history.isEmpty ? history.bursts() : .none
+        let needsBursts = configuration.bursts && !history.isEmpty && !history.copiesDays(configuration)
+        self.bursts = needsBursts ? history.bursts() : .none
     }
 
     /// Draws the plan of `day`.
@@ -41,13 +43,14 @@ package struct DayPlanner: Sendable {
         guard !history.isEmpty, minutes.count > 0 else { return nil }
         let seedValue = PlanSeed.plan(mirror: mirror, day: day, seed: seed)
         var generator = SplitMix64(seed: seedValue)
-        let slots = model(for: day, missing: Set(minutes.missing)).minutes(after: recent, using: &generator)
+        let drawn = model(for: day, missing: Set(minutes.missing)).draw(after: recent, using: &generator)
+        let slots = drawn.minutes
             .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
             .enumerated()
             .map { offset, time in
                 Slot(name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0, due: time.1)
             }
-        return DayPlan(day: day, seed: seedValue, slots: slots)
+        return DayPlan(day: day, seed: seedValue, pattern: drawn.pattern, slots: slots)
     }
 
     /// The days just before `day`, as the human or the bot lived them or will.
@@ -89,7 +92,8 @@ package struct DayPlanner: Sendable {
             sampler: SlotSampler(
                 distribution: history.distribution(for: day, configuration: configuration, missing: missing),
                 bursts: bursts, minimumGapMinutes: configuration.minimumGapMinutes),
-            maximumPerDay: configuration.maximumPerDay)
+            maximumPerDay: configuration.maximumPerDay,
+            copied: history.copiesDays(configuration) ? history : nil)
     }
 }
 
@@ -98,6 +102,8 @@ package struct DayPlan: Equatable, Sendable {
     package let day: LocalDay
     /// The seed from which the plan was drawn.
     package let seed: UInt64
+    /// The day of the human's whose posts the slots take after; nil where minutes were drawn one by one.
+    package let pattern: PastDay?
     /// The slots in the order of time, each due when its minute begins; none on a day without posts.
     package let slots: [Slot]
 }
@@ -113,26 +119,54 @@ package struct DayModel: Sendable {
     package let sampler: SlotSampler
     /// The most slots of the day.
     package let maximumPerDay: Int
+    /// The human's days, to copy one of them; nil where minutes are drawn one by one.
+    fileprivate let copied: PostingHistory?
 
-    /// Draws the day's minutes, ascending: first the number of posts, then their places.
+    /// Draws the day: first which past day it takes after, then the minutes.
     ///
     /// - Parameters:
     ///   - recent: The days before.
     ///   - generator: Gives the random numbers; a plan's comes from ``PlanSeed``.
-    /// - Returns: The minutes; none on a day without posts.
-    package func minutes(
-        after recent: RecentDays = .unknown, using generator: inout SplitMix64
-    ) -> [MinuteOfDay] {
-        minutes(from: counts.distribution(after: recent), using: &generator)
+    /// - Returns: The minutes, none on a day without posts.
+    package func draw(after recent: RecentDays = .unknown, using generator: inout SplitMix64) -> DayDraw {
+        draw(from: counts.distribution(after: recent), using: &generator)
     }
 
-    /// The same where it is known what the number of posts is drawn from.
-    package func minutes(
-        from counts: DayCountDistribution, using generator: inout SplitMix64
-    ) -> [MinuteOfDay] {
-        let count = min(counts.count(atUniform: generator.nextUniform()) ?? 0, maximumPerDay)
-        return sampler.minutes(count: count) { generator.nextUniform() }
+    /// The minutes alone.
+    package func minutes(after recent: RecentDays = .unknown, using generator: inout SplitMix64) -> [MinuteOfDay] {
+        draw(after: recent, using: &generator).minutes
     }
+
+    /// The same as ``draw(after:using:)`` where it is known what the past day is drawn from.
+    package func draw(from counts: DayCountDistribution, using generator: inout SplitMix64) -> DayDraw {
+        guard let index = counts.index(atUniform: generator.nextUniform()) else { return DayDraw() }
+        guard let copied else {
+            let count = min(counts.counts[index], maximumPerDay)
+            return DayDraw(minutes: sampler.minutes(count: count) { generator.nextUniform() })
+        }
+        let day = copied.dailyCounts.first.advanced(by: index)
+        let past = copied.minutes(of: day)
+        let copier = DayCopier(
+            distribution: sampler.distribution, minimumGapMinutes: sampler.minimumGapMinutes)
+        return DayDraw(
+            minutes: copier.minutes(like: Array(past.prefix(maximumPerDay))) { generator.nextUniform() },
+            pattern: PastDay(day: day, posts: past.count))
+    }
+}
+
+/// The minutes of a day as they were drawn.
+package struct DayDraw: Equatable, Sendable {
+    /// Ascending; none on a day without posts.
+    package var minutes: [MinuteOfDay] = []
+    /// The day of the human's that they take after; nil where they were drawn one by one.
+    package var pattern: PastDay?
+}
+
+/// One of the human's days.
+package struct PastDay: Hashable, Sendable {
+    package let day: LocalDay
+    /// How many posts the human made, those that were too many for a day of the bot among them.
+    package let posts: Int
 }
 
 /// The models of days, each made once for all days that share it: a thousand days cost little more than seven.

@@ -41,6 +41,12 @@ package struct MinuteDistribution: Equatable, Sendable {
     /// The minute at which the running share first exceeds `u`; nil if no minute is open.
     package func minute(atUniform u: Double) -> MinuteOfDay? { table.index(atUniform: u).flatMap { MinuteOfDay($0) } }
 
+    /// The inverse of ``minute(atUniform:)``: the running share in front of `minute` and of a part of its own; nil if no
+    /// minute is open.
+    package func uniform(at minute: MinuteOfDay, part: Double) -> Double? {
+        table.uniform(at: minute.value, part: part)
+    }
+
     /// Whether posts may fall on `minute` at all: it is neither missing nor quiet.
     package func isOpen(_ minute: MinuteOfDay) -> Bool { !isClosed[minute.value] }
 

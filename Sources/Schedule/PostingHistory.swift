@@ -46,7 +46,7 @@ package struct PostingHistory: Sendable {
         switch configuration.model {
         case .raw:
             return .raw(counts: minuteCounts(), missing: missing, quiet: configuration.quiet)
-        case .kernel:
+        case .days, .kernel:
             let weight = HistoryWeight(asOf: asOf, target: day, weekend: configuration.weekend)
             return smoothed(weight, closed: missing.union(configuration.quiet))
         }
@@ -72,7 +72,23 @@ package struct PostingHistory: Sendable {
 
     /// Whether the days just before a day say anything about it: not in the raw model, nor of a short past.
     package func knowsSpells(_ configuration: ScheduleConfiguration) -> Bool {
-        configuration.model == .kernel && dailyCounts.counts.count >= DailyCounts.fewestForSpells
+        configuration.model != .raw && dailyCounts.counts.count >= DailyCounts.fewestForSpells
+    }
+
+    /// Whether a day takes the minutes of one of the human's days, and not their number alone.
+    package func copiesDays(_ configuration: ScheduleConfiguration) -> Bool {
+        configuration.model == .days && configuration.bursts && knowsSpells(configuration)
+    }
+
+    /// When the human posted on one day, ascending; none on a day that is not known.
+    package func minutes(of day: LocalDay) -> [MinuteOfDay] {
+        var (low, high) = (0, days.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if let found = days[middle].first?.day, found < day { low = middle + 1 } else { high = middle }
+        }
+        guard days.indices.contains(low), days[low].first?.day == day else { return [] }
+        return days[low].map(\.minute)
     }
 
     /// The days just before `day`: the human's own as far as they are known, the bot's after them.

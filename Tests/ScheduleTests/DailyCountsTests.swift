@@ -70,7 +70,10 @@ import Testing
         return PostingHistory(times: times, asOf: first.advanced(by: days))
     }
 
-    @Test(arguments: [(59, ScheduleModel.kernel, false), (60, .kernel, true), (400, .raw, false)])
+    @Test(arguments: [
+        (59, ScheduleModel.kernel, false), (60, .kernel, true), (59, .days, false), (60, .days, true),
+        (400, .raw, false),
+    ])
     func shortPastsAndTheRawModelKnowNoSpells(days: Int, model: ScheduleModel, knows: Bool) throws {
         let history = try Self.history(days: days)
         let configuration = ScheduleConfiguration(model: model)

@@ -41,7 +41,7 @@ import Testing
 
     @Test func settingsAreThoseOfTheSpecificationUnlessChanged() {
         let usual = ScheduleConfiguration()
-        #expect(usual.model == .kernel)
+        #expect(usual.model == .days)
         #expect(usual.bursts)
         #expect(usual.minimumGapMinutes == 1)
         #expect(usual.maximumPerDay == 50)

@@ -467,7 +467,7 @@ package struct MirrorConfiguration: Sendable {
                 "QUIET_HOURS", "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
         }
         var schedule = ScheduleConfiguration()
-        schedule.model = values.text("SCHEDULE_MODEL") == "raw" ? .raw : .kernel
+        schedule.model = values.text("SCHEDULE_MODEL").flatMap(ScheduleModel.init) ?? .days
         schedule.bursts = values.text("BURSTS") != "off"
         schedule.quiet = quiet.minutes
         schedule.maximumPerDay = values.integer("MAX_PER_DAY")

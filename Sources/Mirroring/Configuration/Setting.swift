@@ -105,7 +105,8 @@ package struct Setting: Sendable {
             Setting("MIRROR_BOT_HOME", "folder of the embedded database", isPath: true),
             Setting("TIME_ZONE", "IANA zone of the human's clock, such as Asia/Tokyo"),
             Setting(
-                "SCHEDULE_MODEL", "how minutes are learned", form: .choice(["kernel", "raw"]), fallback: "kernel"),
+                "SCHEDULE_MODEL", "how the times of posts are learned", form: .choice(["days", "kernel", "raw"]),
+                fallback: "days"),
             Setting(
                 "BURSTS", "let posts follow each other as the human's do", form: switching, fallback: "on"),
             Setting("QUIET_HOURS", "never post then, as 23:00-07:00,12:00-13:00 or none", fallback: "none"),
