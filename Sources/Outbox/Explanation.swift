@@ -1,4 +1,5 @@
 import Foundation
+package import Posts
 
 /// What led to a decision, for people: stored with the action as JSON, shown by `explain`, `status` and the demo.
 package struct Explanation: Codable, Equatable, Sendable {
@@ -8,6 +9,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var pool: Int?
     /// Half the width of the time-of-day window in minutes.
     package var windowMinutes: Int?
+    /// The day of the human's after which the minutes of the post's day were planned; nil where they were drawn one by one.
+    package var pattern: Pattern?
     /// P(favorite)/P(normal).
     package var favoriteRate: Double?
     /// What the rate was compared with.
@@ -22,6 +25,21 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var oldReply: OldReply?
     /// What the network said, where that ended the action.
     package var outcome: String?
+
+    /// A day of the human's that a planned day takes after.
+    package struct Pattern: Codable, Hashable, Sendable {
+        package var day: LocalDay
+        /// How many posts the human made on it.
+        package var posts: Int
+
+        package init(day: LocalDay, posts: Int) { (self.day, self.posts) = (day, posts) }
+
+        /// As `like 2019-03-04, when the human posted 3 times`.
+        package var inWords: String {
+            let times = posts == 1 ? "once" : posts == 2 ? "twice" : "\(posts) times"
+            return "like \(day), when the human posted \(times)"
+        }
+    }
 
     /// One feature's part in a favorite.
     package struct Feature: Codable, Equatable, Sendable {

@@ -109,6 +109,52 @@ import Testing
         #expect(counts.values.reduce(0, +) == lived)
     }
 
+    @Test func everySlotSaysWhichDayItTakesAfter() async throws {
+        let desk = try await desk(texts: 300, perDay: 3)
+        let slots = try await desk.slots(ofDays: 5)
+        let times = try await desk.mirror.archive.scheduleRows()
+        for (_, slots) in Dictionary(grouping: slots, by: { LocalTime($0.due, in: Self.zone).day }) {
+            let pattern = try #require(slots[0].explanation?.pattern)
+            expect(slots) { $0.allSatisfy { $0.explanation?.pattern == pattern } }
+            let posts = times.count { $0.day == pattern.day }
+            #expect(pattern.posts == posts)
+            #expect(slots.count == posts)
+        }
+        // Another text leaves the minute as it was drawn.
+        let slot = try #require(slots.first)
+        let replaced = try #require(try await desk.maker.replacement(for: slot, now: slot.due))
+        #expect(replaced.wording?.source != slot.wording?.source)
+        #expect(replaced.explanation?.pattern == slot.explanation?.pattern)
+        #expect(replaced.explanation?.pattern != nil)
+    }
+
+    @Test(
+        arguments: [(150, [:]), (300, ["SCHEDULE_MODEL": "raw"]), (300, ["SCHEDULE_MODEL": "kernel"])]
+            as [(Int, [String: String])])
+    func minutesThatWereDrawnOneByOneTakeAfterNoDay(texts: Int, variables: [String: String]) async throws {
+        let slots = try await desk(texts: texts, perDay: 3, variables: variables).slots(ofDays: 3)
+        #expect(!slots.isEmpty)
+        expect(slots) { $0.allSatisfy { $0.explanation != nil && $0.explanation?.pattern == nil } }
+    }
+
+    @Test func aPlanThatIsStoredStaysAsItIs() async throws {
+        let desk = try await desk(texts: 300, perDay: 3)
+        let stored = try await desk.slots(ofDays: 2)
+        let other = try MirrorFixture.configuration(
+            ["MIRROR_BOT_HOME": "/nowhere", "MIRROR": "desk", "SCHEDULE_MODEL": "kernel"])
+        let maker = PlanMaker(
+            archive: desk.mirror.archive, store: desk.outbox, configuration: other,
+            judge: TextJudge(other, zone: Self.zone, tokenizer: nil), past: { .whole })
+        for number in 0..<2 {
+            let day = Self.firstDay.advanced(by: number)
+            let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
+            let again = try await maker.make(day, now: midnight, watching: false)
+            #expect(again == nil)
+            let slots = try await desk.outbox.slots(of: day)
+            #expect(slots.map(\.due) == stored.filter { LocalTime($0.due, in: Self.zone).day == day }.map(\.due))
+        }
+    }
+
     @Test func repeatsNoTextInSixtyDays() async throws {
         let slots = try await desk(texts: 260).slots(ofDays: 60)
         #expect(slots.count > 60)

@@ -1,6 +1,7 @@
 import Expectations
 import Foundation
 import Mirroring
+import Outbox
 import Posts
 import Testing
 
@@ -61,6 +62,24 @@ import Testing
         #expect(axes.count == 2)
         #expect(ending.output.contains("█"))
         for line in lines { #expect(line.count <= 90, "too wide: \(line)") }
+    }
+
+    @Test func aDayOfALongArchiveSaysWhichDayItTakesAfter() async throws {
+        try await stage.train(Fixture.lines(days: 80, perDay: 3))
+        let day = try "\(tomorrow)"
+        let plan = try await stage.plan("--date", day)
+        let pattern = try #require(plan.pattern)
+        #expect(pattern.posts == 3)
+        #expect(plan.slots.count == 3)
+        let lines = try await stage.run("plan", "--date", day).output.split(separator: "\n").map(String.init)
+        #expect(lines[1] == "planned like \(pattern.day), when the human posted 3 times")
+        let explained = try await stage.run("explain", try #require(plan.slots.first).subject)
+        #expect(explained.status == 0, "\(explained.error)")
+        #expect(
+            explained.output.contains("  the day     planned like \(pattern.day), when the human posted 3 times"),
+            "\(explained.output)")
+        // Of days that were drawn minute by minute nothing is claimed.
+        try await expect(stage.plan("--date", day, environment: ["SCHEDULE_MODEL": "kernel"]).pattern, equals: nil)
     }
 
     @Test func isTheSameEveryTime() async throws {

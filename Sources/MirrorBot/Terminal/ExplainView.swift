@@ -45,7 +45,8 @@ struct ExplainView {
             ("then", report.rest?.joined(separator: " / ")), ("pictures", report.pictures.map(pictures)),
             ("time", times), ("published", report.published),
             ("original", original),
-            ("", report.original?.link), ("why", report.why), ("undo", report.undo.map(undo)),
+            ("", report.original?.link), ("why", report.why),
+            ("the day", report.pattern.map { "planned " + $0.inWords }), ("undo", report.undo.map(undo)),
         ]
     }
 

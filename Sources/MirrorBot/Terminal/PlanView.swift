@@ -1,12 +1,15 @@
 import Foundation
 import Mirroring
+import Outbox
 
 /// A day's plan as a timeline.
 enum PlanView {
     /// The whole answer of `mirror-bot plan`.
     static func lines(_ plan: PlanReport, terminal: Terminal) -> [String] {
         let note = plan.isStored ? "" : terminal.dim(" (a preview: the plan is made when the day begins)")
-        var lines = [terminal.bold("\(plan.day)") + "  \(plan.timeZone)" + note, ""]
+        var lines = [terminal.bold("\(plan.day)") + "  \(plan.timeZone)" + note]
+        if let pattern = plan.pattern { lines.append(terminal.dim("planned \(pattern.inWords)")) }
+        lines.append("")
         lines +=
             plan.slots.isEmpty
             ? ["no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? "")]

@@ -75,7 +75,12 @@ package struct PlanMaker: Sendable {
         guard let drawn else { return nil }
         var texts = try await TextPool(maker: self, planned: planned, now: now)
         var slots: [Intent] = []
-        for slot in drawn.slots { slots.append(intent(for: slot, try await texts.next(at: slot.minute, of: day))) }
+        let pattern = drawn.pattern.map { Explanation.Pattern(day: $0.day, posts: $0.posts) }
+        for slot in drawn.slots {
+            var choice = try await texts.next(at: slot.minute, of: day)
+            choice.why.pattern = pattern
+            slots.append(intent(for: slot, choice))
+        }
         let plan = StoredPlan(
             day: day, timeZone: configuration.name(of: zone), seed: String(drawn.seed), made: now,
             model: DayPlanner.modelVersion)
@@ -193,8 +198,10 @@ package struct PlanMaker: Sendable {
         guard case .post(let slot, _) = action.payload else { return nil }
         let time = LocalTime(action.due, in: zone)
         var texts = try await TextPool(maker: self, planned: try await store.slots(of: time.day) + tried, now: now)
-        let (wording, why) = try await texts.next(at: time.minute, of: time.day)
-        guard let wording else { return nil }
+        let (found, reasons) = try await texts.next(at: time.minute, of: time.day)
+        guard let wording = found else { return nil }
+        var why = reasons
+        why.pattern = action.explanation?.pattern
         var replaced = action
         (replaced.payload, replaced.explanation) = (.post(slot, wording), why)
         return replaced

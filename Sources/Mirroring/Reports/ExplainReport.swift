@@ -166,6 +166,8 @@ package struct ExplainReport: Codable, Sendable {
     package var why: String?
     /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
     package var choice: Choice?
+    /// The day of the human's that a post's day was planned after; nil where minutes were drawn one by one.
+    package var pattern: Explanation.Pattern?
     /// Nil while nobody wants it taken back.
     package var undo: TakingBack?
     /// The rules that spoke, the one that decided first.
@@ -214,6 +216,7 @@ package struct ExplainReporter: Sendable {
         report.person = await mirror.people.reported(action)
         (report.text, report.why) = (action.text, action.explanation?.summary)
         report.choice = action.explanation?.oldReply.map(ExplainReport.Choice.init)
+        report.pattern = action.explanation?.pattern
         report.target = action.target.map { KnownPost(PostID(network: $0.author.network, value: $0.post)) }
         report.original = try await original(of: action)
         if let bot = record.bot, action.kind != .favorite, let id = action.remoteID {

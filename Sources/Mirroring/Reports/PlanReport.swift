@@ -1,6 +1,6 @@
 import Archive
 package import Foundation
-import Outbox
+package import Outbox
 package import Posts
 import Schedule
 
@@ -44,6 +44,9 @@ package struct PlanReport: Codable, Sendable {
     package var isStored: Bool
     /// Why no day has slots; nil where it may.
     package var note: String?
+    /// The day of the human's that the day was planned after; nil where minutes were drawn one by one, or where there is
+    /// no slot or slots of several plans.
+    package var pattern: Explanation.Pattern?
     package var slots: [Slot]
     /// The share of the human's posts in each hour of the day.
     package var humanHours: [Double]
@@ -87,13 +90,15 @@ package struct PlanReporter: Sendable {
     package func report(on day: LocalDay, now: Date) async throws -> PlanReport? {
         guard let (stored, actions) = try await actions(of: day, now: now) else { return nil }
         let slots = actions.map { slot(of: $0, isStored: stored != nil) }
+        let patterns = Set(actions.compactMap(\.explanation?.pattern))
         let human = try await mirror.archive.scheduleRows().map(\.minute)
         let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
         // What is stored is among them.
         let bot = (stored == nil ? past + slots.map(\.due) : past).map { LocalTime($0, in: zone).minute }
         return PlanReport(
             day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil,
-            note: mirror.configuration.schedule.maximumPerDay == 0 ? PlanReport.onlyAnswers : nil, slots: slots,
+            note: mirror.configuration.schedule.maximumPerDay == 0 ? PlanReport.onlyAnswers : nil,
+            pattern: patterns.count == 1 ? patterns.first : nil, slots: slots,
             humanHours: MinuteShares(of: human).shares, botHours: MinuteShares(of: bot).shares)
     }
 
