@@ -197,10 +197,17 @@ package struct Ranking: Sendable {
     private let others: Int
 
     package init(_ predictions: [Prediction]) {
+        self.init(predictions.map { ($0.logRate, $0.isFavorite) })
+    }
+
+    /// The same of anything that is looked for among other things.
+    ///
+    /// - Parameter scored: How much each looks like what is looked for, and whether it is that.
+    init(_ scored: [(score: Double, isPositive: Bool)]) {
         var ties: [Tie] = []
-        for prediction in predictions.sorted(by: { $0.logRate > $1.logRate }) {
-            if ties.last?.logRate != prediction.logRate { ties.append(Tie(logRate: prediction.logRate)) }
-            if prediction.isFavorite {
+        for item in scored.sorted(by: { $0.score > $1.score }) {
+            if ties.last?.logRate != item.score { ties.append(Tie(logRate: item.score)) }
+            if item.isPositive {
                 ties[ties.count - 1].favorites += 1
             } else {
                 ties[ties.count - 1].others += 1

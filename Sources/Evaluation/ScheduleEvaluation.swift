@@ -7,10 +7,18 @@ package import Schedule
 /// What is learned stays as it is from the cut on: neither the profile nor
 /// the counts see a held-out post, and age is counted from the last day to
 /// learn from. The weekday of each held-out day chooses the profile, as it
-/// does for a plan.
+/// does for a plan. Only where days of bot and human are told apart does the
+/// bot go on learning, as one does whose human is followed.
 package struct ScheduleEvaluation: Sendable {
     /// How often the held-out days are simulated unless told otherwise.
     package static let usualRepetitions = 20
+
+    /// A bot that follows its human learns anew after so many days.
+    private static let lessonDays = 30
+    /// How often it does so at most.
+    private static let mostLessons = 40
+    /// And how many posts it may learn in all.
+    private static let mostPostsLearned = 4_000_000
 
     private let configuration: ScheduleConfiguration
     private let zone: TimeZone?
@@ -39,6 +47,13 @@ package struct ScheduleEvaluation: Sendable {
     /// - Returns: The measures.
     /// - Throws: ``TooFewPosts`` with what is missing.
     package func scores(of times: [LocalTime], name: String) throws(TooFewPosts) -> ScheduleScores {
+        try measure(times, name: name).scores
+    }
+
+    /// The same, and the days by which bot and human are told apart.
+    func measure(
+        _ times: [LocalTime], name: String
+    ) throws(TooFewPosts) -> (scores: ScheduleScores, days: BotOrHuman.Days) {
         let split = try HeldOutSplit(times)
         let precedingDays = split.precedingDays
         let preceding = split.training.filter { $0.day >= precedingDays[0] }
@@ -51,7 +66,9 @@ package struct ScheduleEvaluation: Sendable {
         let bot = Rhythm.Distance.mean(of: lives.map { $0.distance(to: heldOut) })
         let human = Rhythm(of: preceding, on: precedingDays).distance(to: heldOut)
         let ahead = DayAhead(times, configuration)
-        return ScheduleScores([
+        let days = followed(times, split, name: name)
+        let told = BotOrHuman([days])
+        let scores = ScheduleScores([
             .trainingPosts: Double(split.training.count), .testedPosts: Double(split.testing.count),
             .logLikelihood: model, .histogramLogLikelihood: histogram, .kernelLogLikelihood: kernel,
             .humanLogLikelihood: preceding.isEmpty
@@ -61,10 +78,39 @@ package struct ScheduleEvaluation: Sendable {
             .gaps: bot.gaps, .humanGaps: human.gaps,
             .firstPost: bot.firstMinutes, .humanFirstPost: human.firstMinutes,
             .autocorrelation: Rhythm.meanAutocorrelation(of: lives), .humanAutocorrelation: heldOut.autocorrelation,
+            .hours: bot.hours, .humanHours: human.hours,
             .weekTotals: bot.weekTotals, .humanWeekTotals: human.weekTotals,
             .dayAhead: ahead?.spells.nats, .plainDayAhead: ahead?.plain.nats,
             .dayAheadError: ahead?.spells.error, .plainDayAheadError: ahead?.plain.error,
+            .toldApart: told.all, .severalToldApart: told.several, .shapeToldApart: told.shape,
         ])
+        return (scores, days)
+    }
+
+    /// The held-out days, and those that a bot lives whose human is followed: each is drawn after the human's own days.
+    ///
+    /// So it is the days themselves that tell them apart, and not that people post less over the years. The bot learns
+    /// anew every month, or less often where that would take long.
+    private func followed(_ times: [LocalTime], _ split: HeldOutSplit, name: String) -> BotOrHuman.Days {
+        let past = PostingHistory(times: times)
+        let seed = PlanSeed.plan(mirror: name, day: split.firstDay, seed: "evaluation of days")
+        var generator = SplitMix64(seed: seed)
+        let lessons = min(Self.mostLessons, max(1, Self.mostPostsLearned / times.count))
+        let length = max(Self.lessonDays, (split.dayCount + lessons - 1) / lessons)
+        var days = BotOrHuman.Days()
+        for start in stride(from: 0, to: split.dayCount, by: length) {
+            let history = PostingHistory(times: times, asOf: split.asOf.advanced(by: start))
+            var models = DayModels(planner: DayPlanner(history: history, configuration: configuration), zone: zone)
+            var known = FrozenModels.KnownCounts()
+            for offset in start..<min(start + length, split.dayCount) {
+                let day = split.firstDay.advanced(by: offset)
+                guard let model = models.model(for: day) else { continue }
+                let counts = known.counts(of: model, on: day, after: past.recentDays(before: day, planned: [:]))
+                days.bot.append(model.draw(from: counts, using: &generator).minutes)
+                days.human.append(past.minutes(of: day))
+            }
+        }
+        return days
     }
 
     private func models(of split: HeldOutSplit, learnedFrom times: [LocalTime]) -> FrozenModels {

@@ -2,7 +2,7 @@ import Blocking
 package import Foundation
 import Import
 package import Posts
-import Schedule
+package import Schedule
 
 /// How well schedules that are learned from the first part of somebody's posts fit the rest.
 package struct ScheduleReport: Encodable, Sendable {
@@ -32,47 +32,65 @@ package struct ScheduleReport: Encodable, Sendable {
     package private(set) var timeZone: String?
     /// The version of the model by which days are drawn.
     package private(set) var model = DayPlanner.modelVersion
+    /// The setting that says how days are planned.
+    package let scheduleModel: String
     /// How often the held-out days were simulated.
     package private(set) var repetitions = ScheduleEvaluation.usualRepetitions
     package private(set) var authors: [Row] = []
     /// The median of each measure over the authors.
     package private(set) var median = ScheduleScores([:])
     package private(set) var leftOut: [LeftOut] = []
+    /// Whether days of the authors' bots can be told from days of theirs by what is known of other authors.
+    package let botOrHuman: BotOrHuman
 
-    /// Measures each author; computes for some milliseconds each, on a thread of its own.
+    /// Measures each author; computes for some tenths of a second each, on a thread of its own.
     ///
     /// - Parameters:
     ///   - pasts: The authors.
+    ///   - configuration: How days are planned.
     ///   - zone: The zone in which the times were read; nil for the offset of each.
     /// - Throws: `CancellationError`.
-    package init(on pasts: [Past], zone: TimeZone?) async throws {
+    package init(
+        on pasts: [Past], configuration: ScheduleConfiguration = ScheduleConfiguration(), zone: TimeZone?
+    ) async throws {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
-        let (rows, leftOut) = try await executor.run { Self.measure(pasts, ScheduleEvaluation(zone: zone)) }
+        let (rows, leftOut, botOrHuman) = try await executor.run {
+            Self.measure(pasts, ScheduleEvaluation(configuration: configuration, zone: zone))
+        }
+        scheduleModel = configuration.model.rawValue
         timeZone = zone?.name
         authors = rows
         median = .median(of: rows.map(\.scores))
         self.leftOut = leftOut
+        self.botOrHuman = botOrHuman
     }
 
-    private static func measure(_ pasts: [Past], _ evaluation: ScheduleEvaluation) -> ([Row], [LeftOut]) {
+    private static func measure(
+        _ pasts: [Past], _ evaluation: ScheduleEvaluation
+    ) -> ([Row], [LeftOut], BotOrHuman) {
         var rows: [Row] = []
         var leftOut: [LeftOut] = []
+        var days: [BotOrHuman.Days] = []
         for past in pasts {
             do throws(TooFewPosts) {
-                rows.append(Row(author: past.author, scores: try evaluation.scores(of: past.times, name: past.author)))
+                let measured = try evaluation.measure(past.times, name: past.author)
+                rows.append(Row(author: past.author, scores: measured.scores))
+                days.append(measured.days)
             } catch {
                 leftOut.append(
                     LeftOut(author: past.author, posts: past.times.count, reason: error.description))
             }
         }
-        return (rows, leftOut)
+        return (rows, leftOut, BotOrHuman(days))
     }
 
     private enum CodingKeys: String, CodingKey {
         case schema, model
+        case scheduleModel = "schedule_model"
         case timeZone = "time_zone"
         case repetitions, authors, median
+        case botOrHuman = "bot_or_human"
         case leftOut = "left_out"
     }
 
@@ -81,9 +99,11 @@ package struct ScheduleReport: Encodable, Sendable {
         try container.encode(schema, forKey: .schema)
         try container.encode(timeZone, forKey: .timeZone)
         try container.encode(model, forKey: .model)
+        try container.encode(scheduleModel, forKey: .scheduleModel)
         try container.encode(repetitions, forKey: .repetitions)
         try container.encode(authors, forKey: .authors)
         try container.encode(median, forKey: .median)
+        try container.encode(botOrHuman, forKey: .botOrHuman)
         try container.encode(leftOut, forKey: .leftOut)
     }
 }

@@ -31,6 +31,10 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case firstPost = "ks_first_post"
     /// The same distance of the human's preceding period.
     case humanFirstPost = "human_ks_first_post"
+    /// The distance of simulated from held-out days: total variation of the posts' hours of the day.
+    case hours = "tv_hours"
+    /// The same distance of the human's preceding period.
+    case humanHours = "human_tv_hours"
     /// How alike neighbouring simulated days are: the correlation of a day's number of posts with the next day's.
     case autocorrelation = "autocorrelation"
     /// The same of the held-out days.
@@ -47,6 +51,12 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case dayAheadError = "day_ahead_crps"
     /// The same of a model that knows no quiet and busy spells.
     case plainDayAheadError = "day_ahead_crps_plain"
+    /// ``BotOrHuman/all``, learned from other days of the same person.
+    case toldApart = "auc"
+    /// ``BotOrHuman/several``, learned from other days of the same person.
+    case severalToldApart = "auc_several"
+    /// ``BotOrHuman/shape``, learned from other days of the same person.
+    case shapeToldApart = "auc_shape"
 }
 
 /// The measures of one author's schedule, or the medians of several.
@@ -109,6 +119,8 @@ package struct Rhythm: Equatable, Sendable {
     package let gaps: Frequencies
     /// The minute of the first post of each day that has one.
     package let firstMinutes: Frequencies
+    /// The hour of the day of each post.
+    package let hours: Frequencies
     /// The number of posts of each seven days in a row.
     package let weekTotals: Frequencies
     /// The correlation of each day's number of posts with the next day's: 0 if all are the same, nil for one day or none.
@@ -120,6 +132,7 @@ package struct Rhythm: Equatable, Sendable {
         gaps = Frequencies(
             days.lazy.flatMap { minutes in zip(minutes, minutes.dropFirst()).map { max(1, $1.value - $0.value) } })
         firstMinutes = Frequencies(days.lazy.compactMap { $0.first?.value })
+        hours = Frequencies(days.lazy.flatMap { $0.map { $0.value / 60 } })
         let counts = days.map(\.count)
         weekTotals = Frequencies((0..<max(0, counts.count - 6)).lazy.map { counts[$0..<$0 + 7].reduce(0, +) })
         autocorrelation = counts.count < 2 ? nil : Self.correlation(counts.dropLast(), counts.dropFirst())
@@ -161,15 +174,19 @@ package struct Rhythm: Equatable, Sendable {
         package var gaps: Double?
         /// Kolmogorov–Smirnov distance of the minute of the day's first post.
         package var firstMinutes: Double?
+        /// Total variation of the hours of the posts.
+        package var hours: Double?
         /// Kolmogorov–Smirnov distance of the number of posts of seven days in a row.
         package var weekTotals: Double?
 
         package init(
-            dailyCounts: Double? = nil, gaps: Double? = nil, firstMinutes: Double? = nil, weekTotals: Double? = nil
+            dailyCounts: Double? = nil, gaps: Double? = nil, firstMinutes: Double? = nil, hours: Double? = nil,
+            weekTotals: Double? = nil
         ) {
             self.dailyCounts = dailyCounts
             self.gaps = gaps
             self.firstMinutes = firstMinutes
+            self.hours = hours
             self.weekTotals = weekTotals
         }
 
@@ -181,7 +198,7 @@ package struct Rhythm: Equatable, Sendable {
             }
             return Distance(
                 dailyCounts: mean(\.dailyCounts), gaps: mean(\.gaps), firstMinutes: mean(\.firstMinutes),
-                weekTotals: mean(\.weekTotals))
+                hours: mean(\.hours), weekTotals: mean(\.weekTotals))
         }
     }
 
@@ -191,6 +208,7 @@ package struct Rhythm: Equatable, Sendable {
             dailyCounts: dailyCounts.totalVariation(to: other.dailyCounts),
             gaps: gaps.kolmogorovSmirnovDistance(to: other.gaps),
             firstMinutes: firstMinutes.kolmogorovSmirnovDistance(to: other.firstMinutes),
+            hours: hours.totalVariation(to: other.hours),
             weekTotals: weekTotals.kolmogorovSmirnovDistance(to: other.weekTotals))
     }
 }

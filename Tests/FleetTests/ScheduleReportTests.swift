@@ -45,7 +45,15 @@ import Testing
         let report = try await ScheduleReport(on: pasts, zone: zone)
         let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report))
         let json = try #require(object as? [String: Any])
-        #expect(Set(json.keys) == ["schema", "model", "time_zone", "repetitions", "authors", "median", "left_out"])
+        #expect(
+            Set(json.keys) == [
+                "schema", "model", "schedule_model", "time_zone", "repetitions", "authors", "median", "bot_or_human",
+                "left_out",
+            ])
+        #expect(json["schedule_model"] as? String == "days")
+        let told = try #require(json["bot_or_human"] as? [String: Any])
+        #expect(Set(told.keys) == ["people", "days", "auc", "auc_several", "auc_shape"])
+        #expect(told["people"] as? Int == 1)
         #expect(json["schema"] as? String == "mirror-bot/evaluate-scheduler/1")
         #expect(json["time_zone"] as? String == "Asia/Tokyo")
         #expect(json["repetitions"] as? Int == 20)

@@ -59,7 +59,9 @@ import Testing
         #expect(rows[0][1] == "128" && rows[0][2] == "32")
         expect(rows) { $0.allSatisfy { row in row.suffix(9).allSatisfy { Double($0) != nil } } }
         expect(lines) { $0.contains { $0.hasPrefix("median gain per post: ") && $0.contains(" over the histogram") } }
-        for column in ["learn, test", "model", "hist", "kernel", "posts a day", "gaps", "first post", "human"] {
+        for column in [
+            "learn, test", "model", "hist", "kernel", "posts a day", "gaps", "first post", "hours", "AUC", "human",
+        ] {
             expect(lines, "\(column) is not explained") { $0.contains { $0.hasPrefix(column + " ") } }
         }
         #expect(lines.contains("left out 1:"))
@@ -88,6 +90,25 @@ import Testing
         // The same again, to the last digit.
         let first = try await evaluate("--events", path, "--json").output
         try await expect(evaluate("--events", path, "--json").output, equals: first)
+    }
+
+    @Test func botAndHumanAreToldApartByWhatIsKnownOfOthers() async throws {
+        let path = try write(Self.table([("ada", 7, 300), ("bob", 12, 320), ("eve", 22, 290)]))
+        let report = try json(try await evaluate("--events", path, "--json"))
+        #expect(report["schedule_model"] as? String == "days")
+        let told = try #require(report["bot_or_human"] as? [String: Any])
+        #expect(told["people"] as? Int == 3)
+        let area = try #require(told["auc"] as? Double)
+        #expect((0.3...1).contains(area))
+        let older = try json(try await evaluate("--events", path, "--model", "kernel", "--json"))
+        #expect(older["schedule_model"] as? String == "kernel")
+        try expect(#require(older["bot_or_human"] as? [String: Any])["auc"] as? Double) { $0 != area }
+        let lines = try await evaluate("--events", path).output.split(separator: "\n").map(String.init)
+        let sentence = String(
+            format: "bot or human, told by what is known of the days of other authors: AUC %.3f", area)
+        expect(lines) { $0.contains { $0.hasPrefix(sentence) } }
+        let wrong = try await evaluate("--events", path, "--model", "guess")
+        #expect(wrong.status == 64)
     }
 
     @Test func readsFilesFoldersAndStandardInputAlike() async throws {

@@ -68,7 +68,8 @@ import Testing
             }
         }
         for name in [
-            "log-likelihood", "over the kernel", "over the histogram", "posts a day", "gaps", "first post", "ROC AUC",
+            "log-likelihood", "over the kernel", "over the histogram", "posts a day", "gaps", "first post", "hours",
+            "all days", "several posts", "their shape", "ROC AUC",
             "average precision", "precision", "recall", "F1", "Brier score", "calibration error",
         ] {
             let line = try #require(lines.first { $0.hasPrefix("  \(name) ") }, "\(name) is missing")

@@ -64,7 +64,8 @@ import Testing
         #expect(agree(try #require(distance.dailyCounts), 1 / 3))
         #expect(distance.gaps == 1)
         #expect(distance.firstMinutes == 0.5)
-        #expect(one.distance(to: one) == Rhythm.Distance(dailyCounts: 0, gaps: 0, firstMinutes: 0))
+        #expect(agree(try #require(distance.hours), 1 / 3))
+        #expect(one.distance(to: one) == Rhythm.Distance(dailyCounts: 0, gaps: 0, firstMinutes: 0, hours: 0))
     }
 
     @Test func whatOneLacksCannotBeCompared() throws {

@@ -15,7 +15,8 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
             from those that came, beside the human's own days before.
 
             Nothing that comes after the cut is learned. No day is split: the day of the first held-out post is held \
-            out as a whole. Simulated days are drawn \
+            out as a whole. At last days of a bot that follows its human are mixed with the human's own, and a classifier \
+            that knows other authors' days says which are which. Simulated days are drawn \
             \(ScheduleEvaluation.usualRepetitions) times from fixed seeds, so the same posts always give the same figures.
 
             A table of events is a CSV file with the columns author and timestamp, such as \
@@ -35,6 +36,9 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("Read the times on the clocks of this IANA time zone.", valueName: "zone"))
     var timeZone: String?
+
+    @Option(help: "How days are planned, as SCHEDULE_MODEL says.")
+    var model: ScheduleModel?
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -66,11 +70,16 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
     private func report() async throws -> ScheduleReport {
         let zone = timeZone.flatMap(TimeZone.init(identifier:))
         let reader = PastReader(zone: zone)
+        var configuration = ScheduleConfiguration()
+        if let model { configuration.model = model }
         guard let from else {
             return try await ScheduleReport(
-                on: try await reader.tables(at: events.map(Console.current.path)), zone: zone)
+                on: try await reader.tables(at: events.map(Console.current.path)), configuration: configuration,
+                zone: zone)
         }
         let (past, used) = try await reader.archive(at: Console.current.path(from))
-        return try await ScheduleReport(on: [past], zone: used)
+        return try await ScheduleReport(on: [past], configuration: configuration, zone: used)
     }
 }
+
+extension ScheduleModel: ExpressibleByArgument {}

@@ -31,6 +31,7 @@ enum ScheduleReportView {
     private static let spells = [
         Group(
             title: "neighbours", columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)], width: 7),
+        Group(title: "hours", columns: [("bot", .hours), ("human", .humanHours)], width: 6),
         Group(title: "7-day totals", columns: [("bot", .weekTotals), ("human", .humanWeekTotals)], width: 6),
         Group(title: "a day ahead", columns: [("model", .dayAhead), ("plain", .plainDayAhead)], width: 7),
         Group(title: "off by", columns: [("model", .dayAheadError), ("plain", .plainDayAheadError)], width: 7),
@@ -42,7 +43,8 @@ enum ScheduleReportView {
     private static let leastNameWidth = 8
 
     static func lines(_ report: ScheduleReport, terminal: Terminal) -> [String] {
-        table(groups, report, terminal) + [""] + table(spells, report, terminal) + ["", gain(report), ""]
+        table(groups, report, terminal) + [""] + table(spells, report, terminal) + ["", gain(report)]
+            + toldApart(report).flatMap { FigureGroup.wrapped($0, columns: max(20, terminal.columns)) } + [""]
             + legend.map(terminal.dim) + leftOut(report)
     }
 
@@ -73,6 +75,19 @@ enum ScheduleReportView {
         let whose = report.authors.count > 1 ? "median gain" : "gain"
         return "\(whose) per post: \(signed(.kernelGain)) nats over the plain kernel, "
             + "\(signed(.histogramGain)) over the histogram"
+    }
+
+    /// Whether days of the bots can be told from days of the humans, in a sentence.
+    private static func toldApart(_ report: ScheduleReport) -> [String] {
+        let told = report.botOrHuman
+        let parts = [
+            (told.all, "of all days"), (told.several, "of days of at least two posts"),
+            (told.shape, "by their shape alone"),
+        ]
+        .compactMap { area, what in area.map { "\(figure($0, 3)) \(what)" } }
+        guard !parts.isEmpty else { return [] }
+        let known = told.people > 1 ? "the days of other authors" : "other days of the author's"
+        return ["bot or human, told by what is known of \(known): AUC " + parts.joined(separator: ", ")]
     }
 
     private static func figure(_ value: Double, _ digits: Int) -> String {
@@ -133,6 +148,7 @@ enum ScheduleReportView {
         "gaps         the same for the minutes from a post to the day's next, at least 1",
         "             each (Kolmogorov–Smirnov)",
         "first post   the same for the time of the day's first post",
+        "hours        how far their posts are apart in hours of the day (total variation)",
         "neighbours   how alike the numbers of posts of a day and the next are, from 0",
         "             for not at all to 1 (autocorrelation)",
         "7-day totals how far sums of seven days are from tested ones (Kolmogorov–",
@@ -140,6 +156,9 @@ enum ScheduleReportView {
         "a day ahead  ln of the chance that a day's number of posts had on the eve;",
         "             plain is without quiet and busy spells",
         "off by       the error of that in posts (CRPS)",
+        "AUC          the chance that of a day of a bot that follows its human and one of the",
+        "             human's the first looks more like a bot's: 0.5 is guessing, 1 is",
+        "             certain",
         "human        how far the human's own days are, as many before the cut: no model",
         "             can be expected to come much nearer",
     ]

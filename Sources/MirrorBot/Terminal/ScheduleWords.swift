@@ -16,7 +16,7 @@ enum ScheduleWords {
                 + (tested == 1 ? "1 later post" : "\(tested) later posts") + " yet"
         }
         let days = busyness(scores).map { [$0, spells(scores)].compactMap(\.self).joined(separator: ", ") }
-        return [days, minutes(scores)].compactMap(\.self).joined(separator: "; ")
+        return [days, minutes(scores), toldApart(scores)].compactMap(\.self).joined(separator: "; ")
     }
 
     /// The number of posts of a day, beside how much the human's own days differ from one time to the next.
@@ -36,6 +36,17 @@ enum ScheduleWords {
         }
         return bot >= human / 2
             ? "with busy and quiet spells like theirs" : "but busy and quiet spells are shorter than theirs"
+    }
+
+    /// How often a day of the bot's can be told from one of the human's.
+    private static func toldApart(_ scores: ScheduleScores) -> String? {
+        let (area, which) =
+            scores[.severalToldApart].map { ($0, "its days of several posts") }
+            ?? (scores[.toldApart] ?? -1, "its days")
+        guard area >= 0 else { return nil }
+        guard area >= 0.55 else { return "\(which) cannot be told from the human's better than by guessing" }
+        let hits = Int((100 * area).rounded())
+        return "\(which) can be told from the human's in \(hits) of 100 tries, where guessing tells 50"
     }
 
     private static func minutes(_ scores: ScheduleScores) -> String? {

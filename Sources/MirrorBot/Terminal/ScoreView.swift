@@ -121,6 +121,23 @@ enum ScoreView {
         ]
         return [head] + FigureGroup("when posts come", chances, terminal: terminal).lines + [""]
             + FigureGroup("how days of the bot differ from days of the human", days(scores), terminal: terminal).lines
+            + [""] + FigureGroup("bot or human", toldApart(scores), terminal: terminal).lines
+    }
+
+    private static func toldApart(_ scores: ScheduleScores) -> [Figure] {
+        [
+            (
+                ScheduleMeasure.toldApart, "all days",
+                "how often a day of the bot's and one of the human's are told apart"
+            ),
+            (.severalToldApart, "several posts", "the same of days of at least two posts"),
+            (.shapeToldApart, "their shape", "the same of those by gaps and hours alone"),
+        ].map { measure, name, what in
+            guard let area = scores[measure] else {
+                return Figure(name, nil, "there are fewer than \(BotOrHuman.fewestDays) such days to tell apart")
+            }
+            return Figure(name, area, "\(what): 0.5 is guessing, 1 is always")
+        }
     }
 
     private static func days(_ scores: ScheduleScores) -> [Figure] {
@@ -128,6 +145,7 @@ enum ScoreView {
             (ScheduleMeasure.dailyCounts, ScheduleMeasure.humanDailyCounts, "posts a day", "in the number of posts"),
             (.gaps, .humanGaps, "gaps", "in the minutes from a post to the day's next"),
             (.firstPost, .humanFirstPost, "first post", "in the time of the day's first post"),
+            (.hours, .humanHours, "hours", "in the hours of the posts"),
             (.weekTotals, .humanWeekTotals, "7-day totals", "in the sums of seven days in a row"),
         ].map { measure, floor, name, what in
             guard let distance = scores[measure] else {
