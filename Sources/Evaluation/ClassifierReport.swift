@@ -28,6 +28,8 @@ package struct ClassifierReport: Sendable {
     package let predictions: [Prediction]
     /// The same posts with and without learned weights.
     package let comparison: WeightComparison
+    /// The same posts judged by content words without pairs; nil unless pairs are features.
+    package let wordsAlone: WeightComparison?
     package let words: FeatureWords
     /// Each post was learned after it was predicted.
     package let isPrequential: Bool
@@ -42,12 +44,13 @@ package struct ClassifierReport: Sendable {
     package let repeated: Int
 
     init(
-        outcome: FavoriteEvaluation.Outcome, words: FeatureWords, isPrequential: Bool, isInTimeOrder: Bool,
-        training: File?, testing: File, baseRateFile: String?, repeated: Int
+        outcome: FavoriteEvaluation.Outcome, wordsAlone: WeightComparison?, words: FeatureWords, isPrequential: Bool,
+        isInTimeOrder: Bool, training: File?, testing: File, baseRateFile: String?, repeated: Int
     ) {
         scores = outcome.scores
         predictions = outcome.predictions
         comparison = outcome.comparison
+        self.wordsAlone = wordsAlone
         self.words = words
         self.isPrequential = isPrequential
         self.isInTimeOrder = isInTimeOrder
@@ -62,6 +65,7 @@ extension ClassifierReport: Encodable {
     private enum Key: String, CodingKey {
         case schema, features, prequential, repeated
         case baseRateFile = "base_rate_file"
+        case wordsAlone = "words_alone"
         case leftOutOfTraining = "left_out_train"
         case leftOutOfTesting = "left_out_test"
     }
@@ -73,6 +77,7 @@ extension ClassifierReport: Encodable {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode("mirror-bot/evaluate-classifier/1", forKey: .schema)
         try container.encode(words.rawValue, forKey: .features)
+        if let wordsAlone { try container.encode(wordsAlone, forKey: .wordsAlone) }
         try container.encode(isPrequential, forKey: .prequential)
         try container.encode(baseRateFile, forKey: .baseRateFile)
         try container.encode(repeated, forKey: .repeated)
@@ -136,21 +141,24 @@ package struct ClassifierEvaluator: Sendable {
     private func report(
         training: String?, testing: String, baseRate source: BaseRateSource, isPrequential: Bool
     ) throws -> ClassifierReport {
-        let extractor = FeatureExtractor(tokenizer: try Tokenizer(dictionary: dictionary), words: words)
-        let evaluation = FavoriteEvaluation(extractor: extractor, configuration: configuration)
+        let tokenizer = try Tokenizer(dictionary: dictionary)
         let learned = try training.map { try LabelledFile(path: $0) }
         let tested = try LabelledFile(path: testing)
         let timeline = try self.timeline(source, learned: learned)
         let baseRate = timeline.map { file in BaseRate(of: file.posts.suffix(source.tail ?? .max)) }
         let before = learned?.posts ?? []
-        let outcome =
-            isPrequential
-            ? evaluation.prequential(training: before, testing: tested.postsInTime, baseRate: baseRate)
-            : evaluation.split(training: before, testing: tested.posts, baseRate: baseRate)
+        func outcome(_ words: FeatureWords) -> FavoriteEvaluation.Outcome {
+            let evaluation = FavoriteEvaluation(
+                extractor: FeatureExtractor(tokenizer: tokenizer, words: words), configuration: configuration)
+            return isPrequential
+                ? evaluation.prequential(training: before, testing: tested.postsInTime, baseRate: baseRate)
+                : evaluation.split(training: before, testing: tested.posts, baseRate: baseRate)
+        }
         let known = Set(before.map(\.id))
         return ClassifierReport(
-            outcome: outcome, words: words, isPrequential: isPrequential,
-            isInTimeOrder: isPrequential && tested.isTimed, training: learned.map { .init($0) }, testing: .init(tested),
+            outcome: outcome(words), wordsAlone: words.hasPairs ? outcome(.content).comparison : nil, words: words,
+            isPrequential: isPrequential, isInTimeOrder: isPrequential && tested.isTimed,
+            training: learned.map { .init($0) }, testing: .init(tested),
             baseRateFile: timeline?.path, repeated: tested.posts.count { known.contains($0.id) })
     }
 

@@ -92,13 +92,13 @@ package struct FavoriteEvaluation: Sendable {
                 classifier.learn([.favorited(favorite.example)], favorite.features(of:))
             }
             let known = predictions.count - Self.favoriteDelay
-            if known > 0 && known % Self.renewal == 0 || classifier.weights == .plain { fitWeights(of: &classifier) }
+            if known > 0 && known % Self.renewal == 0 || classifier.weights.isPlain { fitWeights(of: &classifier) }
         }
         return outcome(predictions, from: start, to: classifier, elapsed)
     }
 
     private func trained(on training: [LabelledPost], _ baseRate: BaseRate?) -> MemoryClassifier {
-        var classifier = MemoryClassifier()
+        var classifier = MemoryClassifier(extractor.words)
         classifier.learn(training.flatMap(\.events), extractor.features)
         if let baseRate { classifier.setBaseRate(posts: baseRate.posts, favorites: baseRate.favorites) }
         fitWeights(of: &classifier)
@@ -135,7 +135,7 @@ package struct FavoriteEvaluation: Sendable {
         let learned = start.categories
         let seconds = elapsed / .seconds(1)
         let used = configuration.weighting == .plain ? predictions.plain : predictions.weighted
-        let weights = end.weights == .plain ? nil : end.weights
+        let weights = end.weights.isPlain ? nil : end.weights
         let scores = FavoriteScores(
             predictions: used, threshold: configuration.threshold,
             weights: configuration.weighting == .plain ? nil : weights,

@@ -55,7 +55,8 @@ package final class FavoriteSession: @unchecked Sendable {
         let (features, snapshot, known) = try await lookAtAll(posts)
         let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
         let weights = waiting == nil ? known : nil
-        let model = FavoriteModel(snapshot.categories, weights: weights?.weights ?? .plain)
+        let model = FavoriteModel(
+            snapshot.categories, weights: weights?.weights ?? .plain(of: extractor.words))
         let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
         let threshold = log(configuration.threshold)
         return zip(posts, features).map { post, places in

@@ -34,12 +34,12 @@ package struct LearnedWeights: Equatable, Sendable {
     /// Nil for weights of another method or of other features, and for what nobody fitted.
     fileprivate init?(_ row: SQLRow, of words: FeatureWords) throws {
         guard try row.integer("version") == Self.method, try row.text("features") == words.identity else { return nil }
+        let (pairsFor, pairsAgainst) = (try row.optionalReal("pairs_for"), try row.optionalReal("pairs_against"))
+        let pairs = pairsFor.flatMap { first in pairsAgainst.map { EvidenceWeights.Pairs(for: first, against: $0) } }
         weights = EvidenceWeights(
             wordsFor: try row.real("words_for"), wordsAgainst: try row.real("words_against"),
-            author: try row.real("author"), base: try row.real("base"))
-        guard [weights.wordsFor, weights.wordsAgainst, weights.author].allSatisfy(WeightFit.limits.contains),
-            weights.base.isFinite
-        else { return nil }
+            pairs: words.hasPairs ? pairs : nil, author: try row.real("author"), base: try row.real("base"))
+        guard weights.hasPairs == words.hasPairs, weights.isWithin(WeightFit.limits(of: words)) else { return nil }
         self.words = words
         sequence = try row.integer("sequence")
         (examples, favorites) = (try row.int("examples"), try row.int("favorites"))
@@ -72,12 +72,12 @@ struct WeightTable: Sendable {
         let weights = learned.weights
         try connection.execute(
             """
-            INSERT INTO weights (mirror, version, features, sequence, words_for, words_against, author, base,
-                examples, favorites, plain_loss, weighted_loss, fitted_ms)
+            INSERT INTO weights (mirror, version, features, sequence, words_for, words_against, pairs_for,
+                pairs_against, author, base, examples, favorites, plain_loss, weighted_loss, fitted_ms)
             VALUES (\(mirror), \(LearnedWeights.method), \(learned.words.identity), \(learned.sequence),
-                \(weights.wordsFor), \(weights.wordsAgainst), \(weights.author), \(weights.base),
-                \(learned.examples), \(learned.favorites), \(learned.plainLoss), \(learned.weightedLoss),
-                \(learned.fitted))
+                \(weights.wordsFor), \(weights.wordsAgainst), \(weights.pairs?.speakingFor),
+                \(weights.pairs?.speakingAgainst), \(weights.author), \(weights.base), \(learned.examples),
+                \(learned.favorites), \(learned.plainLoss), \(learned.weightedLoss), \(learned.fitted))
             """)
     }
 
@@ -129,7 +129,8 @@ extension Favorites {
             guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else { return nil }
             guard let samples = try await samples(of: ids, at: stamp) else { continue }
             return LearnedWeights(
-                WeightFit(samples), of: samples, words: examples.extractor.words, sequence: stamp.sequence, at: now)
+                WeightFit(samples, of: examples.extractor.words), of: samples, words: examples.extractor.words,
+                sequence: stamp.sequence, at: now)
         }
         throw FavoritesError(
             .countsUnstable, "could not fit the weights: other processes keep changing the examples; try again")

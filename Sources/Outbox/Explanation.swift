@@ -19,7 +19,7 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var baseLogOdds: Double?
     /// What spoke most for or against a favorite, the strongest first, and at last the sum of all else.
     package var features: [Feature]?
-    /// How far the words and the author were believed; nil where all counted alike.
+    /// How far words, pairs of words and the author were believed; nil where nothing was learned of that.
     package var weights: Weights?
     /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
     package var oldReply: OldReply?
@@ -43,7 +43,7 @@ package struct Explanation: Codable, Equatable, Sendable {
 
     /// One feature's part in a favorite.
     package struct Feature: Codable, Equatable, Sendable {
-        /// The word, the hashtag, or the author with `@`.
+        /// The word, two neighbouring words with a space between them, the hashtag, or the author with `@`.
         package var name: String
         /// What the feature adds to the logarithm of the favorite rate.
         package var logOdds: Double
@@ -94,13 +94,21 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var wordsFor: Double
         /// The same of the words that speak against it.
         package var wordsAgainst: Double
+        /// How often the pairs of neighbouring words that speak for a favorite count; nil where pairs are no features.
+        package var pairsFor: Double?
+        /// The same of the pairs that speak against it.
+        package var pairsAgainst: Double?
         /// The same of the author.
         package var author: Double
         /// What they add to the logarithm of every rate.
         package var base: Double
 
-        package init(sequence: Int64, wordsFor: Double, wordsAgainst: Double, author: Double, base: Double) {
+        package init(
+            sequence: Int64, wordsFor: Double, wordsAgainst: Double, pairsFor: Double? = nil,
+            pairsAgainst: Double? = nil, author: Double, base: Double
+        ) {
             (self.sequence, self.wordsFor, self.wordsAgainst) = (sequence, wordsFor, wordsAgainst)
+            (self.pairsFor, self.pairsAgainst) = (pairsFor, pairsAgainst)
             (self.author, self.base) = (author, base)
         }
     }

@@ -113,6 +113,7 @@ import Testing
         let tokenizer = try Tokenizer()
         let content = FeatureExtractor(tokenizer: tokenizer, words: .content)
         #expect(content.fingerprint == FeatureExtractor(tokenizer: tokenizer, words: .content).fingerprint)
+        #expect(content.fingerprint != FeatureExtractor(tokenizer: tokenizer, words: .pairs).fingerprint)
         #expect(content.fingerprint != FeatureExtractor(tokenizer: tokenizer, words: .nouns).fingerprint)
         #expect(content.fingerprint >= 0)
     }

@@ -55,7 +55,7 @@ import Testing
                     counts[$0] ?? FeatureCount()
                 }
             }
-            #expect(learned.weights == WeightFit(samples).weights)
+            #expect(learned.weights == WeightFit(samples, of: .nouns).weights)
             #expect(learned.weights != .plain)
             #expect(learned.examples == posts.count)
             #expect(learned.favorites == posts.count { $0.isFavorite })
@@ -245,7 +245,7 @@ import Testing
     @Test func theClassifierInMemoryFitsAlike() async throws {
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites()
-            var memory = MemoryClassifier()
+            var memory = MemoryClassifier(.nouns)
             for number in 0..<120 {
                 let events = Self.learnable(number..<number + 1)
                 _ = try await favorites.learn(events, at: Fixture.now)

@@ -9,20 +9,21 @@ import Testing
 @Suite struct SmallFeaturesTests {
     @Test(arguments: [
         ",", "?", "!!!", ":)", "://", "3", "2024", "٣", "an", "the", "of", "t", "doesn", "こと", "する", "の", "ん", "私",
-        "und",
+        "und", "of\u{1F}the", "of the", "こと\u{1F}の",
         "les", "для", "и", "για", "من", "של", "है", "그리고", "…", "",
     ])
     func signsNumbersAndSmallWordsSayNothing(feature: String) { #expect(SmallFeatures.contains(feature)) }
 
     @Test(arguments: [
         "cat", "猫", "写真", "撮る", "#an", "#3d", "@an", "@3", "☕❤", "책", "ไท", "ቤት", "घर", "ים", "البحر", "дождь", "wwww",
+        "the\u{1F}cat", "good morning", "こと\u{1F}猫",
         "swift",
     ])
     func wordsHashtagsAuthorsAndPicturesDo(feature: String) { #expect(!SmallFeatures.contains(feature)) }
 
     @Test func whatIsToldLeadsWithMeaningAndAddsUp() throws {
         let extractor = try FeatureExtractor(tokenizer: Tokenizer())
-        var classifier = MemoryClassifier()
+        var classifier = MemoryClassifier(.content)
         func example(_ number: Int, _ text: String) -> Example {
             Example(id: PostID(network: .mastodon, value: "\(number)"), author: "ann", text: text)
         }

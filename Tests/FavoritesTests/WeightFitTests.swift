@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func givesTheWeightsOfTheReference() {
-        let fit = WeightFit(Self.samples)
+        let fit = WeightFit(Self.samples, of: .content)
         #expect(isNear(fit.weights, 1.024632, 1.052936, 1.018742, -0.131523))
         #expect(abs(fit.plainSum - 3.564662) < 5e-7)
         #expect(abs(fit.weightedSum - 3.522557) < 5e-7)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func whatLiesOutsideTheLimitsIsSetToThem() {
-        let fit = WeightFit(Self.samples, ridge: 0.1, limits: 0.9...1.1)
+        let fit = WeightFit(Self.samples, of: .content, ridge: 0.1, limits: 0.9...1.1)
         #expect(isNear(fit.weights, 1.1, 1.1, 1.1, -0.143985))
         #expect(fit.weights.wordsFor == 1.1)
         #expect(fit.weights.wordsAgainst == 1.1)
@@ -72,34 +72,53 @@ import Testing
 
     /// Finds the lowest place of the sum along one axis after the other, by halving, until nothing moves any more.
     private struct PlainSearch {
-        let samples: [WeightFit.Sample]
+        /// Words for and against, with pairs those for and against, the author, and 1 for the base.
+        let rows: [[Double]]
+        let isFavorite: [Bool]
+        /// Where the search begins, and what each weight is held to.
+        let start: [Double]
         let ridge: Double
 
-        private var center: Double {
-            let favorites = Double(samples.count { $0.isFavorite })
-            return log((favorites + 0.5) / (Double(samples.count) - favorites + 0.5))
+        init(_ samples: [WeightFit.Sample], of words: FeatureWords = .content, ridge: Double) {
+            rows = samples.map(\.evidence).map { evidence in
+                let pairs = words == .pairs ? [evidence.pairsFor, evidence.pairsAgainst] : []
+                return [evidence.wordsFor, evidence.wordsAgainst] + pairs + [evidence.author, 1]
+            }
+            isFavorite = samples.map(\.isFavorite)
+            start = words == .pairs ? [1, 1, 0.5, 0.5, 1, 0] : [1, 1, 1, 0]
+            self.ridge = ridge
         }
 
-        /// How steeply the sum rises with the number `index` of words for, words against, author and base.
+        private var base: Int { start.count - 1 }
+
+        private var center: Double {
+            let favorites = Double(isFavorite.count { $0 })
+            return log((favorites + 0.5) / (Double(rows.count) - favorites + 0.5))
+        }
+
+        /// How steeply the sum rises with one of the numbers.
         func slope(_ at: [Double], _ index: Int) -> Double {
             let center = center
-            var slope = index == 3 ? at[3] : ridge * (at[index] - 1)
-            for sample in samples {
-                let row = [sample.evidence.wordsFor, sample.evidence.wordsAgainst, sample.evidence.author, 1]
-                let odds = center + at[0] * row[0] + at[1] * row[1] + at[2] * row[2] + at[3]
-                slope += (1 / (1 + exp(-odds)) - (sample.isFavorite ? 1 : 0)) * row[index]
+            var slope = index == base ? at[base] : ridge * (at[index] - start[index])
+            for number in rows.indices {
+                let row = rows[number]
+                var odds = center
+                for place in row.indices { odds += at[place] * row[place] }
+                slope += (1 / (1 + exp(-odds)) - (isFavorite[number] ? 1 : 0)) * row[index]
             }
             return slope
         }
 
         func lowest(within limits: ClosedRange<Double>) -> [Double] {
-            var (place, fixed) = ([1.0, 1, 1, 0], Set<Int>())
+            var (place, fixed) = (start, Set<Int>())
             while true {
                 for _ in 0..<400 {
-                    for index in 0..<4 where !fixed.contains(index) { place[index] = lowest(along: index, from: place) }
-                    if (0..<4).allSatisfy({ fixed.contains($0) || abs(slope(place, $0)) < 1e-10 }) { break }
+                    for index in start.indices where !fixed.contains(index) {
+                        place[index] = lowest(along: index, from: place)
+                    }
+                    if start.indices.allSatisfy({ fixed.contains($0) || abs(slope(place, $0)) < 1e-10 }) { break }
                 }
-                let outside = (0..<3).filter { !fixed.contains($0) && !limits.contains(place[$0]) }
+                let outside = (0..<base).filter { !fixed.contains($0) && !limits.contains(place[$0]) }
                 if outside.isEmpty { return place }
                 for index in outside {
                     place[index] = place[index] < limits.lowerBound ? limits.lowerBound : limits.upperBound
@@ -120,28 +139,52 @@ import Testing
 
     /// Evidence that is right more often than not, and more so for the one kind than for the other.
     private static func samples(seed: UInt64, strength: Double) -> [WeightFit.Sample] {
-        var numbers = SeededNumbers(seed: seed)
+        var (numbers, others) = (SeededNumbers(seed: seed), SeededNumbers(seed: seed + 1_000))
         return (0..<24).map { _ in
             let isFavorite = Int.random(in: 0..<3, using: &numbers) == 0
             let sign = isFavorite ? 1.0 : -1
             let author = (Double.random(in: -1...1, using: &numbers) + sign * 0.4) * strength
             let words = (Double.random(in: -1...1, using: &numbers) + sign * 0.2) * strength
+            let pairs = (Double.random(in: -1...1, using: &others) + sign * 0.1) * strength
             return WeightFit.Sample(
                 Evidence(
-                    wordsFor: max(0, words), wordsAgainst: min(0, words - 0.1),
+                    wordsFor: max(0, words), wordsAgainst: min(0, words - 0.1), pairsFor: max(0, pairs),
+                    pairsAgainst: min(0, pairs - 0.2),
                     author: Int.random(in: 0..<4, using: &numbers) == 0 ? 0 : author), isFavorite: isFavorite)
         }
     }
 
-    @Test(arguments: [(1, 1.0, 10.0), (2, 4, 10), (3, 12, 10), (4, 3, 0.3), (5, 0.2, 1)] as [(UInt64, Double, Double)])
-    func agreesWithAPlainSearch(_ seed: UInt64, _ strength: Double, _ ridge: Double) {
+    @Test(
+        arguments: [
+            (1, 1.0, 10.0, .content), (2, 4, 10, .content), (3, 12, 10, .content), (4, 3, 0.3, .content),
+            (5, 0.2, 1, .content), (1, 1.0, 10.0, .pairs), (2, 4, 10, .pairs), (3, 12, 10, .pairs),
+        ] as [(UInt64, Double, Double, FeatureWords)])
+    func agreesWithAPlainSearch(_ seed: UInt64, _ strength: Double, _ ridge: Double, _ words: FeatureWords) {
         let samples = Self.samples(seed: seed, strength: strength)
-        for limits in [-1_000...1_000.0, WeightFit.limits, 0.9...1.2] {
-            let weights = WeightFit(samples, ridge: ridge, limits: limits).weights
-            let found = PlainSearch(samples: samples, ridge: ridge).lowest(within: limits)
-            for (one, other) in zip([weights.wordsFor, weights.wordsAgainst, weights.author, weights.base], found) {
-                #expect(abs(one - other) < 1e-6, "\(limits): \(weights) and \(found)")
+        // The fit ends where the sum can fall by 10⁻¹² a post at most, which is some 10⁻⁶ away where five weights are loose.
+        let accuracy = words == .pairs ? 3e-6 : 1e-6
+        for limits in [-1_000...1_000.0, WeightFit.limits(of: words), 0.9...1.2] {
+            let weights = WeightFit(samples, of: words, ridge: ridge, limits: limits).weights
+            let found = PlainSearch(samples, of: words, ridge: ridge).lowest(within: limits)
+            let pairs = weights.pairs.map { [$0.speakingFor, $0.speakingAgainst] } ?? []
+            let fitted = [weights.wordsFor, weights.wordsAgainst] + pairs + [weights.author, weights.base]
+            #expect(fitted.count == found.count)
+            for (one, other) in zip(fitted, found) {
+                #expect(abs(one - other) < accuracy, "\(words), \(limits): \(weights) and \(found)")
             }
+        }
+    }
+
+    @Test func pairsThatSayNothingChangeNothing() {
+        let alone = WeightFit(Self.samples, of: .content).weights
+        let beside = WeightFit(Self.samples, of: .pairs).weights
+        #expect(alone.pairs == nil)
+        #expect(beside.pairs == .init(for: 0.5, against: 0.5))
+        #expect(abs(alone.wordsFor - beside.wordsFor) < 1e-9)
+        #expect(abs(alone.base - beside.base) < 1e-9)
+        for sample in Self.samples {
+            let plain = EvidenceWeights.plain.logOdds(of: sample.evidence)
+            #expect(EvidenceWeights.plainWithPairs.logOdds(of: sample.evidence) == plain)
         }
     }
 
@@ -150,23 +193,23 @@ import Testing
         let wrong = Evidence(wordsFor: 40, wordsAgainst: 0, author: 0)
         let right = Evidence(wordsFor: 0, wordsAgainst: 0, author: -1)
         let samples = (0..<60).map { WeightFit.Sample($0 < 50 ? wrong : right, isFavorite: $0 >= 47 && $0 < 55) }
-        let fit = WeightFit(samples, ridge: 10, limits: -1_000...1_000)
+        let fit = WeightFit(samples, of: .content, ridge: 10, limits: -1_000...1_000)
         #expect(fit.weightedSum < fit.plainSum)
-        let found = PlainSearch(samples: samples, ridge: 10).lowest(within: -1_000...1_000)
+        let found = PlainSearch(samples, ridge: 10).lowest(within: -1_000...1_000)
         #expect(abs(fit.weights.wordsFor - found[0]) < 1e-6)
         #expect(abs(fit.weights.author - found[2]) < 1e-6)
     }
 
     @Test func nothingToFitOnLeavesPlainWeights() {
-        #expect(WeightFit([]).weights == .plain)
+        #expect(WeightFit([], of: .content).weights == .plain)
         let silent = (0..<30).map {
             WeightFit.Sample(Evidence(wordsFor: 0, wordsAgainst: 0, author: 0), isFavorite: $0 < 9)
         }
-        let fit = WeightFit(silent)
+        let fit = WeightFit(silent, of: .content)
         #expect((fit.weights.wordsFor, fit.weights.wordsAgainst, fit.weights.author) == (1, 1, 1))
         // The odds are those of half a post more of each.
         #expect(abs(fit.weights.base) < 0.05)
-        #expect(WeightFit([]).plainLoss == 0)
+        #expect(WeightFit([], of: .content).plainLoss == 0)
     }
 
     // MARK: The model
@@ -188,6 +231,13 @@ import Testing
         )
     }
 
+    /// The same with pairs, more of them than words.
+    private static let postsWithPairs = posts.enumerated().map { number, post in
+        var post = post
+        post.pairs = (0..<(number * 5 % 300)).map { "w\(number * 3 + $0)\u{1F}w\($0)" }
+        return post
+    }
+
     @Test(arguments: [
         EvidenceWeights(wordsFor: 2.995891, wordsAgainst: 1.434624, author: 1.476095, base: -0.122795),
         EvidenceWeights(wordsFor: 0.25, wordsAgainst: 4, author: 0.25, base: 3), .plain,
@@ -198,6 +248,30 @@ import Testing
             let sum = assessment.contributions.reduce(assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - assessment.logRate) < 1e-9)
             #expect(assessment.contributions.count == post.all.count)
+        }
+    }
+
+    @Test(arguments: [
+        EvidenceWeights(
+            wordsFor: 0.720686, wordsAgainst: 0.775921, pairs: .init(for: 1.068566, against: 0.340355),
+            author: 0.909288, base: -0.453663),
+        EvidenceWeights(wordsFor: 0, wordsAgainst: 4, pairs: .init(for: 4, against: 0), author: 1, base: 3),
+        .plainWithPairs,
+    ])
+    func whatIsShownOfPairsAddsUpToTheRate(_ weights: EvidenceWeights) {
+        for post in Self.postsWithPairs {
+            let model = Self.hostileModel(weights)
+            let assessment = model.assess(post, count: Self.anyCount)
+            let sum = assessment.contributions.reduce(assessment.baseLogOdds) { $0 + $1.logOdds }
+            #expect(abs(sum - assessment.logRate) < 1e-9)
+            #expect(assessment.contributions.count == post.all.count)
+            let (strongest, rest) = assessment.told(atMost: 7)
+            let told = strongest.reduce(assessment.baseLogOdds + rest.logOdds) { $0 + $1.logOdds }
+            #expect(abs(told - assessment.logRate) < 1e-9)
+            let evidence = post.pairs.map { model.evidence(Self.anyCount($0)) }
+            let scale = post.pairs.isEmpty ? 0 : 1 / Double(post.pairs.count).squareRoot()
+            #expect(abs(assessment.evidence.pairsFor - scale * evidence.map { max($0, 0) }.reduce(0, +)) < 1e-9)
+            #expect(abs(assessment.evidence.pairsAgainst - scale * evidence.map { min($0, 0) }.reduce(0, +)) < 1e-9)
         }
     }
 
@@ -238,5 +312,12 @@ import Testing
     @Test func weightsAreSaidInWords() {
         let weights = EvidenceWeights(wordsFor: 2.995891, wordsAgainst: 1.434624, author: 1.476095, base: -0.122795)
         #expect(weights.inWords == "words for count 3.0 times, words against 1.4, the author 1.5")
+        let five = EvidenceWeights(
+            wordsFor: 1.464221, wordsAgainst: 1.054366, pairs: .init(for: 0.874152, against: 0.628955),
+            author: 0.992073, base: -2.636988)
+        #expect(
+            five.inWords
+                == "words for count 1.5 times, words against 1.1, pairs of words for 0.9, pairs against 0.6, "
+                + "the author 1.0")
     }
 }

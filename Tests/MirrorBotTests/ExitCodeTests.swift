@@ -176,7 +176,7 @@ import Testing
 
     @Test(arguments: [
         ("NETWORK", "friendster", "mastodon"), ("FAVORITE_MODE", "maybe", "off, suggest, auto"),
-        ("SCHEDULE_MODEL", "guess", "days, kernel, raw"), ("FEATURES", "all", "content, nouns"),
+        ("SCHEDULE_MODEL", "guess", "days, kernel, raw"), ("FEATURES", "all", "pairs, content, nouns"),
         ("WEIGHTS", "heavy", "learned, plain"), ("BURSTS", "yes", "on, off"),
         ("LINKS", "1", "on, off"), ("LOG_LEVEL", "loud", "trace"), ("LOG_FORMAT", "xml", "logfmt"),
         ("POLL_SECONDS", "9", "10 to 3600"), ("MAX_PER_DAY", "-1", "0 to 1000"), ("MAX_PER_DAY", "1e3", "0 to 1000"),

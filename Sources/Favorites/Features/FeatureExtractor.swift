@@ -2,12 +2,17 @@ import Foundation
 package import MeCab
 import Posts
 
-/// Which words of a post are features.
+/// Which words of a post are features (`FEATURES`).
 package enum FeatureWords: String, Sendable, CaseIterable {
+    /// The words of ``content``, and each pair of neighbouring words of any class.
+    case pairs
     /// Nouns, verbs and adjectives by their base form, adverbs, interjections and adnominals.
     case content
     /// Nouns only.
     case nouns
+
+    /// Whether pairs of neighbouring words are features too.
+    package var hasPairs: Bool { self == .pairs }
 
     /// The choice together with the version of the extractor: what was fitted on other features is of no use.
     var identity: String { "\(rawValue)/\(FeatureExtractor.version)" }
@@ -17,25 +22,43 @@ package enum FeatureWords: String, Sendable, CaseIterable {
 package struct FeatureSet: Equatable, Sendable {
     /// Distinct words and hashtags in the order in which they were found.
     package var words: [String]
+    /// Distinct pairs of neighbouring words in the order of the text (``WordPair``); empty where only words count.
+    package var pairs: [String]
     /// `@` and the lower-case handle.
     package var author: String?
 
-    package init(words: [String], author: String?) {
-        self.words = words
-        self.author = author
+    package init(words: [String], pairs: [String] = [], author: String?) {
+        (self.words, self.pairs, self.author) = (words, pairs, author)
     }
 
-    /// The words, then the author.
-    package var all: [String] { words + (author.map { [$0] } ?? []) }
+    /// The words, the pairs, then the author.
+    package var all: [String] { words + pairs + (author.map { [$0] } ?? []) }
+}
+
+/// Two neighbouring words as one feature: the words with U+001F between them.
+///
+/// Cleaned texts have no control character, so the separator is the namespace of pairs wherever features are kept: no
+/// word, hashtag or author is equal to a pair.
+package enum WordPair {
+    /// Stands between the two words.
+    static let separator = UInt8(0x1F)
+
+    /// The words of a feature: two of a pair, else the feature itself.
+    static func words(of feature: String) -> [Substring] {
+        feature.utf8.contains(separator) ? feature.split(separator: "\u{1F}") : [feature[...]]
+    }
+
+    /// A feature for people: a pair as its words side by side, anything else as it is.
+    package static func shown(_ feature: String) -> String { words(of: feature).joined(separator: " ") }
 }
 
 /// Turns posts into features.
 ///
 /// A word never begins with `@` or `#` and a letter, so words, hashtags and
-/// authors cannot be mistaken for each other. No feature contains white space
-/// or is longer than ``maximumBytes``.
+/// authors cannot be mistaken for each other. No feature contains white space,
+/// and no word of one is longer than ``maximumBytes``.
 package struct FeatureExtractor: Sendable {
-    /// Longer features are left out: strangers choose them.
+    /// Longer words are left out: strangers choose them.
     package static let maximumBytes = 128
 
     /// Changes whenever the same text would give other features.
@@ -65,32 +88,63 @@ package struct FeatureExtractor: Sendable {
     /// Takes microseconds for a usual post and some milliseconds for the worst.
     package func features(of example: Example) -> FeatureSet {
         let cleaned = TextCleaner(example.text)
-        var found = DistinctWords()
+        var found = FoundWords(words)
         cleaned.bytes.withUnsafeBufferPointer { text in
             if cleaned.isPlain || !UnlistedWords.occur(in: text, besides: tokenizer.profile) {
                 return collectWords(of: text, in: &found)
             }
             let unlisted = UnlistedWords(in: text, besides: tokenizer.profile)
-            unlisted.rest.withUnsafeBufferPointer { collectWords(of: $0, in: &found) }
-            for word in unlisted.words where word.utf8.count <= Self.maximumBytes { found.insert(word) }
+            unlisted.rest.withUnsafeBufferPointer { rest in
+                guard words.hasPairs else { return collectWords(of: rest, in: &found) }
+                collectWords(of: rest, among: unlisted, in: &found)
+            }
+            for word in unlisted.words { found.addWord(word.text) }
         }
-        for hashtag in cleaned.hashtags where hashtag.utf8.count <= Self.maximumBytes { found.insert(hashtag) }
-        return FeatureSet(words: found.words, author: example.author.flatMap(Self.authorFeature))
+        for hashtag in cleaned.hashtags { found.addWord(hashtag) }
+        return FeatureSet(
+            words: found.words, pairs: found.pairs, author: example.author.flatMap(Self.authorFeature))
     }
 
-    /// Collects the words that the dictionary finds in a text.
-    private func collectWords(of text: UnsafeBufferPointer<UInt8>, in found: inout DistinctWords) {
+    /// Collects the words that the dictionary finds in a text, and the pairs of them.
+    private func collectWords(of text: UnsafeBufferPointer<UInt8>, in found: inout FoundWords) {
         // A text that MeCab cannot cut has no words; the author still counts.
         try? tokenizer.forEachWord(in: text) { word, wordClass in
             switch (wordClass, words) {
-            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
-                Self.collect(word.surface, in: &found)
-            case (.verb, .content), (.adjective, .content):
-                Self.collect(tokenizer.baseFormBytes(of: word), in: &found)
+            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content),
+                (.adverb, .pairs), (.interjection, .pairs), (.adnominal, .pairs):
+                found.add(word.surface, isWord: true)
+            case (.verb, .content), (.adjective, .content), (.verb, .pairs), (.adjective, .pairs):
+                found.add(tokenizer.baseFormBytes(of: word), isWord: true)
+            case (.other, .pairs):
+                found.add(word.surface, isWord: false)
             case (.other, _), (_, .nouns):
                 break
             }
         }
+    }
+
+    /// The same of a text from which words were taken out that are neighbours of the others.
+    private func collectWords(
+        of rest: UnsafeBufferPointer<UInt8>, among unlisted: UnlistedWords, in found: inout FoundWords
+    ) {
+        var (position, waiting) = (0, unlisted.words[...])
+        func skipSpaces() {
+            while position < rest.count, rest[position] == UInt8(ascii: " ") {
+                while let word = waiting.first, word.place <= position {
+                    found.addNeighbour(word.text)
+                    waiting.removeFirst()
+                }
+                position += 1
+            }
+        }
+        try? tokenizer.forEachWord(in: rest) { word, wordClass in
+            // MeCab leaves out spaces and nothing else.
+            skipSpaces()
+            position += word.surface.count
+            let bytes = wordClass.isInflected ? tokenizer.baseFormBytes(of: word) : word.surface
+            found.add(bytes, isWord: wordClass != .other)
+        }
+        skipSpaces()
     }
 
     /// The feature of an author, nil where the handle is none.
@@ -112,16 +166,7 @@ package struct FeatureExtractor: Sendable {
         return handle.allSatisfy { (0x21...0x7e).contains($0) && !(0x41...0x5a).contains($0) }
     }
 
-    /// Keeps a word that says anything: joiners and variation selectors alone do not.
-    private static func collect(_ bytes: UnsafeBufferPointer<UInt8>, in found: inout DistinctWords) {
-        guard bytes.count <= maximumBytes else { return }
-        if isCommon(bytes) {
-            found.insert(bytes, isValid: true)
-        } else if isWord(String(decoding: bytes, as: UTF8.self).unicodeScalars) {
-            found.insert(bytes)
-        }
-    }
-
+    /// Whether a word says anything: joiners and variation selectors alone do not.
     static func isWord(_ scalars: String.UnicodeScalarView) -> Bool {
         !scalars.contains(where: isBlank)
             && scalars.contains { isCommon($0.value) || isMeaningful($0.properties.generalCategory) }
@@ -141,7 +186,7 @@ package struct FeatureExtractor: Sendable {
     }
 
     /// Whether there is nothing but common scalars, and at least one; such bytes are UTF-8.
-    private static func isCommon(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    fileprivate static func isCommon(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {
             let first = UInt32(bytes[index])
@@ -167,6 +212,74 @@ package struct FeatureExtractor: Sendable {
         case 0x21...0x7e, 0x3041...0x3096, 0x30A1...0x30FC, 0x4E00...0x9FEF: true
         default: false
         }
+    }
+}
+
+/// Collects the words of one post and the pairs of neighbours among them, in one pass over the text.
+private struct FoundWords {
+    private var distinct = DistinctWords()
+    /// Nil where only words count.
+    private var distinctPairs: DistinctWords?
+    /// The word before, and the separator behind it; empty where the next word has no neighbour before it.
+    private var head: [UInt8] = []
+
+    init(_ choice: FeatureWords) {
+        guard choice.hasPairs else { return }
+        distinctPairs = DistinctWords()
+        head.reserveCapacity(2 * FeatureExtractor.maximumBytes + 1)
+    }
+
+    var words: [String] { distinct.words }
+    var pairs: [String] { distinctPairs?.words ?? [] }
+
+    /// Adds the next word of a text, if it says anything.
+    ///
+    /// - Parameters:
+    ///   - bytes: The word.
+    ///   - isWord: Whether it is a feature by itself; others only have neighbours.
+    mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, isWord: Bool) {
+        guard bytes.count <= FeatureExtractor.maximumBytes else {
+            head.removeAll(keepingCapacity: true)
+            return
+        }
+        if FeatureExtractor.isCommon(bytes) {
+            if isWord { distinct.insert(bytes, isValid: true) }
+            addNeighbour(bytes)
+        } else {
+            // What is not UTF-8 is repaired.
+            var text = String(decoding: bytes, as: UTF8.self)
+            guard FeatureExtractor.isWord(text.unicodeScalars) else { return }
+            text.withUTF8 { bytes in
+                if isWord { distinct.insert(bytes, isValid: true) }
+                addNeighbour(bytes)
+            }
+        }
+    }
+
+    /// Adds a word or hashtag that was found apart from its neighbours.
+    mutating func addWord(_ word: String) {
+        if word.utf8.count <= FeatureExtractor.maximumBytes { distinct.insert(word) }
+    }
+
+    /// Makes a pair of a word and the one before it.
+    mutating func addNeighbour(_ word: String) {
+        var word = word
+        word.withUTF8 { bytes in
+            if bytes.count <= FeatureExtractor.maximumBytes {
+                addNeighbour(bytes)
+            } else {
+                head.removeAll(keepingCapacity: true)
+            }
+        }
+    }
+
+    private mutating func addNeighbour(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard distinctPairs != nil else { return }
+        let length = head.count
+        head += bytes
+        if length > 0 { head.withUnsafeBufferPointer { distinctPairs?.insert($0, isValid: true) } }
+        head.removeFirst(length)
+        head.append(WordPair.separator)
     }
 }
 

@@ -24,13 +24,20 @@ struct FeatureIndex {
     /// A post's features by their places.
     struct Places {
         let words: [Int]
+        let pairs: [Int]
         let author: Int?
 
-        init(words: [Int], author: Int?) { (self.words, self.author) = (words, author) }
+        /// Words at places one after the other, then pairs, then the author, as in ``FeatureSet/all``.
+        init(words: Int, pairs: Int, hasAuthor: Bool) {
+            self.init(
+                words: Array(0..<words), pairs: Array(words..<words + pairs), author: hasAuthor ? words + pairs : nil)
+        }
 
-        /// The words one after the other, then the author.
-        init(inOrder words: Int, hasAuthor: Bool) {
-            self.init(words: Array(0..<words), author: hasAuthor ? words : nil)
+        /// The words, the pairs, then the author.
+        var all: [Int] { words + pairs + (author.map { [$0] } ?? []) }
+
+        fileprivate init(words: [Int], pairs: [Int], author: Int?) {
+            (self.words, self.pairs, self.author) = (words, pairs, author)
         }
     }
 
@@ -44,7 +51,9 @@ struct FeatureIndex {
 
     /// The places of a post's features, made where they are new.
     mutating func places(of set: FeatureSet) -> Places {
-        Places(words: set.words.map { place(of: $0) }, author: set.author.map { place(of: $0) })
+        Places(
+            words: set.words.map { place(of: $0) }, pairs: set.pairs.map { place(of: $0) },
+            author: set.author.map { place(of: $0) })
     }
 
     private mutating func place(of feature: String) -> Int {

@@ -5,8 +5,16 @@ import Posts
 ///
 /// The classifier counts them as all others, for it judges worse without them; only what is shown leads with the rest.
 package enum SmallFeatures {
-    /// Whether a feature is a sign, a number or a small word; never for a hashtag, an author or an emoji.
+    /// Whether a feature is a sign, a number or a small word, or a pair of nothing else; never for a hashtag, an author
+    /// or an emoji.
+    ///
+    /// Takes features as they are counted and as they are shown (``WordPair/shown(_:)``).
     package static func contains(_ feature: String) -> Bool {
+        let words = WordPair.words(of: feature).flatMap { $0.split(separator: " ") }
+        return words.allSatisfy { isSmall(String($0)) }
+    }
+
+    private static func isSmall(_ feature: String) -> Bool {
         let scalars = Array(feature.unicodeScalars)
         guard let first = scalars.first else { return true }
         if scalars.count > 1, first == "@" || first == "#", scalars[1].isWord { return false }

@@ -14,9 +14,9 @@ import Posts
 ///
 /// Scripts without any sign between words, such as Thai, give each two neighbouring characters as a word.
 struct UnlistedWords {
-    /// The words in the order of the text, repeats included.
-    private(set) var words: [String] = []
-    /// The text with a space in the place of each of them.
+    /// The words in the order of the text, repeats included, and the place in ``rest`` of the space that each became.
+    private(set) var words: [(text: String, place: Int)] = []
+    /// The text with a space in the place of each of them, and of each run of letters without signs between words.
     private(set) var rest: [UInt8] = []
 
     /// - Parameters:
@@ -33,10 +33,11 @@ struct UnlistedWords {
             case .ideograph: isUnlisted = !dictionary.lists(scalar)
             case .syllable:
                 end = scanner.endOfSyllables(at: position)
-                words += Self.pairs(String(decoding: text[position..<end], as: UTF8.self))
+                let run = Self.pairs(String(decoding: text[position..<end], as: UTF8.self))
+                words += run.map { ($0, rest.count) }
             case .extender, .joiner, .other: break
             }
-            if isUnlisted { words.append(String(decoding: text[position..<end], as: UTF8.self)) }
+            if isUnlisted { words.append((String(decoding: text[position..<end], as: UTF8.self), rest.count)) }
             if isUnlisted || Role(of: scalar) == .syllable {
                 rest.append(UInt8(ascii: " "))
             } else {

@@ -6,11 +6,18 @@ package struct Evidence: Equatable, Sendable {
     package var wordsFor: Double
     /// The words that speak against it, divided alike; never above 0.
     package var wordsAgainst: Double
+    /// The pairs that speak for it, divided by the square root of the number of all pairs; never below 0.
+    package var pairsFor: Double
+    /// The pairs that speak against it, divided alike; never above 0.
+    package var pairsAgainst: Double
     /// The author; 0 for one of whom nothing was learned.
     package var author: Double
 
-    package init(wordsFor: Double, wordsAgainst: Double, author: Double) {
+    package init(
+        wordsFor: Double, wordsAgainst: Double, pairsFor: Double = 0, pairsAgainst: Double = 0, author: Double
+    ) {
         (self.wordsFor, self.wordsAgainst, self.author) = (wordsFor, wordsAgainst, author)
+        (self.pairsFor, self.pairsAgainst) = (pairsFor, pairsAgainst)
     }
 }
 
@@ -19,46 +26,100 @@ package struct Evidence: Equatable, Sendable {
 /// Naive Bayes believes all of it in full. How much of that each kind deserves differs by human: one goes by the author,
 /// another by a few words. No weight is below zero, so that every word pulls the way its counts say.
 package struct EvidenceWeights: Equatable, Sendable {
+    /// The weights of pairs of neighbouring words.
+    package struct Pairs: Equatable, Sendable {
+        package var speakingFor: Double
+        package var speakingAgainst: Double
+
+        package init(for speakingFor: Double, against speakingAgainst: Double) {
+            (self.speakingFor, self.speakingAgainst) = (speakingFor, speakingAgainst)
+        }
+    }
+
     package var wordsFor: Double
     package var wordsAgainst: Double
+    /// Nil where pairs are no features.
+    package var pairs: Pairs?
     package var author: Double
     /// What every post gets besides.
     package var base: Double
 
-    package init(wordsFor: Double, wordsAgainst: Double, author: Double, base: Double) {
-        (self.wordsFor, self.wordsAgainst, self.author, self.base) = (wordsFor, wordsAgainst, author, base)
+    package init(wordsFor: Double, wordsAgainst: Double, pairs: Pairs? = nil, author: Double, base: Double) {
+        (self.wordsFor, self.wordsAgainst, self.pairs) = (wordsFor, wordsAgainst, pairs)
+        (self.author, self.base) = (author, base)
     }
 
     /// All evidence counts once, and nothing is added: the model as it is without weights.
     package static let plain = EvidenceWeights(wordsFor: 1, wordsAgainst: 1, author: 1, base: 0)
+    /// The same where pairs are features: they repeat what their words say, so they count half.
+    package static let plainWithPairs = EvidenceWeights(
+        wordsFor: 1, wordsAgainst: 1, pairs: Pairs(for: 0.5, against: 0.5), author: 1, base: 0)
+
+    /// The weights that are believed while none were learned of such features.
+    package static func plain(of words: FeatureWords) -> EvidenceWeights { words.hasPairs ? plainWithPairs : plain }
+
+    var hasPairs: Bool { pairs != nil }
+
+    /// Whether nothing was learned.
+    package var isPlain: Bool { self == (hasPairs ? .plainWithPairs : .plain) }
 
     /// The weight that a word gets whose evidence is this.
     func factor(ofWord evidence: Double) -> Double { evidence > 0 ? wordsFor : wordsAgainst }
 
+    /// The weight that a pair gets whose evidence is this.
+    func factor(ofPair evidence: Double) -> Double {
+        guard let pairs else { return 0 }
+        return evidence > 0 ? pairs.speakingFor : pairs.speakingAgainst
+    }
+
     /// What the evidence of a post adds to the log odds of the base rate.
     package func logOdds(of evidence: Evidence) -> Double {
-        base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author * evidence.author
+        let sum =
+            base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author * evidence.author
+        guard let pairs else { return sum }
+        return sum + pairs.speakingFor * evidence.pairsFor + pairs.speakingAgainst * evidence.pairsAgainst
     }
 
-    /// As `words for count 3.0 times, words against 1.4, the author 1.5`.
+    /// As `words for count 3.0 times, words against 1.4, the author 1.5`, with pairs before the author.
     package var inWords: String {
         func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
-        return
-            "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), the author \(times(author))"
+        let pairs = pairs.map {
+            "pairs of words for \(times($0.speakingFor)), pairs against \(times($0.speakingAgainst)), "
+        }
+        return "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), \(pairs ?? "")"
+            + "the author \(times(author))"
     }
 
-    /// In the order of the fit: words for, words against, author, base.
-    fileprivate var vector: [Double] { [wordsFor, wordsAgainst, author, base] }
+    /// In the order of the fit: words for, words against, pairs for and pairs against if there are pairs, author, base.
+    fileprivate var vector: [Double] {
+        [wordsFor, wordsAgainst] + (pairs.map { [$0.speakingFor, $0.speakingAgainst] } ?? []) + [author, base]
+    }
 
+    /// Whether every weight lies in a range; the base need only be a number.
+    func isWithin(_ limits: ClosedRange<Double>) -> Bool {
+        vector.dropLast().allSatisfy(limits.contains) && base.isFinite
+    }
+
+    /// The reverse of ``vector``.
     fileprivate init(_ vector: [Double]) {
-        self.init(wordsFor: vector[0], wordsAgainst: vector[1], author: vector[2], base: vector[3])
+        self.init(
+            wordsFor: vector[0], wordsAgainst: vector[1],
+            pairs: vector.count == 6 ? Pairs(for: vector[2], against: vector[3]) : nil,
+            author: vector[vector.count - 2], base: vector[vector.count - 1])
+    }
+}
+
+extension Evidence {
+    /// In the order of ``EvidenceWeights/vector``, with 1 for the base.
+    fileprivate func vector(withPairs: Bool) -> [Double] {
+        [wordsFor, wordsAgainst] + (withPairs ? [pairsFor, pairsAgainst] : []) + [author, 1]
     }
 }
 
 /// The weights under which learned posts are told apart best, each judged by all others.
 ///
-/// A logistic regression on three kinds of evidence, which holds on to the plain weights with the strength of a few
-/// posts. The sum that is minimised is strictly convex, so that any exact way of minimising it gives the same weights.
+/// A logistic regression on three kinds of evidence, or on five with pairs of words, which holds on to the plain weights
+/// with the strength of a few posts. The sum that is minimised is strictly convex, so that any exact way of minimising it gives the same weights.
 package struct WeightFit: Sendable {
     /// A learned post as the others judge it.
     package struct Sample: Equatable, Sendable {
@@ -72,10 +133,12 @@ package struct WeightFit: Sendable {
 
     /// How many of the newest examples are fitted on.
     package static let examples = 4_000
-    /// How strongly each weight is held to 1, of which the base is held to 0 with 1.
+    /// How strongly each weight is held to the plain one, of which the base is held to 0 with 1.
     package static let ridge = 10.0
     /// Where each weight lies.
     package static let limits = 0.25...4.0
+    /// The same with pairs: words may leave all to them, or they to the words.
+    package static let limitsWithPairs = 0.0...4.0
     private static let steps = 50
     /// A step is as good as none once the sum can fall by no more than this for each example.
     private static let precision = 1e-12
@@ -94,26 +157,35 @@ package struct WeightFit: Sendable {
 
     /// - Parameters:
     ///   - samples: The posts; none give the plain weights.
-    ///   - ridge: How strongly each weight is held to 1.
-    ///   - limits: Where each weight lies; one outside is set to the bound, and the rest is fitted again.
-    package init(_ samples: [Sample], ridge: Double = Self.ridge, limits: ClosedRange<Double> = Self.limits) {
-        let sum = PenalizedLoss(samples, ridge: ridge)
-        var vector = EvidenceWeights.plain.vector
-        var free = [0, 1, 2, 3]
+    ///   - words: Which features they have.
+    ///   - ridge: How strongly each weight is held to the plain one.
+    ///   - limits: Where each weight lies, nil for the usual; one outside is set to the bound, and the rest is fitted again.
+    package init(
+        _ samples: [Sample], of words: FeatureWords, ridge: Double = Self.ridge, limits: ClosedRange<Double>? = nil
+    ) {
+        let limits = limits ?? Self.limits(of: words)
+        let plain = EvidenceWeights.plain(of: words).vector
+        let sum = PenalizedLoss(samples, around: plain, ridge: ridge)
+        var vector = plain
+        var free = Array(plain.indices)
+        // Last of all is the base, which has no limits.
+        let base = plain.count - 1
         while true {
             vector = Self.minimum(of: sum, from: vector, free: free)
-            let outside = free.filter { $0 < 3 && !limits.contains(vector[$0]) }
+            let outside = free.filter { $0 != base && !limits.contains(vector[$0]) }
             if outside.isEmpty { break }
             for index in outside { vector[index] = min(max(vector[index], limits.lowerBound), limits.upperBound) }
             free.removeAll(where: outside.contains)
         }
-        let plain = EvidenceWeights.plain.vector
         weights = EvidenceWeights(vector)
         (plainSum, weightedSum) = (sum.value(at: plain), sum.value(at: vector))
         (plainLoss, weightedLoss) = (sum.meanLoss(at: plain), sum.meanLoss(at: vector))
     }
 
-    /// Newton's method with halved steps over the free ones of four numbers.
+    /// Where each weight of such features lies.
+    static func limits(of words: FeatureWords) -> ClosedRange<Double> { words.hasPairs ? limitsWithPairs : limits }
+
+    /// Newton's method with halved steps over the free ones of the numbers.
     private static func minimum(of sum: PenalizedLoss, from start: [Double], free: [Int]) -> [Double] {
         var vector = start
         var value = sum.value(at: vector)
@@ -151,22 +223,25 @@ private struct PenalizedLoss {
     private let signs: [Double]
     /// ln of the odds of a favorite among the samples: a seed is balanced, whatever the timeline is.
     private let center: Double
+    private let plain: [Double]
     private let penalties: [Double]
 
-    init(_ samples: [WeightFit.Sample], ridge: Double) {
-        rows = samples.map { [$0.evidence.wordsFor, $0.evidence.wordsAgainst, $0.evidence.author, 1] }
+    init(_ samples: [WeightFit.Sample], around plain: [Double], ridge: Double) {
+        let base = plain.count - 1
+        rows = samples.map { $0.evidence.vector(withPairs: plain.count == 6) }
         signs = samples.map { $0.isFavorite ? 1 : -1 }
         let favorites = Double(samples.count { $0.isFavorite })
         center = log((favorites + 0.5) / (Double(samples.count) - favorites + 0.5))
-        penalties = [ridge, ridge, ridge, 1]
+        self.plain = plain
+        penalties = plain.indices.map { $0 == base ? 1 : ridge }
     }
 
     var count: Int { rows.count }
 
     func value(at vector: [Double]) -> Double {
         var penalty = 0.0
-        for index in 0..<4 {
-            let distance = vector[index] - EvidenceWeights.plain.vector[index]
+        for index in vector.indices {
+            let distance = vector[index] - plain[index]
             penalty += penalties[index] * distance * distance
         }
         return loss(at: vector) + penalty / 2
@@ -181,12 +256,14 @@ private struct PenalizedLoss {
     }
 
     private func logOdds(_ row: [Double], _ vector: [Double]) -> Double {
-        center + vector[3] + (vector[0] * row[0] + vector[1] * row[1] + vector[2] * row[2])
+        let base = vector.count - 1
+        var sum = vector[0] * row[0]
+        for index in 1..<base { sum += vector[index] * row[index] }
+        return center + vector[base] + sum
     }
 
-    /// The gradient and the second derivatives in the free ones of the four numbers.
+    /// The gradient and the second derivatives in the free ones of the numbers.
     func derivatives(at vector: [Double], free: [Int]) -> (gradient: [Double], curvature: SymmetricMatrix) {
-        let plain = EvidenceWeights.plain.vector
         var gradient = free.map { penalties[$0] * (vector[$0] - plain[$0]) }
         var curvature = SymmetricMatrix(diagonal: free.map { penalties[$0] })
         for index in rows.indices {

@@ -9,8 +9,11 @@ import Foundation
 /// their number; the author counts in full. No term can be infinite: the
 /// weight keeps every numerator and denominator above zero.
 ///
-/// How far words for, words against and the author are believed may be learned
-/// (``EvidenceWeights``); with plain weights all of it counts once.
+/// Pairs of neighbouring words are counted as words are, and summed apart from
+/// them, divided by the square root of their own number.
+///
+/// How far words for, words against, pairs and the author are believed may be
+/// learned (``EvidenceWeights``); with plain weights words and author count once.
 package struct FavoriteModel: Sendable {
     /// The probability of a favorite that is assumed before anything was learned.
     package static let assumedProbability = 0.1
@@ -55,7 +58,8 @@ package struct FavoriteModel: Sendable {
     /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
         let weighed = features.all.map { weigh($0, count($0)) }
-        return assess(.init(inOrder: features.words.count, hasAuthor: features.author != nil), of: weighed)
+        let (words, pairs) = (features.words.count, features.pairs.count)
+        return assess(.init(words: words, pairs: pairs, hasAuthor: features.author != nil), of: weighed)
     }
 
     /// What a feature says by itself, before it is known how many words the post has.
@@ -73,13 +77,23 @@ package struct FavoriteModel: Sendable {
             words += evidence
             if evidence > 0 { wordsFor += evidence } else { wordsAgainst += evidence }
         }
-        let plain = baseLogOdds + scale * words + author
-        let evidence = Evidence(wordsFor: scale * wordsFor, wordsAgainst: scale * wordsAgainst, author: author)
+        let pairScale = places.pairs.isEmpty ? 0 : 1 / Double(places.pairs.count).squareRoot()
+        var (pairsFor, pairsAgainst) = (0.0, 0.0)
+        for place in places.pairs {
+            let evidence = weighed[place].logOdds
+            if evidence > 0 { pairsFor += evidence } else { pairsAgainst += evidence }
+        }
+        let evidence = Evidence(
+            wordsFor: scale * wordsFor, wordsAgainst: scale * wordsAgainst, pairsFor: pairScale * pairsFor,
+            pairsAgainst: pairScale * pairsAgainst, author: author)
+        // The plain sum is not the weighted one to the last digit, for its words are added in another order.
+        let plain =
+            weights.hasPairs
+            ? baseLogOdds + EvidenceWeights.plainWithPairs.logOdds(of: evidence) : baseLogOdds + scale * words + author
         return Assessment(
-            // The plain sum is not the weighted one to the last digit, for its words are added in another order.
-            logRate: weights == .plain ? plain : baseLogOdds + weights.logOdds(of: evidence), plainLogRate: plain,
+            logRate: weights.isPlain ? plain : baseLogOdds + weights.logOdds(of: evidence), plainLogRate: plain,
             baseLogOdds: baseLogOdds + weights.base, evidence: evidence, weights: weights, places: places, scale: scale,
-            weighed: weighed)
+            pairScale: pairScale, weighed: weighed)
     }
 
     /// A learned post as all others judge it: its own part is taken out of every count.
@@ -98,18 +112,19 @@ package struct FavoriteModel: Sendable {
 
     /// The same from counts that were read before.
     func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot) -> WeightFit.Sample {
-        let own = places.words + [places.author].compactMap(\.self)
-        let others = own.map { weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite)) }
-        let assessment = assess(.init(inOrder: places.words.count, hasAuthor: places.author != nil), of: others)
+        let others = places.all.map { weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite)) }
+        let (words, pairs) = (places.words.count, places.pairs.count)
+        let assessment = assess(.init(words: words, pairs: pairs, hasAuthor: places.author != nil), of: others)
         return WeightFit.Sample(assessment.evidence, isFavorite: isFavorite)
     }
 }
 
 /// What one feature adds to the log of the favorite rate.
 package struct Contribution: Equatable, Sendable {
-    /// A word, a `#hashtag` or the `@author`.
+    /// A word, a pair of words (``WordPair``), a `#hashtag` or the `@author`.
     package let feature: String
-    /// Positive where it speaks for a favorite; weighted, and for words divided by the square root of their number.
+    /// Positive where it speaks for a favorite; weighted, and for words and for pairs divided by the square root of their
+    /// number.
     package private(set) var logOdds: Double
     /// Learned favorites with the feature.
     package let favoriteCount: Int64
@@ -138,19 +153,25 @@ package struct Assessment: Equatable, Sendable {
     package let plainLogRate: Double
     /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights' own part.
     package let baseLogOdds: Double
-    /// What the words and the author say before they are weighted.
+    /// What the words, the pairs and the author say before they are weighted.
     package let evidence: Evidence
     /// How far each of them is believed.
     package let weights: EvidenceWeights
     fileprivate let places: FeatureIndex.Places
+    /// What the evidence of each word is multiplied by before it is weighted.
     fileprivate let scale: Double
+    /// The same of each pair.
+    fileprivate let pairScale: Double
     fileprivate let weighed: [Contribution]
 
     /// The rest of it by feature, strongest first; made only where somebody looks at it.
     package var contributions: [Contribution] {
         let words = places.words.map { weighed[$0].scaled(by: scale * weights.factor(ofWord: weighed[$0].logOdds)) }
+        let pairs = places.pairs.map {
+            weighed[$0].scaled(by: pairScale * weights.factor(ofPair: weighed[$0].logOdds))
+        }
         let author = places.author.map { [weighed[$0].scaled(by: weights.author)] } ?? []
-        return (words + author).sorted { abs($0.logOdds) > abs($1.logOdds) }
+        return (words + pairs + author).sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
     /// ``contributions`` for people: those that mean something, and all others as one sum.

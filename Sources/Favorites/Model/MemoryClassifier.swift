@@ -9,10 +9,11 @@ package struct MemoryClassifier {
         didSet { model = FavoriteModel(categories, weights: weights) }
     }
     /// How far each kind of evidence is believed; plain until ``fitWeights(_:)``.
-    package private(set) var weights = EvidenceWeights.plain {
+    package private(set) var weights: EvidenceWeights {
         didSet { model = FavoriteModel(categories, weights: weights) }
     }
-    private var model = FavoriteModel(CategoryCounts())
+    private let words: FeatureWords
+    private var model: FavoriteModel
     private var features: [String: FeatureCount] = [:]
     private var rows: [PostID: ExampleTable.Row] = [:]
     /// In the order in which they were learned.
@@ -20,7 +21,12 @@ package struct MemoryClassifier {
     /// The features of those that the weights were fitted on, most of which the next fit has again.
     private var fitted: [PostID: (example: Example, features: FeatureSet)] = [:]
 
-    package init() {}
+    /// - Parameter words: Which features its posts have.
+    package init(_ words: FeatureWords) {
+        self.words = words
+        weights = .plain(of: words)
+        model = FavoriteModel(CategoryCounts(), weights: weights)
+    }
 
     /// The number of features with a count.
     package var distinctFeatures: Int { features.count }
@@ -55,7 +61,7 @@ package struct MemoryClassifier {
             samples.append(model.sample(set, row.state.category == .favorite) { features[$0] ?? FeatureCount() })
         }
         fitted = newest
-        weights = WeightFit(samples.reversed()).weights
+        weights = WeightFit(samples.reversed(), of: words).weights
     }
 
     /// Lets the model believe another base rate than that of the posts it learned.

@@ -20,7 +20,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             of train.jsonl beside the file, and --base-rate-from names another file.
 
             The figures, and the predictions, are those of the weights in use; a table sets plain and learned weights \
-            side by side. Learned ones are fitted on the learned posts, each judged by all others.
+            side by side, and with pairs of words as features also the learned ones of words alone. Learned ones are \
+            fitted on the learned posts, each judged by all others.
             """)
 
     @Option(help: ArgumentHelp("Labelled posts to learn; - is standard input.", valueName: "path"))
@@ -36,7 +37,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             """)
     var prequential = false
 
-    @Option(help: ArgumentHelp("nouns or content; overrides FEATURES.", valueName: "words"), transform: Self.words)
+    @Option(
+        help: ArgumentHelp("pairs, content or nouns; overrides FEATURES.", valueName: "words"), transform: Self.words)
     var features: FeatureWords?
 
     @Option(help: ArgumentHelp("learned or plain; overrides WEIGHTS.", valueName: "which"), transform: Self.weighting)
@@ -124,7 +126,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
 
     private static func words(_ text: String) throws -> FeatureWords {
         guard let words = FeatureWords(rawValue: text) else {
-            throw ValidationError("--features is \"\(text)\"; expected nouns or content")
+            throw ValidationError("--features is \"\(text)\"; expected pairs, content or nouns")
         }
         return words
     }

@@ -15,7 +15,8 @@ enum ClassifierReportView {
         ] + FavoriteScoresView(scores: scores, terminal: terminal).lines + comparison(report, terminal)
     }
 
-    /// Plain and learned weights side by side; nothing where too little was learned for any.
+    /// Plain and learned weights side by side, and learned ones of words alone where pairs are features; nothing where too
+    /// little was learned for any.
     private static func comparison(_ report: ClassifierReport, _ terminal: Terminal) -> [String] {
         let comparison = report.comparison
         guard let weights = comparison.weights else { return [] }
@@ -23,12 +24,14 @@ enum ClassifierReportView {
             ("average precision", \.averagePrecision), ("ROC AUC", \.rocAUC), ("log loss", \.logLoss),
             ("calibration error", \.calibrationError), ("precision", \.precision), ("recall", \.recall),
         ]
+        let wordsAlone = report.wordsAlone.map { [$0.weighted] } ?? []
+        let sides = [comparison.plain, comparison.weighted] + wordsAlone
         let rows = figures.map { name, figure in
-            "  " + Printable.padded(name, to: 19) + column(comparison.plain[keyPath: figure])
-                + column(comparison.weighted[keyPath: figure])
+            "  " + Printable.padded(name, to: 19) + sides.map { column($0[keyPath: figure]) }.joined()
         }
-        let fired = [comparison.plain, comparison.weighted].map { column("\($0.fired)") }.joined()
-        return ["", terminal.bold("weights") + Printable.padded("", to: 14) + column("plain") + column("learned")]
+        let fired = sides.map { column("\($0.fired)") }.joined()
+        let names = ["plain", "learned"] + wordsAlone.map { _ in "no pairs" }
+        return ["", terminal.bold("weights") + Printable.padded("", to: 14) + names.map { column($0) }.joined()]
             + rows + ["  " + Printable.padded("favorites given", to: 19) + fired, "  \(weights.inWords)"]
             + equal(report).map { "  " + $0 }
     }
@@ -63,6 +66,7 @@ enum ClassifierReportView {
         switch words {
         case .nouns: "nouns and authors"
         case .content: "content words and authors"
+        case .pairs: "content words, pairs of neighbouring words and authors"
         }
     }
 

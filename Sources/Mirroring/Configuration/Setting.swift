@@ -155,9 +155,11 @@ package struct Setting: Sendable {
             Setting(
                 "FAVORITE_RATE_THRESHOLD", "favorite when P(favorite)/P(normal) is above", form: .positive,
                 fallback: "2"),
-            Setting("FEATURES", "words that count", form: .choice(["content", "nouns"]), fallback: "content"),
             Setting(
-                "WEIGHTS", "how far words for, words against and the author count: as learned, or all alike",
+                "FEATURES", "words that count, and pairs of neighbouring ones",
+                form: .choice(["pairs", "content", "nouns"]), fallback: "content"),
+            Setting(
+                "WEIGHTS", "how far words for, words against, pairs and the author count: as learned, or all alike",
                 form: .choice(["learned", "plain"]), fallback: "learned"),
             Setting(
                 "FAVORITE_MODE",

@@ -19,7 +19,8 @@ extension Explanation.Feature {
         let (strongest, rest) = assessment.told(atMost: number ?? .max)
         let features = strongest.map {
             Self(
-                name: $0.feature, logOdds: $0.logOdds, favorites: $0.favoriteCount, normals: $0.normalCount)
+                name: WordPair.shown($0.feature), logOdds: $0.logOdds, favorites: $0.favoriteCount,
+                normals: $0.normalCount)
         }
         guard rest.count > 0 else { return features }
         let name = number == nil ? "signs, small words (\(rest.count))" : "others (\(rest.count))"

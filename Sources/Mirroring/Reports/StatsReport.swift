@@ -206,7 +206,8 @@ package struct StatsReporter: Sendable {
             count.favorite + count.normal >= fewestPosts && !isAuthor(feature) && !SmallFeatures.contains(feature)
         }.map { feature, count in
             StatsReport.Word(
-                word: feature, favorites: count.favorite, normals: count.normal, logOdds: model.evidence(count))
+                word: WordPair.shown(feature), favorites: count.favorite, normals: count.normal,
+                logOdds: model.evidence(count))
         }.filter { isFor ? $0.logOdds > 0 : $0.logOdds < 0 }
         let sorted = words.sorted { (abs($1.logOdds), $0.word) < (abs($0.logOdds), $1.word) }
         return Array(sorted.prefix(wordsShown))

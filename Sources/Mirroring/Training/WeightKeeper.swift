@@ -8,6 +8,10 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     package var wordsFor: Double
     /// The same of the words that speak against it.
     package var wordsAgainst: Double
+    /// How often the pairs of neighbouring words that speak for a favorite count; nil where pairs are no features.
+    package var pairsFor: Double?
+    /// The same of the pairs that speak against it.
+    package var pairsAgainst: Double?
     /// The same of the author.
     package var author: Double
     /// What is added to the logarithm of every rate.
@@ -22,6 +26,7 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     ///   - sequence: The last batch of examples that they were fitted on.
     package init(_ weights: EvidenceWeights, sequence: Int64? = nil) {
         (wordsFor, wordsAgainst) = (weights.wordsFor, weights.wordsAgainst)
+        (pairsFor, pairsAgainst) = (weights.pairs?.speakingFor, weights.pairs?.speakingAgainst)
         (author, base) = (weights.author, weights.base)
         self.sequence = sequence
         text = weights.inWords
@@ -30,9 +35,13 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     init(_ learned: LearnedWeights) { self.init(learned.weights, sequence: learned.sequence) }
 
     init(_ stored: Explanation.Weights) {
+        let pairs = stored.pairsFor.flatMap { speakingFor in
+            stored.pairsAgainst.map { EvidenceWeights.Pairs(for: speakingFor, against: $0) }
+        }
         self.init(
             EvidenceWeights(
-                wordsFor: stored.wordsFor, wordsAgainst: stored.wordsAgainst, author: stored.author, base: stored.base),
+                wordsFor: stored.wordsFor, wordsAgainst: stored.wordsAgainst, pairs: pairs, author: stored.author,
+                base: stored.base),
             sequence: stored.sequence)
     }
 }
@@ -43,6 +52,7 @@ extension Explanation.Weights {
         let weights = learned.weights
         self.init(
             sequence: learned.sequence, wordsFor: weights.wordsFor, wordsAgainst: weights.wordsAgainst,
+            pairsFor: weights.pairs?.speakingFor, pairsAgainst: weights.pairs?.speakingAgainst,
             author: weights.author, base: weights.base)
     }
 }
