@@ -30,16 +30,16 @@ package struct Example: Hashable, Sendable {
     /// Features are the same before and after, so what was learned from a post
     /// can be unlearned from its stored text.
     package var stored: Example {
-        let author = author.flatMap(FeatureExtractor.normalizedHandle)
-        if text.utf8.count <= TextCleaner.maximumInput, !text.containsNUL {
-            return Example(id: id, author: author, authorID: authorID, text: text)
-        }
+        var stored = self
+        stored.author = author.flatMap(FeatureExtractor.normalizedHandle)
+        if text.utf8.count <= TextCleaner.maximumInput, !text.containsNUL { return stored }
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(TextCleaner.maximumInput) {
             // PostgreSQL has no zero in a text; features treat it as a space as well.
             kept.append(scalar == "\0" ? " " : scalar)
         }
-        return Example(id: id, author: author, authorID: authorID, text: String(kept))
+        stored.text = String(kept)
+        return stored
     }
 }
 

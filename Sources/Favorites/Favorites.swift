@@ -62,14 +62,16 @@ package struct Favorites: Sendable {
     ) async throws -> LearnSummary {
         var summary = LearnSummary()
         var known: FoundFeatures = [:]
-        var isMostlyNew = true
+        var isMostlyNew: Bool?
         for start in stride(from: 0, to: events.count, by: Self.batch) {
             let end = min(start + Self.batch, events.count)
             let batch = Array(events[start..<end])
             // While the database has one batch, the features of the next are found; in vain if its posts are known.
-            let next = isMostlyNew ? events[end..<min(end + Self.batch, events.count)] : []
+            let next = isMostlyNew == false ? [] : events[end..<min(end + Self.batch, events.count)]
             async let ahead = features(of: next.compactMap(\.example?.stored), known: [:], session)
-            let learned = try await turnstile.pass { [known] in try await learnBatch(batch, at: now, known, session) }
+            let learned = try await turnstile.pass { [known, isMostlyNew] in
+                try await learnBatch(batch, at: now, known, session, isExpectedNew: isMostlyNew == true)
+            }
             summary.add(learned)
             isMostlyNew = learned.unchanged < batch.count / 2
             known = await ahead
@@ -181,14 +183,20 @@ package struct Favorites: Sendable {
         return try await storage.read { try ExampleTable.texts(of: ids, learnedBy: mirror, on: $0) }
     }
 
+    /// Learns events in one transaction.
+    ///
+    /// Where the posts before were new (`isExpectedNew`), these are looked up only once they are locked.
     private func learnBatch(
-        _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures, _ session: FavoriteSession?
+        _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures, _ session: FavoriteSession?,
+        isExpectedNew: Bool
     ) async throws -> LearnSummary {
         let usable = events.filter { Self.isStorable($0.id) }
         var summary = LearnSummary()
         summary.ignored = events.count - usable.count
         // Most of what a feed returns is known; nothing needs to be locked to see that.
-        let states = try await storage.read { [examples] in try examples.states(of: usable.map(\.id), on: $0) }
+        let states =
+            isExpectedNew
+            ? [:] : try await storage.read { [examples] in try examples.states(of: usable.map(\.id), on: $0) }
         guard usable.contains(where: { ExampleState.after($0, from: states[$0.id]) != states[$0.id] }) else {
             summary.unchanged = usable.count
             return summary

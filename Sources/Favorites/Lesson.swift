@@ -18,24 +18,31 @@ struct Lesson {
     ///   - stored: The examples among the events' posts.
     ///   - features: Finds the features of an example.
     init(_ events: [FavoriteEvent], stored: [PostID: ExampleTable.Row], features: (Example) -> FeatureSet) {
-        var current = stored
-        var order: [PostID] = []
-        var touched: Set<PostID> = []
+        // In the order in which they are first touched.
+        var posts: [(id: PostID, current: ExampleTable.Row?)] = []
+        var places: [PostID: Int] = [:]
+        posts.reserveCapacity(events.count)
+        places.reserveCapacity(events.count)
         for event in events {
-            let before = current[event.id]
+            let new = posts.count
+            let place = Self.stored(&places[event.id, default: new])
+            if place == new { posts.append((event.id, stored[event.id])) }
+            let before = posts[place].current
             let after = ExampleState.after(event, from: before?.state)
             if after == before?.state { summary.unchanged += 1 }
-            if touched.insert(event.id).inserted { order.append(event.id) }
             // The text that was learned first stays, so that what is unlearned later is what was learned.
-            current[event.id] = after.flatMap { state in
+            posts[place].current = after.flatMap { state in
                 guard var example = before?.example ?? event.example?.stored else { return nil }
                 // Whose it is may be told later than its text, and is no part of what was learned.
                 if state != before?.state { example.authorID = example.authorID ?? event.example?.authorID }
                 return ExampleTable.Row(example: example, state: state)
             }
         }
-        for id in order { move(id, from: stored[id], to: current[id], features) }
+        for (id, current) in posts { move(id, from: stored[id], to: current, features) }
     }
+
+    /// A value that is passed for a change is stored with its default, which spares a second look into the table.
+    private static func stored(_ place: inout Int) -> Int { place }
 
     private mutating func move(
         _ id: PostID, from old: ExampleTable.Row?, to new: ExampleTable.Row?, _ features: (Example) -> FeatureSet

@@ -30,8 +30,9 @@ extension PostID {
 
     /// Who wrote the post; nil if its identity does not tell, which only that of Bluesky does.
     package var author: AccountID? {
+        guard network == .bluesky else { return nil }
         let parts = value.split(separator: "/")
-        guard network == .bluesky, parts.count == 4, parts[0] == "at:", parts[1].hasPrefix("did:") else { return nil }
+        guard parts.count == 4, parts[0] == "at:", parts[1].hasPrefix("did:") else { return nil }
         return AccountID(network: network, value: String(parts[1]))
     }
 }
