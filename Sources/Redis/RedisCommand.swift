@@ -2,11 +2,43 @@ import Crypto
 
 /// One argument of a command: any bytes.
 package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
-    package let bytes: [UInt8]
+    /// A text stays one until it is sent: features come by the ten thousand.
+    private enum Content: Sendable {
+        case text(String)
+        case bytes([UInt8])
+    }
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private let content: Content
 
-    package init(_ text: String) { bytes = Array(text.utf8) }
+    package init(_ bytes: [UInt8]) { content = .bytes(bytes) }
+
+    package init(_ text: String) { content = .text(text) }
+
+    package var bytes: [UInt8] {
+        switch content {
+        case .text(let text): Array(text.utf8)
+        case .bytes(let bytes): bytes
+        }
+    }
+
+    /// The number of bytes.
+    fileprivate var count: Int {
+        switch content {
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        }
+    }
+
+    fileprivate func append(to output: inout [UInt8]) {
+        switch content {
+        case .text(let text): output += text.utf8
+        case .bytes(let bytes): output += bytes
+        }
+    }
+
+    package static func == (left: RedisArgument, right: RedisArgument) -> Bool { left.bytes == right.bytes }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     /// The decimal form of a number.
     package init(_ number: some BinaryInteger) { self.init(String(number)) }
@@ -37,12 +69,12 @@ extension RedisCommand {
     static func encode(_ commands: [RedisCommand]) -> [UInt8] {
         var bytes: [UInt8] = []
         // Lengths seldom have more than three digits.
-        bytes.reserveCapacity(commands.reduce(0) { $1.parts.reduce($0 + 16) { $0 + $1.bytes.count + 8 } })
+        bytes.reserveCapacity(commands.reduce(0) { $1.parts.reduce($0 + 16) { $0 + $1.count + 8 } })
         for command in commands {
             bytes.append(UInt8(ascii: "*"), command.parts.count)
             for part in command.parts {
-                bytes.append(UInt8(ascii: "$"), part.bytes.count)
-                bytes += part.bytes
+                bytes.append(UInt8(ascii: "$"), part.count)
+                part.append(to: &bytes)
                 bytes.endLine()
             }
         }

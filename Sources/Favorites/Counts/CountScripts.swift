@@ -6,7 +6,8 @@ enum CountScripts {
     ///
     /// Keys: categories, favorite features, normal features. Arguments: the
     /// stamp's field, sequence, extraction, the sequence before; then for each
-    /// key the number of changes and that many pairs of field and amount.
+    /// key the number of fields that grow by one, as most do, and these fields,
+    /// and the number of all others and that many pairs of field and amount.
     /// Answers `applied`, `known` if the counts are as new or newer, or
     /// `rebuild`. Newer ones of a history that was lost are called known too:
     /// readers see that their stamp is not the examples'. A script is not
@@ -28,18 +29,24 @@ enum CountScripts {
         if sequence ~= ARGV[4] then return 'rebuild' end
 
         local damaged = false
+        local pcall = redis.pcall
+        local function add(key, name, amount)
+            local count = pcall('HINCRBY', key, name, amount)
+            if type(count) ~= 'number' or count < 0 then
+                damaged = true
+            elseif count == 0 then
+                redis.call('HDEL', key, name)
+            end
+        end
         local position = 5
         for index = 1, 3 do
-            local pairs_end = position + 2 * tonumber(ARGV[position])
-            for pair = position + 1, pairs_end, 2 do
-                local count = redis.pcall('HINCRBY', KEYS[index], ARGV[pair], ARGV[pair + 1])
-                if type(count) ~= 'number' or count < 0 then
-                    damaged = true
-                elseif count == 0 then
-                    redis.call('HDEL', KEYS[index], ARGV[pair])
-                end
-            end
-            position = pairs_end + 1
+            local key = KEYS[index]
+            local ones_end = position + tonumber(ARGV[position])
+            for one = position + 1, ones_end do add(key, ARGV[one], '1') end
+            position = ones_end + 1
+            local others_end = position + 2 * tonumber(ARGV[position])
+            for other = position + 1, others_end, 2 do add(key, ARGV[other], ARGV[other + 1]) end
+            position = others_end + 1
         end
         if damaged then
             for index = 1, 3 do redis.call('HDEL', KEYS[index], field) end

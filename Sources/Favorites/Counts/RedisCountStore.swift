@@ -34,9 +34,13 @@ package struct RedisCountStore: CountStore {
             RedisArgument(CountKeys.stampField), RedisArgument(batch.stamp.sequence),
             RedisArgument(batch.stamp.extraction), RedisArgument(batch.previous),
         ]
-        for pairs in [categories, change.features(of: .favorite), change.features(of: .normal)] {
-            arguments.append(RedisArgument(pairs.count))
-            for (field, amount) in pairs { arguments += [RedisArgument(field), RedisArgument(amount)] }
+        for growths in [categories, change.features(of: .favorite), change.features(of: .normal)] {
+            let others = growths.filter { $0.amount != 1 }
+            arguments.reserveCapacity(arguments.count + growths.count + others.count + 2)
+            arguments.append(RedisArgument(growths.count - others.count))
+            for growth in growths where growth.amount == 1 { arguments.append(RedisArgument(growth.feature)) }
+            arguments.append(RedisArgument(others.count))
+            for (field, amount) in others { arguments += [RedisArgument(field), RedisArgument(amount)] }
         }
         let answer = try await reaching("apply what was learned") {
             try await client.script(CountScripts.apply, keys: keys.all, arguments: arguments)
@@ -211,20 +215,23 @@ package struct RedisCountStore: CountStore {
         if change.isEmpty { return [0, 0, 0] }
         let categories = Self.categories(change)
         let hashes = [categories, change.features(of: .favorite), change.features(of: .normal)]
-        var commands: [RedisCommand] = []
+        var trip: [RedisCommand] = []
+        func send() async throws {
+            for reply in try await client.pipeline(trip) { _ = try reply.orThrow() }
+            trip.removeAll()
+        }
         for (key, counts) in zip(temporary.all, hashes) {
-            commands.append(Self.command("HSET", key, [CountKeys.stampField, tally.stamp.text]))
-            commands.append(RedisCommand("EXPIRE", key, Self.temporarySeconds))
-            var fields = counts.flatMap { [$0, String($1)] }[...]
-            while !fields.isEmpty {
-                commands.append(Self.command("HSET", key, Array(fields.prefix(2 * Self.fieldsPerCommand))))
-                fields = fields.dropFirst(2 * Self.fieldsPerCommand)
+            trip.append(Self.command("HSET", key, [CountKeys.stampField, tally.stamp.text]))
+            trip.append(RedisCommand("EXPIRE", key, Self.temporarySeconds))
+            for start in stride(from: 0, to: counts.count, by: Self.fieldsPerCommand) {
+                let some = counts[start..<min(start + Self.fieldsPerCommand, counts.count)]
+                let fields = some.flatMap { [RedisArgument($0.feature), RedisArgument($0.amount)] }
+                trip.append(RedisCommand(["HSET", RedisArgument(key)] + fields))
+                // Sent as they are made: all of them at once take more memory than the counts.
+                if trip.count >= Self.commandsPerTrip { try await send() }
             }
         }
-        for start in stride(from: 0, to: commands.count, by: Self.commandsPerTrip) {
-            let some = Array(commands[start..<min(start + Self.commandsPerTrip, commands.count)])
-            for reply in try await client.pipeline(some) { _ = try reply.orThrow() }
-        }
+        try await send()
         return hashes.map { $0.count + 1 }
     }
 
