@@ -52,8 +52,17 @@ package struct ExampleTable: Sendable {
         "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(Self.sequenceName)"
     }
 
+    /// The same together with the weights in `table`, if they are asked for, in one round trip.
+    func stamp(with table: WeightTable?) async throws -> (CountStamp, LearnedWeights?) {
+        guard let table else { return (try await stamp(), nil) }
+        let rows = try await storage.query(
+            "SELECT last.value, weights.* FROM (SELECT (\(stampQuery)) AS value) AS last LEFT JOIN (\(table.query)) "
+                + "AS weights ON TRUE")
+        return (try stamp(from: rows), try rows.first.flatMap { try table.weights($0) })
+    }
+
     private func stamp(from rows: [SQLRow]) throws -> CountStamp {
-        CountStamp(sequence: try rows.first?.integer("value") ?? 0, extraction: extractor.fingerprint)
+        CountStamp(sequence: try rows.first?.optionalInteger("value") ?? 0, extraction: extractor.fingerprint)
     }
 
     func isEmpty() async throws -> Bool {

@@ -26,8 +26,8 @@ package final class FavoriteSession: @unchecked Sendable {
     private let configuration: FavoriteConfiguration
     private let lock = NSLock()
     private var confirmed: CountStamp?
-    /// Nil while nobody has looked for them.
-    private var weights: LearnedWeights??
+    /// Found together with ``confirmed``.
+    private var weights: LearnedWeights?
     /// What the last call found in each post, for whoever learns them next.
     private var found: [PostID: (example: Example, features: FeatureSet)] = [:]
 
@@ -52,9 +52,9 @@ package final class FavoriteSession: @unchecked Sendable {
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         guard !posts.isEmpty else { return [] }
         lock.withLock { found = [:] }
-        let (features, snapshot, known) = try await lookAtAll(posts)
+        let (features, snapshot) = try await look(at: posts)
         let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
-        let weights = waiting == nil ? known : nil
+        let weights = waiting == nil ? lock.withLock { self.weights } : nil
         let model = FavoriteModel(
             snapshot.categories, weights: weights?.weights ?? .plain(of: extractor.words))
         let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
@@ -64,26 +64,6 @@ package final class FavoriteSession: @unchecked Sendable {
             return Classification(
                 id: post.id, assessment: assessment, isFavorite: waiting == nil && assessment.logRate > threshold,
                 waiting: waiting, learned: snapshot.categories, weights: weights)
-        }
-    }
-
-    /// The features of each post with their counts, and how far each kind of evidence is believed.
-    ///
-    /// The weights are asked for once, beside the rest.
-    private func lookAtAll(
-        _ posts: [Example]
-    ) async throws -> ([FeatureIndex.Places], CountSnapshot, LearnedWeights?) {
-        let known = table == nil ? .some(nil) : lock.withLock { weights }
-        if let known {
-            let (features, snapshot) = try await look(at: posts)
-            return (features, snapshot, known)
-        }
-        async let found = table?.current()
-        let (features, snapshot) = try await look(at: posts)
-        let new = try await found
-        return lock.withLock {
-            if weights == nil { weights = .some(new) }
-            return (features, snapshot, weights ?? nil)
         }
     }
 
@@ -120,14 +100,16 @@ package final class FavoriteSession: @unchecked Sendable {
     }
 
     private func counts(of features: [String]) async throws -> CountSnapshot {
-        let known = lock.withLock { confirmed }
-        let snapshot =
-            if let known {
-                try await reader.counts(of: features, confirmed: known)
-            } else {
-                try await reader.currentCounts(of: features)
-            }
-        if snapshot.stamp != known { lock.withLock { confirmed = snapshot.stamp } }
+        if let known = lock.withLock({ confirmed }) {
+            let snapshot = try await reader.counts(of: features, confirmed: known)
+            if snapshot.stamp != known { lock.withLock { confirmed = snapshot.stamp } }
+            return snapshot
+        }
+        let (snapshot, found) = try await reader.currentCounts(of: features, with: table)
+        lock.withLock {
+            if confirmed == nil { weights = found }
+            confirmed = snapshot.stamp
+        }
         return snapshot
     }
 }
@@ -139,14 +121,16 @@ struct CountReader: Sendable {
     /// Lets one repair at a time through; shared with those who learn.
     let turnstile: Turnstile
 
-    /// Counts that contain every batch committed before the call.
-    func currentCounts(of features: [String]) async throws -> CountSnapshot {
+    /// Counts that contain every batch committed before the call, and the weights, if they are asked for.
+    func currentCounts(
+        of features: [String], with weights: WeightTable?
+    ) async throws -> (CountSnapshot, LearnedWeights?) {
         // Both servers are asked at once, which saves a round trip. A batch that is committed just between the two
         // answers makes good counts look outdated, so then they are asked again one after the other.
         async let found = counts.counts(of: features)
-        let stamp = try await examples.stamp()
-        if let snapshot = try await current(await found, stamp, of: features) { return snapshot }
-        return try await repairedCounts(of: features)
+        let (stamp, learned) = try await examples.stamp(with: weights)
+        if let snapshot = try await current(await found, stamp, of: features) { return (snapshot, learned) }
+        return (try await repairedCounts(of: features), learned)
     }
 
     /// Counts that carry a stamp which was found to be current before; current ones if they carry another.

@@ -33,7 +33,9 @@ package struct LearnedWeights: Equatable, Sendable {
 
     /// Nil for weights of another method or of other features, and for what nobody fitted.
     fileprivate init?(_ row: SQLRow, of words: FeatureWords) throws {
-        guard try row.integer("version") == Self.method, try row.text("features") == words.identity else { return nil }
+        guard try row.optionalInteger("version") == Self.method, try row.text("features") == words.identity else {
+            return nil
+        }
         let (pairsFor, pairsAgainst) = (try row.optionalReal("pairs_for"), try row.optionalReal("pairs_against"))
         let pairs = pairsFor.flatMap { first in pairsAgainst.map { EvidenceWeights.Pairs(for: first, against: $0) } }
         weights = EvidenceWeights(
@@ -55,16 +57,16 @@ struct WeightTable: Sendable {
     /// Weights of other features are as good as none.
     let words: FeatureWords
 
-    private var query: SQL { "SELECT * FROM weights WHERE mirror = \(mirror)" }
+    /// Asks for the row.
+    var query: SQL { "SELECT * FROM weights WHERE mirror = \(mirror)" }
 
     /// Nil for none that can be used.
-    func current() async throws -> LearnedWeights? {
-        try await storage.query(query).first.flatMap { try LearnedWeights($0, of: words) }
+    func current(on connection: any StorageConnection) throws -> LearnedWeights? {
+        try connection.query(query).first.flatMap(weights)
     }
 
-    func current(on connection: any StorageConnection) throws -> LearnedWeights? {
-        try connection.query(query).first.flatMap { try LearnedWeights($0, of: words) }
-    }
+    /// The weights of a row, which has no values where nothing was found; nil for none that can be used.
+    func weights(_ row: SQLRow) throws -> LearnedWeights? { try LearnedWeights(row, of: words) }
 
     /// Writes over whatever there is.
     func write(_ learned: LearnedWeights, on connection: any StorageConnection) throws {

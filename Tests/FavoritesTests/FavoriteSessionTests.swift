@@ -61,10 +61,10 @@ import Testing
             let favorites = try fixture.favorites(in: engine)
             let session = favorites.session()
             for _ in 0..<3 { #expect(abs(try await logRate(session) - Self.rate) < 1e-11) }
-            // For the batch and, at the same time, for the weights.
-            #expect(engine.reads == 2)
+            // For the batch together with the weights.
+            #expect(engine.reads == 1)
             for _ in 0..<3 { _ = try await favorites.classify([Self.post]) }
-            #expect(engine.reads == 8)
+            #expect(engine.reads == 4)
         }
     }
 
