@@ -19,6 +19,7 @@ enum { most_parameters = 8, key_length = 128 };
 
 struct baseline_classifier {
     baseline_tokeniser *tokeniser;
+    baseline_choice choice;
     PGconn *postgres;
     redisContext *redis;
     char mirror[32];
@@ -255,7 +256,7 @@ int baseline_learn(baseline_classifier *classifier, const baseline_posts *posts,
         size_t last = first + batch < posts->texts.count ? first + batch : posts->texts.count;
         features_clear(set);
         for (size_t index = first; index < last; index++) {
-            if (features_add(set, classifier->tokeniser, posts, index) < 0) return -1;
+            if (features_add(set, classifier->tokeniser, classifier->choice, posts, index) < 0) return -1;
         }
         classifier->sequence++;
         if (run(classifier, "BEGIN ISOLATION LEVEL SERIALIZABLE") < 0) return -1;
@@ -334,7 +335,7 @@ int baseline_classify(
     features *set = &classifier->features;
     features_clear(set);
     for (size_t index = first; index < last; index++) {
-        if (features_add(set, classifier->tokeniser, posts, index) < 0) return -1;
+        if (features_add(set, classifier->tokeniser, classifier->choice, posts, index) < 0) return -1;
     }
     // Which batch the counts must contain.
     if (name_counter(classifier) < 0 || execute(classifier, "sequence", 2) < 0) return -1;
@@ -348,10 +349,16 @@ int baseline_classify(
     for (size_t index = 0; index < set->posts; index++) {
         // The author is the last feature of a post and counts in full.
         size_t author = set->ends[index] - 1;
-        double sum = 0;
-        for (size_t place = start; place < author; place++) sum += classifier->evidence[set->used[place]];
-        double words = author > start ? sum / sqrt((double)(author - start)) : 0;
-        log_rates[index] = base + words + classifier->evidence[set->used[author]];
+        double sums[2] = {0, 0};
+        size_t counts[2] = {0, 0};
+        for (size_t place = start; place < author; place++) {
+            uint32_t is_pair = set->list[set->used[place]].is_pair;
+            sums[is_pair] += classifier->evidence[set->used[place]];
+            counts[is_pair]++;
+        }
+        double words = counts[0] > 0 ? sums[0] / sqrt((double)counts[0]) : 0;
+        double pairs = counts[1] > 0 ? sums[1] / sqrt((double)counts[1]) : 0;
+        log_rates[index] = base + words + pairs / 2 + classifier->evidence[set->used[author]];
         start = set->ends[index];
     }
     return 0;
@@ -365,9 +372,11 @@ int baseline_ping(baseline_classifier *classifier) {
 // MARK: Opening and clearing
 
 baseline_classifier *baseline_classifier_open(
-    baseline_model *model, const char *postgres, const char *redis_host, int redis_port, const char *mirror) {
+    baseline_model *model, baseline_choice choice, const char *postgres, const char *redis_host, int redis_port,
+    const char *mirror) {
     baseline_classifier *classifier = calloc(1, sizeof *classifier);
     if (!classifier) return NULL;
+    classifier->choice = choice;
     snprintf(classifier->mirror, sizeof classifier->mirror, "%s", mirror);
     snprintf(classifier->categories, key_length, "mirror-bot:{%s}:categories", mirror);
     snprintf(classifier->favorites, key_length, "mirror-bot:{%s}:features:favorite", mirror);

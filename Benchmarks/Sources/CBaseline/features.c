@@ -5,7 +5,7 @@
 
 #include "error.h"
 
-enum { longest = 128 };
+enum { longest = 128, separator = 0x1f };
 
 void features_free(features *set) {
     free(set->list);
@@ -64,7 +64,12 @@ static int add_new(features *set, const char *bytes, size_t length, uint64_t has
         set->arena_capacity = capacity;
     }
     memcpy(set->arena + set->arena_size, bytes, length);
-    set->list[set->count] = (feature){.hash = hash, .start = set->arena_size, .length = (uint32_t)length};
+    set->list[set->count] = (feature){
+        .hash = hash,
+        .start = set->arena_size,
+        .length = (uint32_t)length,
+        .is_pair = memchr(bytes, separator, length) != NULL,
+    };
     set->arena_size += length;
     set->table[slot] = (uint32_t)++set->count;
     return 0;
@@ -118,26 +123,36 @@ static const char *text_at(baseline_texts texts, size_t index, size_t *length) {
     return texts.bytes + start;
 }
 
-static int add_words(features *set, int is_favorite) {
+static int add_words(features *set, baseline_choice choice, int is_favorite) {
+    // The word before and the separator, as long as there is one.
+    char pair[2 * longest + 1];
+    size_t head = 0;
     uint32_t start = 0;
     for (size_t index = 0; index < set->words.count; index++) {
         uint32_t end = set->words.ends[index];
         const char *word = set->words.bytes + start;
-        if (end - start <= longest && is_word((const unsigned char *)word, end - start)
-            && note(set, word, end - start, is_favorite) < 0) {
-            return -1;
-        }
+        size_t length = end - start;
         start = end;
+        if (length > longest) head = 0;
+        if (length > longest || !is_word((const unsigned char *)word, length)) continue;
+        if (set->words.is_content[index] && note(set, word, length, is_favorite) < 0) return -1;
+        if (choice != baseline_pairs) continue;
+        memcpy(pair + head, word, length);
+        if (head > 0 && note(set, pair, head + length, is_favorite) < 0) return -1;
+        memcpy(pair, word, length);
+        pair[length] = separator;
+        head = length + 1;
     }
     return 0;
 }
 
-int features_add(features *set, baseline_tokeniser *tokeniser, const baseline_posts *posts, size_t index) {
+int features_add(
+    features *set, baseline_tokeniser *tokeniser, baseline_choice choice, const baseline_posts *posts, size_t index) {
     size_t length;
     int is_favorite = posts->favorite[index];
     const char *text = text_at(posts->cleaned, index, &length);
-    if (baseline_pick(tokeniser, text, length, baseline_content, &set->words) < 0) return -1;
-    if (add_words(set, is_favorite) < 0) return -1;
+    if (baseline_pick(tokeniser, text, length, choice, &set->words) < 0) return -1;
+    if (add_words(set, choice, is_favorite) < 0) return -1;
     const char *tag = text_at(posts->hashtags, index, &length);
     const char *end = tag + length;
     while (tag < end) {

@@ -13,6 +13,8 @@ typedef struct {
     uint32_t length;
     // The post that had it last, counted from 1, so that it counts once a post.
     uint32_t last_post;
+    // Two neighbouring words with U+001F between them.
+    uint32_t is_pair;
     int64_t favorite, normal;
 } feature;
 
@@ -35,5 +37,6 @@ typedef struct {
 
 void features_free(features *set);
 void features_clear(features *set);
-// Adds the features of post `index`.
-int features_add(features *set, baseline_tokeniser *tokeniser, const baseline_posts *posts, size_t index);
+// Adds the features of post `index`: content words, with `baseline_pairs` also the pairs of neighbours.
+int features_add(
+    features *set, baseline_tokeniser *tokeniser, baseline_choice choice, const baseline_posts *posts, size_t index);

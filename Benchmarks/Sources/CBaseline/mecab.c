@@ -75,6 +75,7 @@ void baseline_tokeniser_free(baseline_tokeniser *tokeniser) {
 void baseline_words_free(baseline_words *words) {
     free(words->bytes);
     free(words->ends);
+    free(words->is_content);
     memset(words, 0, sizeof *words);
 }
 
@@ -89,8 +90,10 @@ static int append(baseline_words *words, const char *bytes, size_t length) {
     if (words->count == words->slots) {
         size_t slots = words->slots ? 2 * words->slots : 64;
         uint32_t *larger = realloc(words->ends, slots * sizeof *larger);
-        if (!larger) return baseline_fail("keep a word", "no memory");
-        words->ends = larger;
+        if (larger) words->ends = larger;
+        unsigned char *marks = realloc(words->is_content, slots);
+        if (marks) words->is_content = marks;
+        if (!larger || !marks) return baseline_fail("keep a word", "no memory");
         words->slots = slots;
     }
     memcpy(words->bytes + words->size, bytes, length);
@@ -125,8 +128,11 @@ int baseline_pick(
     for (const mecab_node_t *node = mecab_lattice_get_bos_node(tokeniser->lattice); node; node = node->next) {
         if (node->stat != MECAB_NOR_NODE && node->stat != MECAB_UNK_NODE) continue;
         unsigned char what = node->posid < 256 ? table[node->posid] : skip;
+        int is_content = what != skip;
+        if (choice == baseline_pairs && !is_content) what = surface;
         if (what == surface && append(words, node->surface, node->length) < 0) return -1;
         if (what == base && append_base(words, node) < 0) return -1;
+        if (what != skip) words->is_content[words->count - 1] = (unsigned char)is_content;
     }
     return 0;
 }

@@ -27,7 +27,11 @@ extension Work {
             }
         }
         await report.measure("tokenise_two_threads") { try await work.threads(bench) }
-        await report.measure("tokenise_features") { [try await work.whole(bench)] }
+        for choice in ClassifierStage.choices {
+            await report.measure("tokenise_features" + choice.suffix) {
+                [try await work.whole(bench, choice.words, choice.suffix, choice.title)]
+            }
+        }
     }
 }
 
@@ -54,7 +58,7 @@ private struct TokeniseWork: Sendable {
     /// Makes sure that both sides do the same.
     func checkBaseline() throws {
         for text in texts.prefix(2_000) {
-            for words in FeatureWords.allCases {
+            for words in [FeatureWords.nouns, .content] {
                 guard try picked(words, from: text) == c.words(of: text, words.baseline) else {
                     throw BaselineError(description: "the baseline picks other words than we do")
                 }
@@ -68,9 +72,10 @@ private struct TokeniseWork: Sendable {
         picked.reserveCapacity(32)
         try tokenizer.forEachWord(in: text) { word, wordClass in
             switch (wordClass, words) {
-            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
+            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content), (.other, .pairs),
+                (.adverb, .pairs), (.interjection, .pairs), (.adnominal, .pairs):
                 picked.append(word.text)
-            case (.verb, .content), (.adjective, .content):
+            case (.verb, .content), (.adjective, .content), (.verb, .pairs), (.adjective, .pairs):
                 picked.append(tokenizer.baseForm(of: word))
             case (.other, _), (_, .nouns):
                 break
@@ -136,8 +141,10 @@ private struct TokeniseWork: Sendable {
     }
 
     /// What a post costs from its text to its features, cleaning included.
-    func whole(_ bench: Bench) async throws -> Line {
-        let extractor = FeatureExtractor(tokenizer: tokenizer)
+    ///
+    /// The baseline picks the words alone: it makes no pairs of them.
+    func whole(_ bench: Bench, _ words: FeatureWords, _ suffix: String, _ title: String) async throws -> Line {
+        let extractor = FeatureExtractor(tokenizer: tokenizer, words: words)
         let comparison = try await bench.compare(pairs: bench.pairs * Self.pairsForOne) {
             try await bench.elapsed {
                 var total = 0
@@ -148,8 +155,8 @@ private struct TokeniseWork: Sendable {
             try await bench.blocking { try baseline(.content) }
         }
         return comparison.line(
-            "tokenise_features", "posts to features (ours cleans them, C does not)", amount: texts.count,
-            unit: "posts", target: .none)
+            "tokenise_features" + suffix, "posts to features (ours cleans them, C does not)" + title,
+            amount: texts.count, unit: "posts", target: .none)
     }
 }
 
@@ -157,6 +164,7 @@ extension FeatureWords {
     /// The same choice in C.
     var baseline: baseline_choice {
         switch self {
+        case .pairs: baseline_pairs
         case .content: baseline_content
         case .nouns: baseline_nouns
         }

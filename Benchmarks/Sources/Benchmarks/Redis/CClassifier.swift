@@ -54,9 +54,10 @@ final class CClassifier: @unchecked Sendable {
     /// The number of posts in a transaction, which is also ours.
     private static let batch = 1_000
 
-    init(posts: PostBlock, postgres: String, redisPort: UInt16, mirror: String) throws {
+    init(posts: PostBlock, words: FeatureWords, postgres: String, redisPort: UInt16, mirror: String) throws {
         tokeniser = try CTokeniser()
-        let opened = baseline_classifier_open(tokeniser.model, postgres, "127.0.0.1", Int32(redisPort), mirror)
+        let opened = baseline_classifier_open(
+            tokeniser.model, words.baseline, postgres, "127.0.0.1", Int32(redisPort), mirror)
         guard let pointer = opened else { throw BaselineError.last() }
         self.pointer = pointer
         self.posts = posts

@@ -20,8 +20,13 @@ final class ClassifierStage: Sendable {
     private static let ours = "ours"
     private static let theirs = "baseline"
 
+    /// The choices of features that are measured, and what their lines are called behind the name of the work.
+    static let choices: [(words: FeatureWords, suffix: String, title: String)] = [
+        (.content, "", ""), (.pairs, "_pairs", ", with pairs of words"),
+    ]
+
     /// Nothing is learned yet, whatever a work before this one has left on the servers.
-    init(_ bench: Bench, postCount: Int) async throws {
+    init(_ bench: Bench, words: FeatureWords, postCount: Int) async throws {
         let timeline = Timeline(count: postCount).posts
         let examples = timeline.enumerated().map { index, post in
             Example(
@@ -35,13 +40,13 @@ final class ClassifierStage: Sendable {
         redis = RedisClient(configuration: try RedisConfiguration(url: server.url))
         favorites = Favorites(
             storage: storage, mirror: Self.ours, counts: RedisCountStore(client: redis, mirror: Self.ours),
-            extractor: FeatureExtractor(tokenizer: try Tokenizer()),
+            extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: words),
             configuration: try FavoriteConfiguration(exampleLimit: max(50_000, postCount)))
         let url = try await postgres.makeDatabase()
         await (try Self.database(url)).close()
         let posts = PostBlock(examples, isFavorite: timeline.map(\.isFavorite))
         baseline = try await bench.blocking {
-            try CClassifier(posts: posts, postgres: url, redisPort: server.port, mirror: Self.theirs)
+            try CClassifier(posts: posts, words: words, postgres: url, redisPort: server.port, mirror: Self.theirs)
         }
         try await clear(bench)
     }
@@ -82,6 +87,8 @@ final class ClassifierStage: Sendable {
     /// Makes both forget everything; the tables are new ones, as after an installation.
     func clear(_ bench: Bench) async throws {
         try await favorites.clear()
+        // What was deleted would stand in the way of every look for the same posts until it is swept up.
+        try await storage.execute("TRUNCATE examples, counters")
         try await bench.blocking { [baseline] in try baseline.clear() }
     }
 

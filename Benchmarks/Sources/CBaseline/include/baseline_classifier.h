@@ -23,8 +23,10 @@ typedef struct {
 typedef struct baseline_classifier baseline_classifier;
 
 // Connects to both servers; NULL when it cannot. Examples go to the tables of mirror-bot, counts to its hashes.
+// The choice is `baseline_content` or `baseline_pairs`.
 baseline_classifier *baseline_classifier_open(
-    baseline_model *model, const char *postgres, const char *redis_host, int redis_port, const char *mirror);
+    baseline_model *model, baseline_choice choice, const char *postgres, const char *redis_host, int redis_port,
+    const char *mirror);
 void baseline_classifier_close(baseline_classifier *classifier);
 
 // Stores posts as examples and adds their features to the counts, `batch` posts in a transaction.

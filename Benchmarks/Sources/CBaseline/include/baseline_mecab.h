@@ -17,6 +17,8 @@ typedef enum {
     baseline_nouns = 0,
     // Nouns, adverbs, interjections and adnominals as written; verbs and adjectives by their base form.
     baseline_content = 1,
+    // Words of any class, which are marked where they are content.
+    baseline_pairs = 2,
 } baseline_choice;
 
 // The words picked from one text, in memory of their own, since MeCab's is reused for the next text.
@@ -25,6 +27,8 @@ typedef struct {
     size_t size, capacity;
     // Where each word ends.
     uint32_t *ends;
+    // Whether each word is a content word.
+    unsigned char *is_content;
     size_t count, slots;
 } baseline_words;
 
