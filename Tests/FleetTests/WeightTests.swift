@@ -79,8 +79,8 @@ import Testing
         #expect(first.examples > 2 * Sample.exampleCount)
     }
 
-    @Test func aDecisionNamesThem() async throws {
-        let fixture = try await MirrorFixture.start(from: 8)
+    @Test(arguments: [FeatureWords.content, .pairs]) func aDecisionNamesThem(_ words: FeatureWords) async throws {
+        let fixture = try await MirrorFixture.start(from: 8, variables: ["FEATURES": words.rawValue])
         let learned = try #require(try await weights(fixture.mirror))
         try await fixture.live(until: 13)
         let decided = try await fixture.actions(.favorite)
@@ -88,16 +88,24 @@ import Testing
         for action in decided {
             let noted = try #require(action.explanation?.weights)
             #expect(noted.sequence >= learned.sequence)
-            #expect(WeightFit.limits.contains(noted.wordsFor))
-            #expect(WeightFit.limits.contains(noted.author))
+            let limits = words == .pairs ? WeightFit.limitsWithPairs : WeightFit.limits
+            #expect(limits.contains(noted.wordsFor))
+            #expect(limits.contains(noted.author))
+            #expect((noted.pairsFor == nil) == (words != .pairs))
+            #expect((noted.pairsAgainst == nil) == (words != .pairs))
         }
         let report = try await ExplainReporter(mirror: fixture.mirror).report(
             on: try #require(decided.first).id, now: fixture.clock.now)
         expect(report.judgement?.weights?.text) { $0?.hasPrefix("words for count ") == true }
+        expect(report.judgement?.weights?.text) { $0?.contains("pairs of words for") == (words == .pairs) }
         let now = try #require(report.judgementNow)
         expect(now.weights?.sequence, equals: (try await weights(fixture.mirror))?.sequence)
         let sum = now.features.reduce(try #require(now.baseLogOdds)) { $0 + $1.logOdds }
         #expect(abs(sum - log(now.rate)) < 1e-9)
+        // Pairs are shown as their words side by side.
+        let names = now.features.filter { $0.sums == nil }.map(\.name)
+        expect(names) { names in names.contains { $0.contains(" ") } == (words == .pairs) }
+        expect(names) { names in !names.contains { $0.contains("\u{1F}") } }
         let status = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)
         #expect(status.classifier?.weights == now.weights)
     }

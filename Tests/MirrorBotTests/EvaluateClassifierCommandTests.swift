@@ -129,6 +129,24 @@ import Testing
         #expect(losses[0] != losses[1])
     }
 
+    @Test func pairsStandBesideWordsAlone() async throws {
+        let (train, test) = try timelines()
+        let lines = try await evaluate("--train", train, "--test", test, "--features", "pairs").output
+            .split(separator: "\n").map(String.init)
+        let table = try #require(lines.firstIndex { $0.hasPrefix("weights ") })
+        #expect(lines[table].split(separator: " ") == ["weights", "plain", "learned", "no", "pairs"])
+        expect(lines[table + 8]) { $0.contains(", pairs of words for ") }
+        let pairs = try json(try await evaluate("--json", "--train", train, "--test", test, "--features", "pairs"))
+        let words = try json(try await evaluate("--json", "--train", train, "--test", test, "--features", "content"))
+        let alone = try #require(pairs["words_alone"] as? [String: Any])
+        let weighted = try #require(words["weighted"] as? [String: Any])
+        let figures = try #require(alone["weighted"] as? [String: Any])
+        #expect(figures["log_loss"] as? Double == weighted["log_loss"] as? Double)
+        #expect(words["words_alone"] == nil)
+        let weights = try #require(pairs["weights"] as? [String: Any])
+        expect(Set(weights.keys)) { $0.isSuperset(of: ["pairs_for", "pairs_against"]) }
+    }
+
     @Test func whatHasNoValueIsNullOrADash() async throws {
         let train = try write(Self.timeline(90, name: "a"), to: "train.jsonl")
         let test = try write([Self.line("b", "rain and meetings", false)], to: "test.jsonl")
