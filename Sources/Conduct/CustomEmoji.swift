@@ -21,7 +21,7 @@ package enum CustomEmoji {
     /// - Returns: The text; empty if there is nothing else in it.
     package static func leftOut(of text: String, but kept: Set<String> = []) -> String {
         guard occur(in: text) else { return text }
-        var remains = TextCleaning.Remains()
+        var remains = Remains()
         var spaced = String.UnicodeScalarView()
         forEachPart(of: text) { part in
             switch part {
@@ -36,11 +36,60 @@ package enum CustomEmoji {
             for scalar in text.unicodeScalars { remains.add(scalar) }
             spaced.append(contentsOf: text.unicodeScalars)
         }
-        remains.endLine()
         let signs = PlainTokens(text).signs
         // Where nothing else is safe, the name stays.
         let left = [remains.scalars, spaced].map { TextCleaning.trimmed(String($0)) }
         return left.first { PlainTokens($0).signs == signs } ?? text
+    }
+
+    /// What is left of a text while emoji are left out: no gap stays, and no brackets around nothing.
+    private struct Remains {
+        private static let brackets: [Unicode.Scalar: Unicode.Scalar] = [
+            "(": ")", "[": "]", "<": ">", "（": "）", "「": "」", "【": "】", "《": "》", "〈": "〉", "“": "”",
+        ]
+        private static let endings: Set<Unicode.Scalar> = [".", ",", "!", "?", ";", "。", "、", "！", "？", "，", "．"]
+        /// Stands beside emoji, so that they need no visible space.
+        private static let zeroWidthSpace: Unicode.Scalar = "\u{200B}"
+
+        private(set) var scalars = String.UnicodeScalarView()
+        /// An emoji was left out since the last scalar.
+        private var isGap = false
+        /// There was white space beside it.
+        private var hadSpace = false
+
+        mutating func leaveOut() {
+            isGap = true
+            dropSpaces()
+        }
+
+        mutating func add(_ scalar: Unicode.Scalar) {
+            guard isGap else { return scalars.append(scalar) }
+            if scalar == "\n" {
+                (isGap, hadSpace) = (false, false)
+                // A line that was nothing but emoji goes as a whole.
+                if let last = scalars.last, last != "\n" { scalars.append("\n") }
+                return
+            }
+            if scalar == Self.zeroWidthSpace { return }
+            if scalar.properties.isWhitespace {
+                hadSpace = true
+                return
+            }
+            if let last = scalars.last, Self.brackets[last] == scalar {
+                scalars.removeLast()
+                return dropSpaces()
+            }
+            if hadSpace, !Self.endings.contains(scalar), let last = scalars.last, last != "\n" { scalars.append(" ") }
+            scalars.append(scalar)
+            (isGap, hadSpace) = (false, false)
+        }
+
+        private mutating func dropSpaces() {
+            while let last = scalars.last, last != "\n", last.properties.isWhitespace || last == Self.zeroWidthSpace {
+                scalars.removeLast()
+                if last != Self.zeroWidthSpace { hadSpace = true }
+            }
+        }
     }
 
     private enum Part {

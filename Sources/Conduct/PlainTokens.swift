@@ -14,6 +14,8 @@ struct PlainTokens {
     private(set) var tokens: [Token] = []
     /// The places in `tokens` of hash signs that begin a hashtag on some network.
     private(set) var hashSigns: Set<Int> = []
+    /// The places in `tokens` of hashtags, their signs included.
+    private(set) var hashtags: [Range<Int>] = []
 
     init(_ text: String) {
         var text = text
@@ -35,7 +37,10 @@ struct PlainTokens {
                 tokens.append(.mention(name: scalars(mention.name)))
                 position = mention.end
             } else {
-                if grammar.hashtag(at: position) != nil { hashSigns.insert(tokens.count) }
+                if let tag = grammar.hashtag(at: position) {
+                    hashSigns.insert(tokens.count)
+                    hashtags.append(tokens.count..<tokens.count + scalars(tag.range).count)
+                }
                 tokens.append(.scalar(scalar))
                 position = next
             }

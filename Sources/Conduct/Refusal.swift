@@ -34,7 +34,6 @@ extension Refusal {
         case truncated
         case mentionsOthers = "mentions-others"
         case hasLink = "has-link"
-        case linkLeft = "link-left"
         case noWords = "no-words"
         case tooLong = "too-long"
         case badHandle = "bad-handle"
@@ -104,7 +103,6 @@ extension Refusal {
             case .truncated: "the text was cut off by the network or archive"
             case .mentionsOthers: "the post begins by addressing somebody"
             case .hasLink: "the post has a link, and links are switched off"
-            case .linkLeft: "the text names an address that the network would make a link of"
             case .noWords: "too few words are left once links and mentions are removed"
             case .tooLong: "the text is longer than the server allows"
             case .badHandle: "the account's handle does not have the form of a handle"

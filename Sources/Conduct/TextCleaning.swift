@@ -144,10 +144,10 @@ extension PlainTokens {
 extension TextCleaning {
     /// The text without mentions, and on X without hashtags and with one cashtag at most.
     ///
-    /// The words stay; only the signs before them go.
+    /// The words stay, and only the signs before them go, but for hashtags at the end that are no part of the text.
     static func inert(_ text: String, on network: NetworkName) -> String {
         guard network == .x else { return withoutMentions(text) }
-        var cleaned = text
+        var cleaned = withoutClosingTags(text)
         // Removing one sign can make another one count; nothing honest needs more than two rounds.
         for _ in 0..<4 {
             let before = cleaned
@@ -207,88 +207,57 @@ extension TextCleaning {
     }
 }
 
-/// Taking links out of a text.
+/// Leaving out hashtags that only file a text.
 extension TextCleaning {
-    /// The text without its `http://` and `https://` links, and with no gap where they stood.
-    ///
-    /// Brackets around a link go with it, and so does the colon or arrow that led to it where the line or sentence ends.
-    /// The text must have no mentions left.
-    static func withoutLinks(_ text: String) -> String {
-        var remains = Remains()
-        for token in PlainTokens(text).tokens {
-            switch token {
-            case .link: remains.leaveOut()
-            case .scalar(let scalar): remains.add(scalar)
-            case .mention(let name): for scalar in name { remains.add(scalar) }
-            }
+    /// What stands between a text and its hashtags, and between these.
+    private static let dividers: Set<Unicode.Scalar> = [
+        "/", "|", "-", "–", "—", "·", "•", "~", "(", ")", "[", "]", "（", "）", "【", "】", "／", "｜", "→", ",", "、",
+    ]
+    private static let endings: Set<Unicode.Scalar> = [
+        ".", "!", "?", "…", "。", "！", "？", "\"", "”", "」", "』", ":", "：",
+    ]
+    /// Tell other programs to copy a post.
+    private static let marks: Set<String> = ["fb", "in", "li", "yam"]
+
+    /// The text without the hashtags at its end that are no part of its last sentence: two or more, one behind a stroke or
+    /// behind the sentence's end, or one that is for programs.
+    private static func withoutClosingTags(_ text: String) -> String {
+        let plain = PlainTokens(text)
+        func scalar(_ index: Int) -> Unicode.Scalar? {
+            if case .scalar(let scalar) = plain.tokens[index] { scalar } else { nil }
         }
-        remains.endLine()
-        return trimmed(String(remains.scalars))
+        func divides(_ index: Int) -> Bool {
+            scalar(index).map { $0.properties.isWhitespace || $0.isInvisible || dividers.contains($0) } ?? false
+        }
+        var (end, count, isMark) = (plain.tokens.count, 0, false)
+        for tag in plain.hashtags.reversed() {
+            guard (tag.upperBound..<end).allSatisfy(divides) else { break }
+            (end, count) = (tag.lowerBound, count + 1)
+            let name = String(String.UnicodeScalarView(tag.dropFirst().compactMap(scalar)))
+            isMark = isMark || marks.contains(name.lowercased())
+        }
+        guard count > 0 else { return text }
+        var isApart = false
+        while end > 0, divides(end - 1) {
+            end -= 1
+            isApart = isApart || scalar(end).map { $0 == "\n" || dividers.contains($0) } ?? false
+        }
+        let endsSentence = end > 0 && scalar(end - 1).map(endings.contains) ?? true
+        return count > 1 || isMark || isApart || endsSentence ? written(plain.tokens[..<end]) : text
     }
 
-    /// What is left of a text while links or emoji are left out.
-    struct Remains {
-        private static let brackets: [Unicode.Scalar: Unicode.Scalar] = [
-            "(": ")", "[": "]", "<": ">", "（": "）", "「": "」", "【": "】", "《": "》", "〈": "〉", "“": "”",
-        ]
-        private static let leaders: Set<Unicode.Scalar> = [":", "：", "→", "⇒", "↓", "👉", "👇"]
-        private static let endings: Set<Unicode.Scalar> = [".", ",", "!", "?", ";", "。", "、", "！", "？", "，", "．"]
-
-        /// Stands beside emoji, so that they need no visible space.
-        private static let zeroWidthSpace: Unicode.Scalar = "\u{200B}"
-
-        private(set) var scalars = String.UnicodeScalarView()
-        /// A link was left out since the last scalar.
-        private var isGap = false
-        /// There was white space beside that link.
-        private var hadSpace = false
-
-        mutating func leaveOut() {
-            isGap = true
-            dropSpaces()
-        }
-
-        mutating func add(_ scalar: Unicode.Scalar) {
-            guard isGap else { return scalars.append(scalar) }
-            if scalar == "\n" { return addLineBreak() }
-            if scalar == Self.zeroWidthSpace { return }
-            if scalar.properties.isWhitespace {
-                hadSpace = true
-                return
-            }
-            if let last = scalars.last, Self.brackets[last] == scalar {
-                scalars.removeLast()
-                return dropSpaces()
-            }
-            let ends = Self.endings.contains(scalar)
-            if ends { dropLeader() }
-            if hadSpace, !ends, let last = scalars.last, last != "\n" { scalars.append(" ") }
-            scalars.append(scalar)
-            (isGap, hadSpace) = (false, false)
-        }
-
-        mutating func endLine() {
-            if isGap { dropLeader() }
-            (isGap, hadSpace) = (false, false)
-        }
-
-        private mutating func addLineBreak() {
-            endLine()
-            // A line that was nothing but a link goes as a whole.
-            if let last = scalars.last, last != "\n" { scalars.append("\n") }
-        }
-
-        private mutating func dropLeader() {
-            guard let last = scalars.last, Self.leaders.contains(last) else { return }
-            scalars.removeLast()
-            dropSpaces()
-        }
-
-        private mutating func dropSpaces() {
-            while let last = scalars.last, last != "\n", last.properties.isWhitespace || last == Self.zeroWidthSpace {
-                scalars.removeLast()
-                if last != Self.zeroWidthSpace { hadSpace = true }
+    /// The tokens as they stood in a text, but for the hosts of mentions.
+    private static func written(_ tokens: ArraySlice<PlainTokens.Token>) -> String {
+        var result = String.UnicodeScalarView()
+        for token in tokens {
+            switch token {
+            case .scalar(let scalar): result.append(scalar)
+            case .link(let link, _): result.append(contentsOf: link)
+            case .mention(let name):
+                result.append("@")
+                result.append(contentsOf: name)
             }
         }
+        return String(result)
     }
 }

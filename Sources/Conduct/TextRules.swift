@@ -46,7 +46,7 @@ package struct TextRules: Equatable, Sendable {
     ///
     /// Mentions lose their `@`, so that nobody is notified; on X hashtags lose
     /// their `#`, and cashtags but one their `$`. Nothing is ever cut off, except
-    /// links where they are to be removed.
+    /// hashtags at the end on X, which are no part of the sentence.
     ///
     /// - Parameter post: A post that is not a reply.
     /// - Returns: The text as it may be sent, or why it may not.
@@ -191,22 +191,15 @@ package struct TextRules: Equatable, Sendable {
         network == .mastodon ? warning(of: post)?.unicodeScalars.count ?? 0 : 0
     }
 
-    private func cleaned(_ text: String) -> String {
-        let inert = TextCleaning.inert(text, on: network)
-        guard links == .removed else { return inert }
-        // What stood around a link may make a sign of itself once it is gone.
-        return TextCleaning.inert(TextCleaning.withoutLinks(inert), on: network)
-    }
+    private func cleaned(_ text: String) -> String { TextCleaning.inert(text, on: network) }
 
     /// The text if it may be sent; what cleaning left is not believed but looked at.
     private func checked(
         _ cleaned: String, from text: String, prefix: String = "", besides warningLength: Int
     ) -> Result<String, Refusal> {
-        switch links {
-        case .kept: break
-        case .leftOut: if TextShape.hasLink(text) || hasLink(cleaned) { return .failure(Refusal(.hasLink)) }
-        case .removed: if hasLink(cleaned) { return .failure(Refusal(.linkLeft)) }
-        }
+        // A host that was part of a mention is gone by now.
+        let isLinked = PlainTokens(text).hasLink || TextShape.hasScheme(text) || hasLink(cleaned)
+        if links == .leftOut, isLinked { return .failure(Refusal(.hasLink)) }
         if PlainTokens(cleaned).needsCleaning { return .failure(Refusal(.mentionsOthers)) }
         // What an emoji is called are no words, and the bot's server may lack it.
         guard
@@ -241,8 +234,6 @@ package enum LinkRule: String, CaseIterable, Sendable {
     case kept
     /// It is not sent.
     case leftOut = "left-out"
-    /// It is sent without the link, if words are left.
-    case removed
 }
 
 /// How long a server finds a text.

@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: 0..<12)
     func sentTextIsNothingButWordsOnX(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed &+ 500)
-        let rules = TextRules(network: .x, links: .removed, repliesNameThePerson: false)
+        let rules = TextRules(network: .x, links: .leftOut, repliesNameThePerson: false)
         var (sent, kept) = (0, 0)
         for _ in 0..<300 {
             let length = Int.random(in: 0...16, using: &generator)
@@ -99,7 +99,7 @@ import Testing
     func timeGrowsWithTheLengthOnly(piece: String) {
         let text = String(repeating: piece, count: 8_000)
         let seconds = ProcessorTime.secondsOnce {
-            _ = TextRules(network: .x, links: .removed).text(for: post(text))
+            _ = TextRules(network: .x, links: .leftOut).text(for: post(text))
             _ = TextRules().replyText(for: reply(text), to: "ren")
             _ = TextRules.textKey(text)
             _ = OptOut.isOptedOut(bio: text)

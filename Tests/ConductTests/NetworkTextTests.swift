@@ -16,7 +16,7 @@ import Testing
         ("mail user@example.org now", "mail user@example.org now"),
     ])
     func signsLoseTheirMeaningOnX(source: String, expected: String) {
-        #expect(TextRules(network: .x, links: .removed).text(for: post(source)).value == expected)
+        #expect(TextRules(network: .x, links: .leftOut).text(for: post(source)).value == expected)
     }
 
     @Test(arguments: [NetworkName.mastodon, .bluesky])
@@ -28,33 +28,41 @@ import Testing
                 == "lunch with alice.bsky.social!")
     }
 
+    /// Hashtags at the end that are no part of the sentence go with their signs.
     @Test(arguments: [
-        ("a nice read: https://example.org/a/b?c=d#e", "a nice read"),
-        ("a nice read https://example.org.", "a nice read."),
-        ("https://example.org/1 is a nice read", "is a nice read"), ("read https://example.org/1 today", "read today"),
-        ("a nice read (https://example.org/1) today", "a nice read today"), ("これ見てhttps://example.org/1", "これ見て"),
-        ("これ見て→ https://example.org/1\n二行目です", "これ見て\n二行目です"), ("one\nhttps://example.org/1\nthree", "one\nthree"),
-        ("see https://a.jp https://b.jp both", "see both"), ("see https://a.jp, then https://b.jp!", "see, then!"),
-        ("at: HTTP://EXAMPLE.ORG okay", "at: okay"), ("「https://example.org/1」を読んだ", "を読んだ"),
-        ("first: https://example.org/1 second: https://example.org/2", "first: second"),
-        ("a nice read @https://example.org/1", "a nice read"),
-        ("a nice read https://www.例え.jp/1", "a nice read"), ("https://example.orgですよね。ええ", "ですよね。ええ"),
+        ("Slow bread / #fb", "Slow bread"), ("Slow bread #fb", "Slow bread"), ("Slow bread (#fb)", "Slow bread"),
+        ("Slow bread | #food | #bread", "Slow bread"), ("Slow bread #food #bread", "Slow bread"),
+        ("Slow bread. #food", "Slow bread."), ("Slow bread!\n\n#food", "Slow bread!"), ("遅いパン。＃食べ物", "遅いパン。"),
+        ("Slow bread – #food", "Slow bread"), ("I love #bread", "I love bread"), ("#bread is slow", "bread is slow"),
+        ("#food #bread is slow", "food bread is slow"), ("We're #1", "We're #1"),
+        ("Slow bread / fast", "Slow bread / fast"),
+        ("Tea with @aoi / #fb", "Tea with aoi"),
     ])
-    func aLinkGoesAndTheRestStays(source: String, expected: String) {
-        #expect(TextRules(network: .x, links: .removed).text(for: post(source)).value == expected)
+    func hashtagsThatOnlyFileATextLeaveNothingOnX(source: String, expected: String) {
+        #expect(TextRules(network: .x).text(for: post(source)).value == expected)
+        #expect(TextRules(network: .bluesky).text(for: post("Slow bread / #fb")).value == "Slow bread / #fb")
+    }
+
+    @Test func aTextOfHashtagsAloneIsNotSentOnX() {
+        #expect(TextRules(network: .x).text(for: post("#slow #bread")).code == "no-words")
+    }
+
+    /// A sentence that speaks about its link makes no sense without it.
+    @Test(arguments: [
+        "a nice read: https://example.org/a/b?c=d#e", "I'm reading about https://example.org/1",
+        "watch at https://example.org/1 to follow along!", "これ見てhttps://example.org/1", "at: HTTP://EXAMPLE.ORG okay",
+        "a nice read @https://example.org/1", "a nice read https://www.例え.jp/1", "https://example.orgですよね。ええ",
+        "I bought example.com yesterday", "hello.みんなで行こう", "it was ok.Then we left", "broken http:// here",
+    ])
+    func aTextWithALinkIsLeftOutWhereLinksAre(source: String) {
         #expect(TextRules(network: .x, links: .leftOut).text(for: post(source)).code == "has-link")
         #expect(TextRules(network: .x, links: .kept).text(for: post(source)).value != nil)
     }
 
-    @Test(arguments: [
-        ("https://example.org/words", "no-words"), ("https://example.org/1 ok", "no-words"),
-        ("I bought example.com yesterday", "link-left"), ("hello.みんなで行こう", "link-left"),
-        ("it was ok.Then we left", "link-left"),
-        ("broken http:// here", "link-left"), ("and then… https://t.co/abc", "truncated"),
-        (String(repeating: "あ", count: 141), "too-long"),
-    ])
-    func whatWouldStillBeALinkIsRefused(text: String, code: String) {
-        #expect(TextRules(network: .x, links: .removed).text(for: post(text)).code == code)
+    @Test func whatIsCutOffOrTooLongIsRefusedForThat() {
+        let rules = TextRules(network: .x, links: .leftOut)
+        #expect(rules.text(for: post("and then… https://t.co/abc")).code == "truncated")
+        #expect(rules.text(for: post(String(repeating: "あ", count: 141))).code == "too-long")
     }
 
     @Test func aLinkThatIsKeptIsPaidForByTheCharacter() {
@@ -67,11 +75,11 @@ import Testing
 
     @Test(arguments: [NetworkName.x, .bluesky])
     func aReplyNamesNobodyWhereTheAnswerItselfNotifies(network: NetworkName) {
-        let rules = TextRules(network: network, links: .removed, repliesNameThePerson: false)
+        let rules = TextRules(network: network, links: .leftOut, repliesNameThePerson: false)
         #expect(rules.replyText(for: reply("@aoi thank you @bob"), to: "ren").value == "thank you bob")
         // The handle is not part of the text, so its form does not matter.
         #expect(rules.replyText(for: reply("@aoi thank you"), to: "no handle").value == "thank you")
-        #expect(rules.replyText(for: reply("@aoi https://example.org/1"), to: "ren").code == "no-words")
+        #expect(rules.replyText(for: reply("@aoi https://example.org/1"), to: "ren").code == "has-link")
     }
 
     @Test(arguments: [

@@ -234,7 +234,7 @@ import Testing
     @Test func textsFollowTheCustomsOfTheBotsNetwork() async throws {
         let text = "#cats and @aoi: https://example.org/1"
         for (network, links, expected) in [
-            (NetworkName.x, "", "cats and aoi"), (.x, "on", "cats and aoi: https://example.org/1"),
+            (NetworkName.x, "", nil), (.x, "on", "cats and aoi: https://example.org/1"),
             (.mastodon, "", "#cats and aoi: https://example.org/1"), (.mastodon, "off", nil), (.bluesky, "off", nil),
             (.bluesky, "on", "#cats and aoi: https://example.org/1"),
         ] {

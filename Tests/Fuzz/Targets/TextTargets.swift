@@ -160,7 +160,7 @@ extension FuzzTarget {
         words: ["@", "＠", "https://", "http://", "#", "$A", "RT @", "…", "\u{200B}", "\u{202E}", ".com", "%40", "("]
     ) { text in
         for network in NetworkName.allCases {
-            for links in [LinkRule.kept, .removed] {
+            for links in [LinkRule.kept, .leftOut] {
                 let rules = TextRules(network: network, links: links)
                 let post = Post(
                     id: PostID(network: network, value: "1"), author: AccountID(network: network, value: "a"),
