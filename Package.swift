@@ -265,7 +265,7 @@ let package = Package(
         tests("ImportTests", ["Import", "Posts", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
         tests("ScheduleTests", ["Evaluation", "Posts", "Schedule"]),
         tests("FavoritesTests", ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
-        tests("ConductTests", ["Conduct", "Posts", "TestSupport"]),
+        tests("ConductTests", ["Conduct", "Posts", "TestSupport"], exclude: ["Resources"]),
         tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
         tests("NetworksTests", ["Import", "Networks", "Posts", "TestSupport", "Transport", logging]),
         tests("SandboxTests", ["Posts", "Sandbox"]),

@@ -26,7 +26,7 @@ extension Archive {
 
     /// Whether a text stands for itself, as the rules found.
     package struct StoredFitness: Equatable, Sendable {
-        /// How much must be given up to use it, from 0 for nothing.
+        /// How much must be given up to use it: 0 for nothing, and less for what comes first.
         package var grade = 0
         /// When it is fit, as the rules write that; empty for always.
         package var window = ""
@@ -188,6 +188,8 @@ extension Archive {
         package var sometimes: [String: Int] = [:]
         /// Used at any time.
         package var fit = 0
+        /// Those of them that come first.
+        package var plain = 0
         /// Longer than the bot's server takes.
         package var tooLong = 0
         /// Not judged yet; the next plan does it.
@@ -206,8 +208,8 @@ extension Archive {
                 CASE WHEN unfit IS NULL AND length > \(filter.longest) THEN 1 ELSE 0 END AS too_long,
                 CASE WHEN grade > \(filter.grade) THEN 1 ELSE 0 END AS refused,
                 CASE WHEN fit_when <> '' THEN 1 ELSE 0 END AS timed, COALESCE(fit_reason, '') AS fit_reason,
-                COUNT(*) AS number
-            FROM posts WHERE mirror = \(mirror) GROUP BY 1, 2, 3, 4, 5, 6, 7
+                CASE WHEN grade < 0 THEN 1 ELSE 0 END AS plain, COUNT(*) AS number
+            FROM posts WHERE mirror = \(mirror) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
             """)
         var unsent = Unsent()
         for row in rows {
@@ -226,6 +228,7 @@ extension Archive {
                 unsent.sometimes[try row.text("fit_reason"), default: 0] += number
             } else {
                 unsent.fit += number
+                unsent.plain += try row.int("plain") == 1 ? number : 0
             }
         }
         return unsent
@@ -244,16 +247,21 @@ extension Archive {
         return try first == rows.first?.optionalText("last") && first.hasPrefix(beginning)
     }
 
-    /// The posts whose author's program is known.
+    /// The posts of which the author's program is known, or which may have hashtags, replies too.
     ///
-    /// - Parameter body: Told the program and the text of each.
+    /// - Parameter body: Told the text, the program and the time of each.
     /// - Throws: The store's error.
-    package func forEachClient(_ body: @escaping @Sendable (_ client: String, _ text: String) -> Void) async throws {
+    package func forEachHabit(
+        _ body: @escaping @Sendable (_ text: String, _ client: String?, _ time: Date) -> Void
+    ) async throws {
         let mirror = mirror
         try await storage.read { connection in
             try connection.forEach(
-                "SELECT client, text FROM posts WHERE mirror = \(mirror) AND client IS NOT NULL"
-            ) { body(try $0.text("client"), try $0.text("text")) }
+                """
+                SELECT text, client, created_ms FROM posts
+                WHERE mirror = \(mirror) AND (client IS NOT NULL OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
+                """
+            ) { body(try $0.text("text"), try $0.optionalText("client"), try $0.date("created_ms")) }
         }
     }
 

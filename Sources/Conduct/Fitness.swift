@@ -9,16 +9,23 @@ package import Posts
 /// - `never`, or a window as ``FitnessWindow`` writes it, whose words are cut before the rows below look;
 /// - `never-beside-few-words`, `never-without-season` where no row of a season was found, `never-without-thing` where no
 ///   row `thing` was;
+/// - `later`, which leaves the text fit, and keeps it from being plain;
 /// - `few-letters` and `link-alone`, which count instead of matching;
 /// - `cut`, which says nothing but that what it matches is no concern of the rows below;
-/// - `year`, a year that was near when the post was written; `month` and `weekday`, a window by the name they find;
-/// - `words`, which lists words that a tokenizer must find whole.
+/// - `year`, a year that was near when the post was written; `month` and `weekday`, a window by the number of the group
+///   that is found, from 1 for January or Monday;
+/// - `words`, which lists words that a tokenizer must find whole;
+/// - `language` and its code, whose commonest words the row finds. Rows whose flags name languages look only at texts
+///   that may be in one of these: of which the most words are found.
 package struct Fitness: Sendable {
     /// Raised when the rules change.
-    package static let version = 1
+    package static let version = 2
 
     /// How much must be given up for a text to be used.
     package enum Grade: Int, Comparable, Sendable {
+        /// Fit, and without link, hashtag, public affairs, or anything else that dates a text or makes it a part of more.
+        case plain = -1
+        /// It stands for itself.
         case fit
         /// It names a day, or what was true on one.
         case ofItsTime
@@ -35,15 +42,61 @@ package struct Fitness: Sendable {
         /// The first rule by which it is not fit, or else not always; nil for a text that is always fit.
         package internal(set) var reason: Refusal.Reason?
         /// The worst of the rules by which it never is.
-        package internal(set) var grade = Grade.fit
+        package internal(set) var grade = Grade.plain
         /// When it is fit; nil for always, as far as the grade allows.
         package internal(set) var window: FitnessWindow?
+        /// The first rule that keeps it from being plain though it is fit; one about its words before its link or hashtag.
+        package private(set) var demotion: Refusal.Reason?
+        /// All that the rules found, in their order.
+        package private(set) var findings: [Finding] = []
 
-        init() {}
+        package init() {}
 
-        /// A text that a rule outside of this one's words refuses.
-        package init(_ reason: Refusal.Reason) { (self.reason, grade) = (reason, Fitness.grade(of: reason)) }
+        /// Whether it is among the first to be used, at any time.
+        package var isPlain: Bool { grade == .plain && window == nil }
+
+        /// What keeps it from being plain and is no link or hashtag.
+        package var demotionByWords: Refusal.Reason? { demotion.flatMap { Fitness.ofForm.contains($0) ? nil : $0 } }
+
+        /// Notes a rule by which the text is never fit.
+        ///
+        /// - Parameter line: That of the rules' file; nil for a rule that is not in it.
+        mutating func refuse(_ reason: Refusal.Reason, line: Int? = nil) {
+            findings.append(Finding(line: line, reason: reason, effect: .refuses))
+            if grade <= .fit { self.reason = reason }
+            grade = max(grade, Fitness.grade(of: reason))
+        }
+
+        fileprivate mutating func restrict(to condition: FitnessWindow.Condition, _ reason: Refusal.Reason, line: Int) {
+            findings.append(Finding(line: line, reason: reason, effect: .restricts))
+            if self.reason == nil { self.reason = reason }
+            window = FitnessWindow([condition]).intersection(window)
+        }
+
+        fileprivate mutating func demote(_ reason: Refusal.Reason, line: Int) {
+            findings.append(Finding(line: line, reason: reason, effect: .demotes))
+            grade = max(grade, .fit)
+            if demotion.map({ Fitness.ofForm.contains($0) && !Fitness.ofForm.contains(reason) }) ?? true {
+                demotion = reason
+            }
+        }
     }
+
+    /// A rule that speaks against a text.
+    package struct Finding: Hashable, Sendable {
+        /// What becomes of the text.
+        package enum Effect: String, Sendable {
+            case refuses, restricts, demotes
+        }
+
+        /// The rule's line in `fitness.tsv`; nil for a rule that is not there.
+        package let line: Int?
+        package let reason: Refusal.Reason
+        package let effect: Effect
+    }
+
+    /// What keeps a text from being plain and says nothing about its words.
+    fileprivate static let ofForm: Set<Refusal.Reason> = [.withLink, .withTag]
 
     /// A word as a tokenizer cuts it.
     package struct Word: Sendable {
@@ -60,11 +113,17 @@ package struct Fitness: Sendable {
     package typealias Tokenizing = (String) -> [Word]?
 
     private let rows: [FitnessRow]
+    /// Those that tell a language.
+    private let languages: [FitnessRow]
 
     /// The rules of this program.
-    package static let standard = Fitness(
-        rows: String(decoding: PackageResources.fitness_tsv, as: UTF8.self).split(separator: "\n")
-            .filter { !$0.hasPrefix("#") }.map { FitnessRow($0) })
+    package static let standard = Fitness(String(decoding: PackageResources.fitness_tsv, as: UTF8.self))
+
+    private init(_ table: String) {
+        let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+        let all = lines.filter { !$1.isEmpty && !$1.hasPrefix("#") }.map { FitnessRow($1, line: $0 + 1) }
+        (rows, languages) = (all.filter { $0.language == nil }, all.filter { $0.language != nil })
+    }
 
     /// What is to be said of a post that answers nobody.
     ///
@@ -76,9 +135,14 @@ package struct Fitness: Sendable {
     /// - Returns: The verdict; whether a program wrote the post is for ``MachineClients`` to say.
     package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing) -> Verdict {
         var judged = JudgedText(post.text, year: year)
-        if post.isQuote { judged.refuse(.quotesAPost) }
-        for row in rows where !isThread || row.reason != .threadPart { row.apply(to: &judged, words) }
-        if !post.mentions.isEmpty { judged.refuse(.namesSomebody) }
+        if post.isQuote { judged.verdict.refuse(.quotesAPost) }
+        judged.guessLanguages(by: languages, named: post.language)
+        let partOfMore: [Refusal.Reason] = isThread ? [.threadPart, .goesOn] : []
+        for row in rows where row.isAbout(judged.languages) {
+            if let reason = row.reason, partOfMore.contains(reason) { continue }
+            row.apply(to: &judged, words)
+        }
+        if !post.mentions.isEmpty { judged.verdict.refuse(.namesSomebody) }
         return judged.verdict
     }
 
@@ -103,6 +167,8 @@ private struct JudgedText {
     var rest: String
     let hasLink: Bool
     let year: Int
+    /// Those that it may be in.
+    private(set) var languages: Set<String> = []
     var verdict = Fitness.Verdict()
     var isOfSeason = false
     var thanksThing = false
@@ -132,18 +198,17 @@ private struct JudgedText {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    mutating func refuse(_ reason: Refusal.Reason) {
-        if verdict.grade == .fit { verdict.reason = reason }
-        verdict.grade = max(verdict.grade, Fitness.grade(of: reason))
+    /// Finds the languages whose commonest words are the most in it; all if it has none of any.
+    ///
+    /// - Parameter named: What the post says of itself, which counts as two words.
+    mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
+        let named = named?.prefix { $0 != "-" }.lowercased()
+        let counts = rows.map { ($0.language ?? "", count($0.pattern) + ($0.language == named ? 2 : 0)) }
+        let most = counts.map(\.1).max() ?? 0
+        languages = Set(counts.filter { $0.1 == most }.map(\.0))
     }
 
-    mutating func restrict(to condition: FitnessWindow.Condition, _ reason: Refusal.Reason) {
-        if verdict.reason == nil { verdict.reason = reason }
-        verdict.window = FitnessWindow([condition]).intersection(verdict.window)
-        if reason == .greetingSeason { isOfSeason = true }
-    }
-
-    /// Letters, or words of so many of them at least.
+    /// How often a pattern is found, as letters or words are.
     func count(_ pattern: NSRegularExpression) -> Int {
         pattern.numberOfMatches(in: rest, range: NSRange(rest.startIndex..., in: rest))
     }
@@ -152,27 +217,41 @@ private struct JudgedText {
 /// One line of the rules.
 private struct FitnessRow: Sendable {
     enum Effect {
-        case never, beside, withoutSeason, withoutThing, letters, link, cut, thing, year, month, weekday
+        case never, beside, withoutSeason, withoutThing, later, letters, link, cut, thing, year, month, weekday
         case within(FitnessWindow.Condition)
         case words(Set<String>)
+        case language(String)
     }
 
+    let line: Int
     let reason: Refusal.Reason?
     let effect: Effect
     let pattern: NSRegularExpression
     let seesLinks: Bool
+    /// The languages that it is about; empty for all.
+    let languages: Set<String>
 
-    init(_ line: Substring) {
-        let fields = line.split(separator: "\t").map(String.init)
+    init(_ text: Substring, line: Int) {
+        let fields = text.split(separator: "\t").map(String.init)
+        let flags = fields[2].split(separator: " ").map(String.init)
+        self.line = line
         reason = Refusal.Reason(rawValue: fields[0])
         effect = Self.effect(fields[1], fields[3])
-        seesLinks = fields[2].contains("l")
-        pattern = Self.pattern(fields[3], fields[2].contains("i") ? .caseInsensitive : [])
+        seesLinks = flags[0].contains("l")
+        languages = Set(flags.dropFirst())
+        pattern = Self.pattern(fields[3], flags[0].contains("i") ? .caseInsensitive : [])
     }
+
+    /// The language that it tells; nil if that is not what it does.
+    var language: String? { if case .language(let code) = effect { code } else { nil } }
+
+    func isAbout(_ others: Set<String>) -> Bool { languages.isEmpty || !languages.isDisjoint(with: others) }
 
     private static func effect(_ name: String, _ pattern: String) -> Effect {
         switch name {
+        case _ where name.hasPrefix("language "): .language(String(name.dropFirst("language ".count)))
         case "never": .never
+        case "later": .later
         case "never-beside-few-words": .beside
         case "never-without-season": .withoutSeason
         case "never-without-thing": .withoutThing
@@ -205,12 +284,15 @@ private struct FitnessRow: Sendable {
         case .link: if judged.hasLink, isShort(judged, words: 3, japanese: 6) { refuse(&judged) }
         case .words(let list): if tellsTime(judged.rest, list, words) { refuse(&judged) }
         case .year: nameYear(&judged)
-        case .month: nameMonth(&judged)
-        case .weekday: nameWeekday(&judged)
+        case .month: restrict(&judged) { .months([$0]) }
+        case .weekday: restrict(&judged) { .weekdays([$0]) }
         case .within(let condition):
             guard let reason, matches(judged) else { return }
-            judged.restrict(to: condition, reason)
+            judged.verdict.restrict(to: condition, reason, line: line)
+            if reason == .greetingSeason { judged.isOfSeason = true }
             cut(&judged)
+        case .later: if let reason, matches(judged) { judged.verdict.demote(reason, line: line) }
+        case .language: break
         case .cut: cut(&judged)
         case .thing: if matches(judged) { judged.thanksThing = true }
         case .never, .beside, .withoutSeason, .withoutThing: if isAllowed(judged), matches(judged) { refuse(&judged) }
@@ -230,7 +312,9 @@ private struct FitnessRow: Sendable {
         judged.count(Self.word) < words && judged.count(Self.japanese) < japanese
     }
 
-    private func refuse(_ judged: inout JudgedText) { if let reason { judged.refuse(reason) } }
+    private func refuse(_ judged: inout JudgedText) {
+        if let reason { judged.verdict.refuse(reason, line: line) }
+    }
 
     private func matches(_ judged: JudgedText) -> Bool {
         let text = seesLinks ? judged.whole : judged.rest
@@ -245,40 +329,20 @@ private struct FitnessRow: Sendable {
 
     // MARK: Rows of several words
 
-    /// What the pattern's first group found, wherever it did.
-    private func names(_ text: String) -> [String] {
-        pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
-            Range(match.range(at: 1), in: text).map { String(text[$0]) }
-        }
-    }
-
     private func nameYear(_ judged: inout JudgedText) {
-        let years = names(judged.rest).compactMap { Int($0) }
+        let text = judged.rest
+        let years = pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
+            Range(match.range(at: 1), in: text).flatMap { Int(text[$0]) }
+        }
         if years.contains(where: { abs($0 - judged.year) <= 2 }) { refuse(&judged) }
     }
 
-    private static let months = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-        "december",
-    ]
-
-    private func nameMonth(_ judged: inout JudgedText) {
-        for name in names(judged.rest) {
-            guard let reason, let index = Self.months.firstIndex(of: name.lowercased()) else { continue }
-            judged.restrict(to: .months([index + 1]), reason)
-        }
-    }
-
-    private static let weekdays = [
-        "mon", "tues", "wednes", "thurs", "fri", "satur", "sun", "月", "火", "水", "木", "金", "土", "日",
-    ]
-
-    private func nameWeekday(_ judged: inout JudgedText) {
-        guard !judged.rest.contains("毎週") else { return }
-        for name in names(judged.rest) {
-            let found = Self.weekdays.firstIndex { name.lowercased() == $0 || name.lowercased() == $0 + "day" }
-            guard let reason, let found else { continue }
-            judged.restrict(to: .weekdays([found % 7 + 1]), reason)
+    /// One window for each match, by the first of the pattern's groups that found something.
+    private func restrict(_ judged: inout JudgedText, to condition: (_ number: Int) -> FitnessWindow.Condition) {
+        guard let reason else { return }
+        for match in pattern.matches(in: judged.rest, range: NSRange(judged.rest.startIndex..., in: judged.rest)) {
+            let number = (1..<match.numberOfRanges).first { match.range(at: $0).location != NSNotFound }
+            if let number { judged.verdict.restrict(to: condition(number), reason, line: line) }
         }
     }
 

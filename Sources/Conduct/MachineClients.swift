@@ -3,27 +3,27 @@ import Posts
 /// The programs in somebody's archive that posted links of one site by themselves.
 ///
 /// A program is one of them if five posts at least name it and 55 in a hundred of them link to its commonest host.
-package struct MachineClients: Sendable {
+struct MachineClients: Sendable {
     private static let fewest = 5
     private static let percent = 55
 
     private var posts: [String: Int] = [:]
     private var hosts: [String: [String: Int]] = [:]
 
-    package init() {}
+    init() {}
 
     /// Counts one post of the archive.
     ///
     /// - Parameters:
     ///   - client: What the archive says it was written with.
     ///   - text: With its links.
-    package mutating func count(_ client: String, _ text: String) {
+    mutating func count(_ client: String, _ text: String) {
         posts[client, default: 0] += 1
         for host in Self.hosts(in: text) { hosts[client, default: [:]][host, default: 0] += 1 }
     }
 
     /// Whether a program posts by itself; never of one that is not known.
-    package func contains(_ client: String?) -> Bool {
+    func contains(_ client: String?) -> Bool {
         guard let client, let number = posts[client], number >= Self.fewest,
             let most = hosts[client]?.values.max()
         else { return false }
@@ -31,7 +31,7 @@ package struct MachineClients: Sendable {
     }
 
     /// Differs where the programs do; empty for none.
-    package var version: String {
+    var version: String {
         let names = posts.keys.filter(contains).sorted()
         return names.isEmpty ? "" : " " + StableHash.digest(of: names).prefix(8).hexadecimal
     }

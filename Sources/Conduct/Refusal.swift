@@ -76,13 +76,22 @@ extension Refusal {
         case dated
         case greetingTime = "greeting-time"
         case timeBound = "time-bound"
+        case tagNumber = "tag-number"
+        case rareTag = "rare-tag"
+        case withLink = "with-link"
+        case withTag = "with-tag"
+        case goesOn = "goes-on"
+        case onlyReacts = "only-reacts"
+        case publicAffairs = "public-affairs"
+        case liveShow = "live-show"
 
         /// Whether the rule is about texts that do not stand for themselves.
         package var isOfFitness: Bool {
             switch self {
             case .machineClient, .quotesAPost, .checkIn, .appShare, .cutShare, .mediaLeft, .numbersOnly, .linkOnly,
                 .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody, .asksSomebody, .event, .dated,
-                .greetingTime, .timeBound:
+                .greetingTime, .timeBound, .tagNumber, .rareTag, .withLink, .withTag, .goesOn, .onlyReacts,
+                .publicAffairs, .liveShow:
                 true
             default: false
             }
@@ -145,6 +154,14 @@ extension Refusal {
             case .dated: "the text names a day, a month or a year"
             case .greetingTime: "the text belongs to certain hours or weekdays"
             case .timeBound: "the text speaks of its own day"
+            case .tagNumber: "the text has a hashtag with a number, as conferences and matches have"
+            case .rareTag: "the text has a hashtag that the human used for a while only"
+            case .withLink: "the text has a link"
+            case .withTag: "the text has a hashtag"
+            case .goesOn: "the text goes on from something else"
+            case .onlyReacts: "the text does hardly more than react to something"
+            case .publicAffairs: "the text is about public affairs"
+            case .liveShow: "the text is about a show or a match"
             }
         }
     }

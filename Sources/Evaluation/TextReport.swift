@@ -16,12 +16,34 @@ package struct TextReport: Encodable, Sendable {
         package let when: String?
     }
 
+    /// What a rule does to the texts.
+    package struct Cost: Encodable, Equatable, Sendable {
+        /// The rule's code.
+        package let reason: String
+        /// Its line in `fitness.tsv`; nil for all rows of the code together, or a rule that is not in that file.
+        package let line: Int?
+        /// Texts that it refuses for good.
+        package fileprivate(set) var refuses = 0
+        /// Texts that it allows on some days or at some hours only.
+        package fileprivate(set) var restricts = 0
+        /// Texts that it keeps from being plain, so that they come later.
+        package fileprivate(set) var demotes = 0
+        /// Those of all these against which nothing else speaks.
+        package fileprivate(set) var alone = 0
+
+        /// All texts that it does something to.
+        package var texts: Int { refuses + restricts + demotes }
+
+        fileprivate init(reason: String, line: Int?) { (self.reason, self.line) = (reason, line) }
+    }
+
     /// How well the rules agree with a person.
     package struct Agreement: Encodable, Equatable, Sendable {
         /// Texts that a person judged.
         package fileprivate(set) var labelled = 0
         package fileprivate(set) var labelledUnfit = 0
-        /// Texts of these that the rules find unfit, always or outside a window.
+        /// Texts of these that the rules find unfit, always or outside a window; with `FITNESS=plain` also those that are
+        /// not plain for what they say.
         package fileprivate(set) var found = 0
         /// Those of them that a person finds unfit too.
         package fileprivate(set) var foundUnfit = 0
@@ -50,6 +72,8 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var posts = 0
     /// Texts that are always fit.
     package private(set) var fit = 0
+    /// Those of them that are plain.
+    package private(set) var plain = 0
     /// All others.
     package private(set) var unfit = 0
     /// Those of them that are fit on some days or at some hours.
@@ -60,6 +84,14 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var otherRules: [String: Int] = [:]
     /// Of the texts that the other rules let pass, the share that is always fit; nil without any.
     package private(set) var poolShare: Double?
+    /// Of the same, the share that is plain.
+    package private(set) var plainShare: Double?
+    /// The fit ones that are not plain, by the first rule that says so.
+    package private(set) var later: [String: Int] = [:]
+    /// What each code does, the most texts first.
+    package private(set) var costs: [Cost] = []
+    /// What each row of the rules does, in their order.
+    package private(set) var rows: [Cost] = []
     /// Nil without labels.
     package private(set) var precision: Double?
     package private(set) var recall: Double?
@@ -71,8 +103,8 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var problems = 0
 
     private enum CodingKeys: CodingKey {
-        case schema, posts, fit, unfit, sometimes, byReason, otherRules, poolShare, precision, recall, languages
-        case agreement, samples, problems
+        case schema, posts, fit, plain, unfit, sometimes, byReason, later, otherRules, poolShare, plainShare
+        case precision, recall, languages, agreement, costs, rows, samples, problems
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -80,12 +112,17 @@ package struct TextReport: Encodable, Sendable {
         try container.encode(schema, forKey: .schema)
         try container.encode(posts, forKey: .posts)
         try container.encode(fit, forKey: .fit)
+        try container.encode(plain, forKey: .plain)
         try container.encode(unfit, forKey: .unfit)
         try container.encode(sometimes, forKey: .sometimes)
         try container.encode(byReason, forKey: .byReason)
+        try container.encode(later, forKey: .later)
+        try container.encode(costs, forKey: .costs)
+        try container.encode(rows, forKey: .rows)
         try container.encode(otherRules, forKey: .otherRules)
         // Null, not missing: who reads a key finds it.
         try container.encode(poolShare, forKey: .poolShare)
+        try container.encode(plainShare, forKey: .plainShare)
         try container.encode(precision, forKey: .precision)
         try container.encode(recall, forKey: .recall)
         try container.encode(languages, forKey: .languages)
@@ -103,6 +140,7 @@ package struct TextEvaluator: Sendable {
     private static let maximumPosts = 2_000_000
 
     private let judge: TextJudge
+    private let mode: FitnessMode
     private let samples: Int
 
     /// - Parameters:
@@ -112,7 +150,7 @@ package struct TextEvaluator: Sendable {
     package init(_ configuration: MirrorConfiguration, zone: TimeZone?, samples: Int) {
         judge = TextJudge(
             configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: configuration.dictionary))
-        self.samples = samples
+        (mode, self.samples) = (configuration.fitness, samples)
     }
 
     /// Reads an archive and judges it, on a thread of its own.
@@ -131,18 +169,18 @@ package struct TextEvaluator: Sendable {
                 _ = try JSONLinesReader(path: labels, purpose: .texts, network: .mastodon, localHost: nil)
                     .readLabels { said[$0.id] = $0 }
             }
-            let (posts, machines, problems) = try Self.posts(at: path)
-            return report(on: posts, machines, said, hasLabels: labels != nil, problems: problems)
+            let (posts, habits, problems) = try Self.posts(at: path)
+            return report(on: posts, habits, said, hasLabels: labels != nil, problems: problems)
         }
     }
 
-    private static func posts(at path: String) throws -> ([Post], MachineClients, problems: Int) {
-        var machines = MachineClients()
+    private static func posts(at path: String) throws -> ([Post], Habits, problems: Int) {
+        var habits = Habits()
         var posts: [PostID: Post] = [:]
         let summary = try ArchiveReader(path: path, purpose: .texts).read { item in
             guard case .post(let post) = item, !post.isRepost, post.visibility.isOpen, posts[post.id] == nil
             else { return }
-            if let client = post.client { machines.count(client, post.text) }
+            habits.count(post.text, by: post.client, at: post.createdAt)
             guard !post.isReply else { return }
             guard posts.count < maximumPosts else {
                 throw ImportError(.unsupported, path: path, "it has more than \(maximumPosts) posts; evaluate a part")
@@ -150,15 +188,15 @@ package struct TextEvaluator: Sendable {
             posts[post.id] = post
         }
         let ordered = posts.values.sorted { ($0.createdAt, $0.id.value) < ($1.createdAt, $1.id.value) }
-        return (ordered, machines, summary.problemCount)
+        return (ordered, habits, summary.problemCount)
     }
 
     private func report(
-        on posts: [Post], _ machines: MachineClients, _ labels: [String: TextLabel], hasLabels: Bool, problems: Int
+        on posts: [Post], _ habits: Habits, _ labels: [String: TextLabel], hasLabels: Bool, problems: Int
     ) -> TextReport {
-        var tally = Tally(report: TextReport(problems: problems))
+        var tally = Tally(report: TextReport(problems: problems), mode: mode)
         for post in posts {
-            let verdict = machines.contains(post.client) ? Fitness.Verdict(.machineClient) : judge.verdict(on: post)
+            let verdict = habits.complete(judge.verdict(on: post), on: post)
             tally.add(post, verdict, judge.refusal(of: post))
             if let label = labels[post.id.value] { tally.compare(verdict, with: label, post.language) }
         }
@@ -168,35 +206,40 @@ package struct TextEvaluator: Sendable {
     /// The running sums of a report.
     private struct Tally {
         var report: TextReport
+        private let mode: FitnessMode
         private var pool = 0
+        private var plain = 0
         private var passed = 0
         private var agreement = TextReport.Agreement()
         private var candidates: [String: [(order: String, sample: TextReport.Sample)]] = [:]
 
-        init(report: TextReport) { self.report = report }
+        init(report: TextReport, mode: FitnessMode) { (self.report, self.mode) = (report, mode) }
 
         mutating func add(_ post: Post, _ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
             report.count(verdict, refusal)
             if refusal == nil {
                 passed += 1
                 pool += verdict.reason == nil ? 1 : 0
+                plain += verdict.isPlain ? 1 : 0
             }
-            guard let reason = verdict.reason?.rawValue else { return }
-            let when = verdict.grade == .fit ? verdict.window?.description : nil
+            guard let reason = (verdict.reason ?? verdict.demotion)?.rawValue else { return }
+            let when = verdict.grade <= .fit ? verdict.window?.description : nil
             // Shown are texts from all over the archive, and always the same ones.
             candidates[reason, default: []].append(
                 (TextRules.textKey(post.id.value), .init(id: post.id.value, text: post.text, when: when)))
         }
 
         mutating func compare(_ verdict: Fitness.Verdict, with label: TextLabel, _ language: String?) {
-            agreement.add(verdict, label)
-            report.add(verdict, label, to: language ?? "unknown")
+            let reason = verdict.reason ?? (mode == .plain ? verdict.demotionByWords : nil)
+            agreement.add(reason, label)
+            report.add(reason, label, to: language ?? "unknown")
         }
 
         func finished(hasLabels: Bool, samples: Int) -> TextReport {
             var report = report
             report.finish(
-                pool: passed > 0 ? Double(pool) / Double(passed) : nil, hasLabels ? agreement : nil,
+                pool: passed > 0 ? Double(pool) / Double(passed) : nil,
+                plain: passed > 0 ? Double(plain) / Double(passed) : nil, hasLabels ? agreement : nil,
                 candidates.mapValues { $0.sorted { $0.order < $1.order }.prefix(samples).map(\.sample) })
             return report
         }
@@ -209,30 +252,70 @@ extension TextReport {
     fileprivate mutating func count(_ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
         posts += 1
         if let refusal { otherRules[refusal.rawValue, default: 0] += 1 }
-        guard let reason = verdict.reason else { return fit += 1 }
+        charge(verdict.findings)
+        guard let reason = verdict.reason else {
+            fit += 1
+            plain += verdict.isPlain ? 1 : 0
+            if let demotion = verdict.demotion { later[demotion.rawValue, default: 0] += 1 }
+            return
+        }
         unfit += 1
-        sometimes += verdict.grade == .fit ? 1 : 0
+        sometimes += verdict.grade <= .fit ? 1 : 0
         byReason[reason.rawValue, default: 0] += 1
     }
 
-    fileprivate mutating func add(_ verdict: Fitness.Verdict, _ label: TextLabel, to language: String) {
-        languages[language, default: Agreement()].add(verdict, label)
+    /// Counts one text for each rule that spoke against it.
+    private mutating func charge(_ findings: [Fitness.Finding]) {
+        let (reasons, lines) = (Set(findings.map(\.reason)), Set(findings))
+        for reason in reasons {
+            let effects = Set(findings.filter { $0.reason == reason }.map(\.effect))
+            let effect: Fitness.Finding.Effect =
+                effects.contains(.refuses) ? .refuses : effects.contains(.restricts) ? .restricts : .demotes
+            costs.charge(effect, reason.rawValue, nil, isAlone: reasons.count == 1)
+        }
+        for finding in lines {
+            rows.charge(finding.effect, finding.reason.rawValue, finding.line, isAlone: lines.count == 1)
+        }
     }
 
-    fileprivate mutating func finish(pool: Double?, _ agreement: Agreement?, _ samples: [String: [Sample]]) {
-        (poolShare, self.agreement, self.samples) = (pool, agreement, samples.filter { !$0.value.isEmpty })
+    fileprivate mutating func add(_ reason: Refusal.Reason?, _ label: TextLabel, to language: String) {
+        languages[language, default: Agreement()].add(reason, label)
+    }
+
+    fileprivate mutating func finish(
+        pool: Double?, plain: Double?, _ agreement: Agreement?, _ samples: [String: [Sample]]
+    ) {
+        (poolShare, plainShare) = (pool, plain)
+        (self.agreement, self.samples) = (agreement, samples.filter { !$0.value.isEmpty })
         (precision, recall) = (agreement?.precision, agreement?.recall)
+        costs.sort { ($1.texts, $0.reason) < ($0.texts, $1.reason) }
+        rows.sort { ($0.line ?? 0, $0.reason) < ($1.line ?? 0, $1.reason) }
     }
 }
 
 extension TextReport.Agreement {
-    fileprivate mutating func add(_ verdict: Fitness.Verdict, _ label: TextLabel) {
+    fileprivate mutating func add(_ reason: Refusal.Reason?, _ label: TextLabel) {
         labelled += 1
         labelledUnfit += label.isFit ? 0 : 1
-        guard let reason = verdict.reason else { return }
+        guard let reason else { return }
         found += 1
         guard !label.isFit else { return }
         foundUnfit += 1
         sameReason += label.reason == reason.rawValue ? 1 : 0
+    }
+}
+
+extension [TextReport.Cost] {
+    fileprivate mutating func charge(
+        _ effect: Fitness.Finding.Effect, _ reason: String, _ line: Int?, isAlone: Bool
+    ) {
+        let place = firstIndex { $0.line == line && $0.reason == reason } ?? count
+        if place == count { append(TextReport.Cost(reason: reason, line: line)) }
+        switch effect {
+        case .refuses: self[place].refuses += 1
+        case .restricts: self[place].restricts += 1
+        case .demotes: self[place].demotes += 1
+        }
+        self[place].alone += isAlone ? 1 : 0
     }
 }

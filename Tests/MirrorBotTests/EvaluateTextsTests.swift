@@ -30,7 +30,15 @@ import Testing
 
     private struct Answer: Decodable {
         let schema: String
-        let posts, fit, unfit, sometimes, problems: Int
+        struct Cost: Decodable, Equatable {
+            let reason: String
+            let line: Int?
+            let refuses, restricts, demotes, alone: Int
+        }
+
+        let posts, fit, plain, unfit, sometimes, problems: Int
+        let costs, rows: [Cost]
+        let later: [String: Int]
         let byReason: [String: Int]
         let precision, recall, poolShare: Double?
         let samples: [String: [[String: String]]]
@@ -57,6 +65,44 @@ import Testing
         #expect(plain.status == 0)
         #expect(plain.output.contains("times 04:00..10:59"))
         #expect(!plain.output.contains("precision"))
+    }
+
+    /// One text with a link and a time, one with a link, one about public affairs.
+    @Test func whatEachRuleCostsIsShown() async throws {
+        let texts = [
+            #"{"id":"1","text":"Tonight: slow bread https://example.org/1","fit":false}"#,
+            #"{"id":"2","text":"All about slow bread https://example.org/2","fit":true}"#,
+            #"{"id":"3","text":"The parliament owns no bicycle","fit":false}"#,
+            #"{"id":"4","text":"Rivers forget nothing","fit":true}"#,
+        ]
+        let path = try write(texts.joined(separator: "\n"), to: "costs.jsonl")
+        let ending = try await evaluate("--from", path, "--labels", path, "--json")
+        #expect(ending.status == 0, "\(ending.error)")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let answer = try decoder.decode(Answer.self, from: Data(ending.output.utf8))
+        #expect(answer.fit == 3)
+        #expect(answer.plain == 1)
+        #expect(answer.later == ["with-link": 1, "public-affairs": 1])
+        // A link alone is nothing that a person finds unfit; public affairs are.
+        #expect(answer.precision == 1)
+        #expect(answer.recall == 1)
+        func cost(_ reason: String) -> Answer.Cost? { answer.costs.first { $0.reason == reason } }
+        #expect(
+            cost("with-link")
+                == Answer.Cost(reason: "with-link", line: nil, refuses: 0, restricts: 0, demotes: 2, alone: 1))
+        #expect(
+            cost("time-bound")
+                == Answer.Cost(reason: "time-bound", line: nil, refuses: 1, restricts: 0, demotes: 0, alone: 0))
+        #expect(cost("public-affairs")?.alone == 1)
+        expect(answer.rows) { $0.allSatisfy { $0.line != nil } }
+        #expect(answer.rows.map(\.demotes).reduce(0, +) == 3)
+        let shown = try await evaluate("--from", path)
+        #expect(shown.output.contains("what each rule costs"), "\(shown.output)")
+        let strict = try await stage.run(
+            words: ["evaluate", "texts", "--from", path, "--labels", path, "--json"], environment: ["FITNESS": "strict"]
+        )
+        #expect(try decoder.decode(Answer.self, from: Data(strict.output.utf8)).recall == 0.5)
     }
 
     @Test func wrongUseIsExplained() async throws {

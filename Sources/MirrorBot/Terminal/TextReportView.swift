@@ -7,16 +7,20 @@ enum TextReportView {
     static func lines(_ report: TextReport, terminal: Terminal) -> [String] {
         var lines = [terminal.bold("texts") + "  \(report.posts) posts that answer nobody"]
         lines.append(row("fit", report.fit, of: report.posts, "stand for themselves"))
+        lines.append(row("plain", report.plain, of: report.posts, "of these are plain: nothing in them dates them"))
         lines.append(row("sometimes", report.sometimes, of: report.posts, "do on some days or at some hours"))
         lines.append(row("unfit", report.unfit - report.sometimes, of: report.posts, "do not"))
         if let share = report.poolShare, !report.otherRules.isEmpty {
             let others = report.otherRules.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
                 .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-            let text = "\(percent(share)) of the texts that other rules let pass are left; those leave out \(others)"
+            let plain = report.plainShare.map { ", \(percent($0)) are plain" } ?? ""
+            let text =
+                "\(percent(share)) of the texts that other rules let pass are left\(plain); those leave out \(others)"
             lines += wrapped(text, indent: 2, terminal)
         }
         if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }
-        for (reason, count) in report.byReason.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+        lines += costs(report, terminal)
+        for (reason, count) in first(report).sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             lines += ["", terminal.bold(reason) + "  \(count): \(ReportedReason(reason).text)"]
             lines += (report.samples[reason] ?? []).map { sample($0, terminal) }
         }
@@ -26,6 +30,24 @@ enum TextReportView {
     private static func row(_ name: String, _ count: Int, of all: Int, _ meaning: String) -> String {
         "  " + Printable.padded(name, to: 10) + FigureGroup.aligned("\(count)", to: 8)
             + FigureGroup.aligned(all > 0 ? percent(Double(count) / Double(all)) : "", to: 7) + "  " + meaning
+    }
+
+    /// How many texts each code is the first to speak against.
+    private static func first(_ report: TextReport) -> [String: Int] {
+        report.byReason.merging(report.later, uniquingKeysWith: +)
+    }
+
+    private static func costs(_ report: TextReport, _ terminal: Terminal) -> [String] {
+        guard !report.costs.isEmpty else { return [] }
+        func line(_ name: String, _ figures: [String]) -> String {
+            "  " + Printable.padded(name, to: 16) + figures.map { FigureGroup.aligned($0, to: 11) }.joined()
+        }
+        let title = terminal.bold("what each rule costs") + "  alone: nothing else speaks against the text"
+        let head = line("", ["never", "sometimes", "later", "alone"])
+        return ["", title, terminal.dim(head)]
+            + report.costs.map { cost in
+                line(cost.reason, [cost.refuses, cost.restricts, cost.demotes, cost.alone].map { "\($0)" })
+            }
     }
 
     private static func percent(_ share: Double) -> String { String(format: "%.0f %%", 100 * share) }

@@ -7,6 +7,8 @@ package import Posts
 
 /// How fit a text must be to be posted by itself.
 package enum FitnessMode: String, CaseIterable, Sendable {
+    /// Plain texts before the others that are strictly fit.
+    case plain
     case strict
     /// What names a day, speaks to somebody or was news does too.
     case loose
@@ -15,7 +17,7 @@ package enum FitnessMode: String, CaseIterable, Sendable {
     /// How much may be given up.
     package var grade: Fitness.Grade {
         switch self {
-        case .strict: .fit
+        case .plain, .strict: .fit
         case .loose: .addressed
         case .off: .broken
         }
@@ -25,7 +27,7 @@ package enum FitnessMode: String, CaseIterable, Sendable {
 /// Finds out, before there is a plan, what the human's texts are good for: whether they may be sent, and whether they stand
 /// for themselves.
 package struct TextJudge: Sendable {
-    /// With fewer texts than these that are fit, what is less so does too, step by step.
+    /// With fewer texts than these that are plain, or fit, what is less so does too, step by step.
     package static let fewest = 30
 
     /// What may be sent, and in what form.
@@ -52,7 +54,7 @@ package struct TextJudge: Sendable {
     /// Why a post is not sent whatever it says; nil if it may be.
     package func refusal(of post: Post) -> Refusal.Reason? { rules.preparation(of: post).unfit }
 
-    /// The rules of this program on a text that answers nobody, but for what its author's program tells.
+    /// The rules of this program on a text that answers nobody, but for what `Habits` tell.
     ///
     /// - Parameters:
     ///   - post: The post.
@@ -87,26 +89,29 @@ package struct TextJudge: Sendable {
     private var ofFitness: String { " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")" }
 
     fileprivate func preparation(
-        of post: Post, _ sequel: Archive.Sequel, _ unwanted: Unwanted, _ machines: MachineClients,
+        of post: Post, _ sequel: Archive.Sequel, _ unwanted: Unwanted, _ habits: Habits,
         after earlier: Archive.EarlierVerdict
     ) -> Archive.Preparation {
         let prepared = rules.preparation(of: post, thread: sequel.parts, isChain: sequel.isChain)
-        // Nearly always only what is unwanted has changed, and judging takes longer than all else.
+        // Nearly always only what is unwanted, or a habit, has changed, and judging takes longer than all else.
+        let known = earlier.rules.range(of: ofFitness, options: .backwards).map { earlier.rules[$0.upperBound...] }
         let isJudged =
-            earlier.rules.hasPrefix(rules.version + " ") && earlier.rules.hasSuffix(ofFitness + machines.version)
+            earlier.rules.hasPrefix(rules.version + " ")
+            && known.map { habits.sayTheSame(of: ([post] + sequel.parts).map(\.text).joined(), as: $0) } ?? false
         // What is not sent anyway need not be judged as a whole.
         let parts = prepared.unfit == nil ? sequel.parts : []
         return Archive.Preparation(
             textKey: prepared.key,
             unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
-            length: prepared.length, fitness: isJudged ? earlier.fitness : fitness(of: post, parts, machines))
+            length: prepared.length, fitness: isJudged ? earlier.fitness : fitness(of: post, parts, habits))
     }
 
-    private func fitness(of post: Post, _ parts: [Post], _ machines: MachineClients) -> Archive.StoredFitness {
-        let verdict =
-            machines.contains(post.client) ? Fitness.Verdict(.machineClient) : verdict(on: post, followedBy: parts)
+    private func fitness(of post: Post, _ parts: [Post], _ habits: Habits) -> Archive.StoredFitness {
+        let verdict = habits.complete(
+            verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text))
         return Archive.StoredFitness(
-            grade: verdict.grade.rawValue, window: verdict.window?.description ?? "", reason: verdict.reason?.rawValue)
+            grade: verdict.grade.rawValue, window: verdict.window?.description ?? "",
+            reason: (verdict.reason ?? verdict.demotion)?.rawValue)
     }
 }
 
@@ -118,29 +123,31 @@ extension Archive {
         let unwanted = try await unwanted(in: judge.zone)
         let version = judge.version(unwanted)
         guard try await !isPrepared(by: version) else { return }
-        let machines = try await machineClients()
+        let habits = try await habits()
         while try await prepareSome(
-            version: version + machines.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
-            { judge.preparation(of: $0, $1, unwanted, machines, after: $2) })
+            version: version + habits.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
+            { judge.preparation(of: $0, $1, unwanted, habits, after: $2) })
         {
             try Task.checkCancellation()
         }
     }
 
-    private func machineClients() async throws -> MachineClients {
-        let counts = ClientCounts()
-        try await forEachClient { counts.add($0, $1) }
-        return counts.machines
+    private func habits() async throws -> Habits {
+        let counts = HabitCounts()
+        try await forEachHabit { counts.add($0, $1, $2) }
+        return counts.habits
     }
 
-    private final class ClientCounts: @unchecked Sendable {
+    private final class HabitCounts: @unchecked Sendable {
         // Sendable because every access to `counted` holds the lock.
         private let lock = NSLock()
-        private var counted = MachineClients()
+        private var counted = Habits()
 
-        var machines: MachineClients { lock.withLock { counted } }
+        var habits: Habits { lock.withLock { counted } }
 
-        func add(_ client: String, _ text: String) { lock.withLock { counted.count(client, text) } }
+        func add(_ text: String, _ client: String?, _ time: Date) {
+            lock.withLock { counted.count(text, by: client, at: time) }
+        }
     }
 }
 
