@@ -160,7 +160,7 @@ import Testing
         #expect(plain.noRepeatDays == 180)
         #expect(plain.minimumAgeDays == 30)
         #expect(plain.links)
-        #expect(plain.fitness == .strict)
+        #expect(plain.fitness == .plain)
         #expect(!plain.carriesWarnings)
         #expect(plain.holdWhileActive == nil)
         #expect(plain.maximumUses == nil)

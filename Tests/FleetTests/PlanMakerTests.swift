@@ -247,7 +247,9 @@ import Testing
 
     @Test(arguments: [(300, 180, 30), (8, 180, 30), (40, 180, 0), (200, 14, 30), (60, 0, 300)])
     func choosesAsOneWhoLooksAtEveryText(texts: Int, noRepeat: Int, minimumAge: Int) async throws {
-        let variables = ["NO_REPEAT_DAYS": "\(noRepeat)", "MIN_AGE_DAYS": "\(minimumAge)"]
+        let variables = [
+            "NO_REPEAT_DAYS": "\(noRepeat)", "MIN_AGE_DAYS": "\(minimumAge)", "FITNESS": "strict",
+        ]
         // Some read as others do, and some may not be sent.
         let desk = try await desk(texts: texts, variables: variables) { number in
             number % 11 == 3 ? "RT @someone: their words" : "Thought \(number % (texts * 4 / 5)) about rivers"
@@ -336,7 +338,7 @@ import Testing
             number % 2 == 0 ? "Read slowly how tea grows: https://example.org/\(number)" : "Thought \(number) on tea"
         }
         let off = try await desk(texts: 150, variables: ["LINKS": "off"], text: text).slots(ofDays: 10)
-        let on = try await desk(texts: 150, text: text).slots(ofDays: 10)
+        let on = try await desk(texts: 150, variables: ["FITNESS": "strict"], text: text).slots(ofDays: 10)
         #expect(!off.isEmpty)
         expect(off) { !$0.contains { $0.text?.contains("https://") == true } }
         expect(on) { $0.contains { $0.text?.contains("https://") == true } }
@@ -476,7 +478,91 @@ import Testing
         var judge = desk.maker.judge
         judge.rules.links = .leftOut
         try await archive.prepare(by: judge)
-        try await expect(archive.fitness(of: planted)?.grade, equals: 0)
+        try await expect(archive.fitness(of: planted)?.grade, equals: Fitness.Grade.plain.rawValue)
+    }
+
+    // MARK: Plain texts first
+
+    /// Every second text is plain; the others have a link or speak of public affairs.
+    private static func plainOrNot(_ number: Int) -> String {
+        switch number % 4 {
+        case 0: "The parliament of boat \(number)"
+        case 1: "All about boat \(number): https://example.org/\(number)"
+        default: "Thought number \(number) about boats"
+        }
+    }
+
+    @Test func plainTextsComeFirst() async throws {
+        let slots = try await desk(texts: 400, text: Self.plainOrNot).slots(ofDays: 20)
+        #expect(slots.count > 20)
+        expect(slots) { $0.allSatisfy { $0.text?.hasPrefix("Thought") == true } }
+        for slot in slots {
+            let words = try #require(slot.explanation?.summary)
+            #expect(words.hasPrefix("plain, one of "), "\(words)")
+        }
+    }
+
+    /// Where all that stand for themselves are plain, nothing is given up for want of plain ones.
+    @Test func nothingIsSaidOfOthersWhereThereAreNone() async throws {
+        let slots = try await desk(texts: 20, variables: ["MIN_AGE_DAYS": "0"]).slots(ofDays: 5)
+        #expect(!slots.isEmpty)
+        expect(slots) { $0.allSatisfy { $0.explanation?.summary.hasPrefix("plain, ") == true } }
+        expect(slots) { $0.allSatisfy { $0.explanation?.summary.contains("fewer than") == false } }
+    }
+
+    /// With `strict` all that stand for themselves are equal, as before there were plain ones.
+    @Test func whoIsStrictTakesAllThatAreFit() async throws {
+        let slots = try await desk(texts: 400, variables: ["FITNESS": "strict"], text: Self.plainOrNot).slots(
+            ofDays: 20)
+        expect(slots) { $0.contains { $0.text?.hasPrefix("The parliament") == true } }
+        expect(slots) { $0.allSatisfy { $0.explanation?.summary.contains("plain") == false } }
+    }
+
+    /// 40 plain texts: eleven are used, and 29 are too few.
+    @Test func whereFewerThanThirtyPlainTextsAreLeftOthersHelpOut() async throws {
+        let desk = try await desk(texts: 160, variables: ["MIN_AGE_DAYS": "0"]) { number in
+            switch number % 4 {
+            case 0: "Thought number \(number) about boats"
+            case 1: "All about boat \(number): https://example.org/\(number)"
+            default: "The parliament of boat \(number)"
+            }
+        }
+        let slots = try await desk.slots(ofDays: 20)
+        let plain = slots.prefix { $0.explanation?.summary.hasPrefix("plain, ") == true }
+        #expect(plain.count == 11)
+        expect(plain) { $0.allSatisfy { $0.text?.hasPrefix("Thought") == true } }
+        let rest = slots.dropFirst(plain.count)
+        #expect(!rest.isEmpty)
+        expect(rest) { $0.allSatisfy { $0.explanation?.summary.contains("fewer than 30 plain ones left") == true } }
+        expect(rest) { $0.contains { $0.text?.hasPrefix("Thought") != true } }
+        #expect(Set(slots.compactMap(\.text)).count == slots.count)
+    }
+
+    /// Whether a hashtag is of an occasion is told by the whole archive, and told again once it is not.
+    @Test func hashtagsOfAnOccasionAreNeverUsedUntilTheyAreUsual() async throws {
+        let desk = try await desk(texts: 200) { number in
+            number < 40 ? "Boat \(number) at #harborfest" : "Thought number \(number) about #boats"
+        }
+        let archive = desk.mirror.archive
+        try await archive.prepare(by: desk.maker.judge)
+        let (rare, usual) = (
+            PostID(network: .mastodon, value: "https://sandbox.example/0"),
+            PostID(network: .mastodon, value: "https://sandbox.example/150")
+        )
+        // Two posts a day: 20 days with the one, 80 with the other.
+        try await expect(archive.fitness(of: rare)?.reason, equals: "rare-tag")
+        try await expect(archive.fitness(of: usual)?.reason, equals: "rare-tag")
+        let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
+        let older = (0..<6).map { number in
+            Post(
+                id: PostID(network: .mastodon, value: "https://sandbox.example/old/\(number)"), author: human,
+                text: "An older thought \(number) about #Boats",
+                createdAt: Date(timeIntervalSince1970: Double((Self.firstDay.ordinal - 200 - number * 40) * 86_400)))
+        }
+        _ = try await archive.store(older, timeZone: Self.zone, limit: 10_000)
+        try await archive.prepare(by: desk.maker.judge)
+        try await expect(archive.fitness(of: rare)?.reason, equals: "rare-tag")
+        try await expect(archive.fitness(of: usual)?.reason, equals: "with-tag")
     }
 
     /// With 20 that stand for themselves the others help out, and the plan says so; what hurts never does.

@@ -158,7 +158,7 @@ package struct MirrorConfiguration: Sendable {
         quotes = values.text("QUOTES").flatMap(Audience.init)
         replies = values.text("WHO_MAY_REPLY").flatMap(Audience.init) ?? .anyone
         links = Self.links(values)
-        fitness = values.text("FITNESS").flatMap(FitnessMode.init) ?? .strict
+        fitness = values.text("FITNESS").flatMap(FitnessMode.init) ?? .plain
         carriesWarnings = values.text("CONTENT_WARNINGS") == "carry"
         pictures = Self.pictures(values)
         threads = values.text("THREADS") == "whole" ? .whole : .leftOut

@@ -129,8 +129,9 @@ package struct Setting: Sendable {
                 "LINKS", "mirror posts that hold links; off where the bot is on X", form: switching, fallback: "on",
                 derived: { $0.text("BOT_NETWORK") == NetworkName.x.rawValue ? "off" : nil }),
             Setting(
-                "FITNESS", "post only texts that stand for themselves: strictly, loosely, or whatever they say",
-                form: .choice(FitnessMode.allCases.map(\.rawValue)), fallback: "strict"),
+                "FITNESS",
+                "post texts that stand for themselves: plain ones first, strictly, loosely, or whatever they say",
+                form: .choice(FitnessMode.allCases.map(\.rawValue)), fallback: "plain"),
             Setting(
                 "CONTENT_WARNINGS", "leave out posts with a content warning, or carry it along where the network can",
                 form: .choice(["leave", "carry"]), fallback: "leave"),

@@ -242,6 +242,8 @@ struct TextPool {
     /// How many posts of each minute are old enough.
     private let counts: [Archive.TextCount]
     private var taken: Set<String>
+    /// Keys of the plain texts that were not used too recently, by the windows that hold.
+    private var unusedPlain: [[String]: Set<String>] = [:]
     /// Whether younger posts may be used for want of others.
     private let mayRelaxAge: Bool
 
@@ -278,7 +280,7 @@ struct TextPool {
         at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (wording: Action.Wording?, why: Explanation) {
         var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
-        let shelf = shelf(at: minute, of: day)
+        let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
         let choice = try await choose(from: shelf, at: minute, &generator)
         let rules = maker.judge.rules
         guard let choice, let post = try await maker.archive.post(choice.id),
@@ -286,7 +288,8 @@ struct TextPool {
         else { return (nil, Explanation("no archived post may be used at this time")) }
         taken.insert(choice.textKey)
         let why = choice.explanation
-        let words = [why.description, shelf.concession].compactMap(\.self).joined(separator: "; ")
+        let description = shelf.isPlain ? "plain, \(why)" : "\(why)"
+        let words = [description, shelf.concession].compactMap(\.self).joined(separator: "; ")
         return (wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
     }
 
@@ -302,6 +305,30 @@ struct TextPool {
         var counts: [Int]
         /// What was given up for want of texts; nil for nothing.
         var concession: String?
+        var isPlain = false
+    }
+
+    /// The plain texts, if enough of them may be used.
+    private mutating func plainShelf(at minute: MinuteOfDay, of day: LocalDay) async throws -> Shelf? {
+        guard maker.configuration.fitness == .plain else { return nil }
+        var filter = filter
+        (filter.grade, filter.windows) = (Fitness.Grade.plain.rawValue, windows(on: day, at: minute))
+        let minutes = sum(.plain, filter.windows)
+        let number = minutes.reduce(0, +)
+        let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
+        // So many cannot all be spoken for, whichever these are.
+        if number > Self.listed, number >= used.count + taken.count + TextJudge.fewest { return shelf }
+        guard number >= TextJudge.fewest, let windows = filter.windows else { return nil }
+        if unusedPlain[windows] == nil {
+            let texts = try await maker.archive.texts(in: minute.ranges(within: 720), filter)
+            unusedPlain[windows] = Set(texts.map(\.textKey)).filter { used[$0] == nil }
+        }
+        return (unusedPlain[windows] ?? []).subtracting(taken).count >= TextJudge.fewest ? shelf : nil
+    }
+
+    /// The windows that hold then.
+    private func windows(on day: LocalDay, at minute: MinuteOfDay) -> [String] {
+        Set(counts.map(\.window)).filter { FitnessWindow($0)?.holds(on: day, at: minute) ?? false }.sorted()
     }
 
     /// The texts that are fit on that day at that minute; where they are too few, also those that are less so, as long as
@@ -309,11 +336,7 @@ struct TextPool {
     private func shelf(at minute: MinuteOfDay, of day: LocalDay) -> Shelf {
         let mode = maker.configuration.fitness
         var (filter, grade) = (filter, mode.grade)
-        if mode != .off {
-            filter.windows = Set(counts.map(\.window)).filter {
-                FitnessWindow($0)?.holds(on: day, at: minute) ?? false
-            }.sorted()
-        }
+        if mode != .off { filter.windows = windows(on: day, at: minute) }
         var minutes = sum(grade, filter.windows)
         for next in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade] where next > grade {
             let more = sum(next, filter.windows)
@@ -321,15 +344,16 @@ struct TextPool {
             (grade, minutes) = (next, more)
         }
         filter.grade = grade.rawValue
+        let isPlain = mode == .plain && grade == .fit && minutes == sum(.plain, filter.windows)
+        let few = "with fewer than \(TextJudge.fewest)"
         let concession: String? =
             switch grade {
-            case mode.grade: nil
-            case .fit, .ofItsTime:
-                "with fewer than \(TextJudge.fewest) that stand for themselves, also of those that name a day"
+            case mode.grade: mode == .plain && !isPlain ? "\(few) plain ones left, of all that stand for themselves" : nil
+            case .plain, .fit, .ofItsTime: "\(few) that stand for themselves, also of those that name a day"
             case .addressed, .broken:
-                "with fewer than \(TextJudge.fewest) that stand for themselves, also of those that name a day or speak to somebody"
+                "\(few) that stand for themselves, also of those that name a day or speak to somebody"
             }
-        return Shelf(filter: filter, counts: minutes, concession: concession)
+        return Shelf(filter: filter, counts: minutes, concession: concession, isPlain: isPlain)
     }
 
     private func sum(_ grade: Fitness.Grade, _ windows: [String]?) -> [Int] {
