@@ -78,12 +78,17 @@ package struct TextScores: Encodable, Equatable, Sendable {
     package let texts: Int
     /// Those of them that strict rules refuse, always or at another time.
     package let outOfPlace: Int
+    /// Those of them that are plain and come first; nil where none do.
+    package let plain: Int?
     /// How many posts the human made on a day.
     package let postsPerDay: Double
 
-    package init(texts: Int, outOfPlace: Int, postsPerDay: Double) {
-        (self.texts, self.outOfPlace, self.postsPerDay) = (texts, outOfPlace, postsPerDay)
+    package init(texts: Int, outOfPlace: Int, plain: Int? = nil, postsPerDay: Double) {
+        (self.texts, self.outOfPlace, self.plain, self.postsPerDay) = (texts, outOfPlace, plain, postsPerDay)
     }
+
+    /// Whether the plain ones are enough, so that no others are used.
+    package var arePlain: Bool { plain.map { $0 >= TextJudge.fewest } ?? false }
 
     /// The share of days on which one text at least is out of place, if each is as likely as the others; nil without
     /// texts.
@@ -91,12 +96,13 @@ package struct TextScores: Encodable, Equatable, Sendable {
         texts > 0 ? 1 - pow(1 - Double(outOfPlace) / Double(texts), postsPerDay) : nil
     }
 
-    private enum CodingKeys: CodingKey { case texts, outOfPlace, daysOutOfPlace }
+    private enum CodingKeys: CodingKey { case texts, outOfPlace, plain, daysOutOfPlace }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(texts, forKey: .texts)
         try container.encode(outOfPlace, forKey: .outOfPlace)
+        try container.encode(plain, forKey: .plain)
         try container.encode(daysOutOfPlace, forKey: .daysOutOfPlace)
     }
 }
@@ -196,7 +202,8 @@ package struct ScoreReporter: Sendable {
         }
         let fit = strict.fit + strict.sometimes.values.reduce(0, +)
         var mode = mirror.configuration.fitness
-        if mode == .strict, fit < TextJudge.fewest { mode = .loose }
+        let plain = mode == .plain ? strict.plain : nil
+        if mode == .strict || mode == .plain, fit < TextJudge.fewest { mode = .loose }
         let used = try await mirror.unsentTexts(mode)
         let texts = used.fit + used.sometimes.values.reduce(0, +)
         guard texts > 0 else { return .missing("no text may be posted by itself") }
@@ -205,7 +212,7 @@ package struct ScoreReporter: Sendable {
         let days = times.last.flatMap { last in times.first.map { last.day.days(since: $0.day) + 1 } } ?? 1
         return .measured(
             TextScores(
-                texts: texts, outOfPlace: texts - (mode == .off ? strict.fit : fit),
+                texts: texts, outOfPlace: texts - (mode == .off ? strict.fit : fit), plain: plain,
                 postsPerDay: Double(times.count) / Double(max(days, 1))))
     }
 

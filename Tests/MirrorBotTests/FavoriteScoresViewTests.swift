@@ -112,11 +112,23 @@ import Testing
         (0, 2.0, "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"),
         (10, 2.0, "the texts of one day in 50 would look out of place"),
         (100, 3.0, "the texts of one day in 4 would look out of place"),
-        (900, 4.0, "the texts of most days would look out of place: FITNESS=strict keeps them out"),
+        (900, 4.0, "the texts of most days would look out of place: FITNESS=plain keeps them out"),
     ])
     func saysInPlainWordsOnHowManyDaysATextIsOutOfPlace(number: Int, postsPerDay: Double, words: String) {
         let scores = TextScores(texts: 1_000, outOfPlace: number, postsPerDay: postsPerDay)
         #expect(ScoreView.textsInWords(.measured(scores)) == words)
         #expect(ScoreView.textsInWords(.missing("nothing")) == nil)
+    }
+
+    @Test(arguments: [
+        (214, 0, "posts are chosen from 214 plain texts, of which about one in ten would look out of place"),
+        (
+            12, 0,
+            "only 12 texts are plain, so all 1000 that stand for themselves are used, of which about one in four would look out of place"
+        ), (3, 900, "the texts of most days would look out of place: FITNESS=plain keeps them out"),
+    ])
+    func saysInPlainWordsWhatPlainTextsAreWorth(plain: Int, number: Int, words: String) {
+        let scores = TextScores(texts: 1_000, outOfPlace: number, plain: plain, postsPerDay: 4)
+        #expect(ScoreView.textsInWords(.measured(scores)) == words)
     }
 }

@@ -64,11 +64,18 @@ enum ScoreView {
     /// On how many days a text would look out of place, as one would say it, and what that is told by.
     static func textsInWords(_ part: ScoreReport.Part<TextScores>) -> String? {
         guard case .measured(let scores) = part, let share = scores.daysOutOfPlace else { return nil }
+        if let plain = scores.plain, scores.arePlain {
+            return "posts are chosen from \(plain) plain texts, of which about one in ten would look out of place"
+        }
+        if let plain = scores.plain, scores.outOfPlace == 0 {
+            return "only \(plain) texts are plain, so all \(scores.texts) that stand for themselves are used, of which "
+                + "about one in four would look out of place"
+        }
         guard share > 0.000_5 else {
             return "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"
         }
         guard share < 0.5 else {
-            return "the texts of most days would look out of place: FITNESS=strict keeps them out"
+            return "the texts of most days would look out of place: FITNESS=plain keeps them out"
         }
         return "the texts of one day in \(Int((1 / share).rounded())) would look out of place"
     }

@@ -112,7 +112,8 @@ enum StatusView {
     }
 
     private static func texts(_ texts: StatusReport.TextState, _ terminal: Terminal) -> [String] {
-        var parts = [("\(texts.fit) may be posted by themselves", texts.fit)]
+        let plain = texts.plain.map { ", \($0) of them plain ones that come first" } ?? ""
+        var parts = [("\(texts.fit) may be posted by themselves\(plain)", texts.fit)]
         parts.append(("\(texts.sometimes) more on some days or at some hours", texts.sometimes))
         parts.append(("\(texts.unfit) may not: \(texts.commonest)", texts.unfit))
         parts.append(("\(texts.unjudged) are not judged yet", texts.unjudged))

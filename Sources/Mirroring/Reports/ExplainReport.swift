@@ -265,10 +265,14 @@ package struct ExplainReporter: Sendable {
         if let source = action.wording?.source, let fitness = try await mirror.archive.fitness(of: source),
             let reason = fitness.reason, configuration.fitness != .off
         {
-            let when = fitness.window.isEmpty ? "" : ", and is used then: \(fitness.window)"
-            rules.append(ReportedReason(reason, text: ReportedReason(reason).text + when))
+            let comesLater = fitness.grade == Fitness.Grade.fit.rawValue && fitness.window.isEmpty
+            var text = ReportedReason(reason).text
+            if !fitness.window.isEmpty { text += ", and is used then: \(fitness.window)" }
+            if comesLater { text += ", and comes after the plain ones" }
+            // With other settings nothing comes first.
+            if !comesLater || configuration.fitness == .plain { rules.append(ReportedReason(reason, text: text)) }
         }
-        let texts = StatusReport.TextState(try await mirror.unsentTexts())
+        let texts = StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness)
         guard texts.unfit > 0 else { return rules }
         let all = texts.fit + texts.sometimes + texts.unfit
         return rules + [

@@ -73,6 +73,8 @@ package struct StatusReport: Codable, Sendable {
     package struct TextState: Codable, Equatable, Sendable {
         /// Used at any time.
         package var fit: Int
+        /// Those of them that come first; nil in reports of earlier versions, and where none do.
+        package var plain: Int?
         /// Used on some days or at some hours only.
         package var sometimes: Int
         /// Never used.
@@ -82,7 +84,8 @@ package struct StatusReport: Codable, Sendable {
         /// Not judged yet; the next plan does it, or the worker.
         package var unjudged: Int
 
-        init(_ unsent: Archive.Unsent) {
+        init(_ unsent: Archive.Unsent, _ mode: FitnessMode) {
+            plain = mode == .plain ? unsent.plain : nil
             var reasons = unsent.unfit
             if unsent.tooLong > 0 { reasons[Refusal.Reason.tooLong.rawValue, default: 0] += unsent.tooLong }
             (fit, sometimes) = (unsent.fit, unsent.sometimes.values.reduce(0, +))
@@ -279,7 +282,8 @@ package struct StatusReporter: Sendable {
             timeZone: record.timeZone ?? configuration.timeZoneName, zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest,
-                texts: StatusReport.TextState(try await mirror.unsentTexts()), pictures: try await pictures()),
+                texts: StatusReport.TextState(try await mirror.unsentTexts(), mirror.configuration.fitness),
+                pictures: try await pictures()),
             classifier: classifier, suggestions: suggestions,
             undo: StatusReport.UndoState(try await outbox.undoTally()), today: today, slots: plan?.slots ?? [],
             nextSlot: nextSlot, recent: recent, isRunning: isRunning, feeds: troubles.feeds, idle: idle.sentences)
