@@ -186,6 +186,22 @@ package struct People: Sendable {
         }
     }
 
+    /// The handles that some accounts were last seen under, in one statement; none for who has no handle.
+    ///
+    /// - Throws: The store's error.
+    package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
+        guard !accounts.isEmpty else { return [:] }
+        let wanted = Set(accounts)
+        let people = try await storage.query(
+            Self.selection + " WHERE mirror = \(mirror) AND account_id IN \(list: wanted.map(\.value))"
+        ).map { try Self.person($0) }
+        return Dictionary(
+            people.compactMap { person in
+                wanted.contains(person.id) ? person.handle.map { (person.id, $0) } : nil
+            }
+        ) { first, _ in first }
+    }
+
     /// Those whom a person wants forgotten, and who are not wholly.
     package func beingForgotten() async throws -> [AccountID] {
         try await storage.query(

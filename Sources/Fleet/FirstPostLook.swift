@@ -32,7 +32,8 @@ struct FirstPostLook: Sendable {
         try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
         guard isShown == false else { return }
         logger.warning("Mirror pauses, for its first post is shown to nobody without a login")
-        try await mirror.table.pause(until: nil, reason: Self.reason, now: clock.now)
+        try await mirror.table.pause(
+            until: nil, reason: Self.reason, code: .firstPostHidden, now: clock.now)
     }
 
     /// The reason of the pause, which `status` shows.

@@ -227,7 +227,7 @@ struct Passes: Sendable {
     /// The same in the order in which one look at everything leaves nothing for the next.
     var inOrder: [Pass] { human + bot + [publisher] }
 
-    private var publisher: Pass { Pass(name: WorkTrouble.publisher, sends: true, run: publish) }
+    private var publisher: Pass { Pass(name: WorkFault.publisher, sends: true, run: publish) }
 
     private var bot: [Pass] {
         [

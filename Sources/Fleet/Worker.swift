@@ -17,8 +17,8 @@ package struct Worker: Sendable {
     let manager: ServiceManager?
     /// What whoever accompanies the worker knows of it.
     let pulse: WorkerPulse?
-    /// What fails in its work, told to every process.
-    private let troubles: WorkTroubles
+    /// What fails in its work, for every process to read.
+    private let faults: FaultLog
 
     /// - Parameters:
     ///   - mirror: The mirror, open; its clock tells the time, and its log is where events go.
@@ -30,16 +30,16 @@ package struct Worker: Sendable {
     ) {
         self.init(
             mirror: mirror, cadence: cadence, manager: manager, pulse: pulse,
-            troubles: WorkTroubles(of: mirror, pulse: pulse))
+            faults: FaultLog(of: mirror, pulse: pulse))
     }
 
     private init(
-        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse?, troubles: WorkTroubles
+        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse?, faults: FaultLog
     ) {
         self.mirror = mirror
         self.manager = manager
         self.pulse = pulse
-        self.troubles = troubles
+        self.faults = faults
         givenCadence = cadence
         let configuration = mirror.configuration
         self.cadence =
@@ -78,10 +78,17 @@ package struct Worker: Sendable {
             } catch let error as OutboxError where error.code == .leaseLost {
                 logger.warning("Lease lost to another worker, waiting for it")
             } catch {
+                await noteEnd(error)
                 await keeper.release(lease)
                 throw Self.cause(of: error)
             }
         }
+    }
+
+    /// Notes why the worker ends, if no retry mends it, for who looks when no worker runs any more.
+    private func noteEnd(_ error: any Error) async {
+        let cause = Self.cause(of: error)
+        if Retry.isInVain(cause), !(cause is CancellationError) { await faults.fails(WorkFault.end, cause) }
     }
 
     /// Works, and begins anew when a person has changed what the worker goes by.
@@ -96,7 +103,7 @@ package struct Worker: Sendable {
                 logger.notice("Logins, accounts, settings or a pause changed, starting anew")
                 guard let mirror = try await mirrorWhenReachable() else { return }
                 worker = Worker(
-                    mirror: mirror, cadence: givenCadence, manager: manager, pulse: pulse, troubles: troubles)
+                    mirror: mirror, cadence: givenCadence, manager: manager, pulse: pulse, faults: faults)
             }
         }
     }
@@ -127,7 +134,7 @@ package struct Worker: Sendable {
     private func waitToStart(
         after failures: Int, _ error: any Error, goingBy known: MirrorStamp? = nil
     ) async throws(MirrorChanged) {
-        await troubles.fails(WorkTrouble.start, error)
+        await faults.fails(WorkFault.start, error)
         let next = Retry.next(after: failures, of: "start", error, now: clock.now)
         logger.warning(
             "Start failed, trying again",
@@ -149,18 +156,42 @@ package struct Worker: Sendable {
         do {
             let done: Void? = try await leaseKeeper().holdingNow { lease in
                 pulse?.holdsMirror = true
-                let parts = try await noting(WorkTrouble.start) {
+                await notePass()
+                let parts = try await noting(WorkFault.start) {
                     try await self.parts(lease: lease, deliverer: nil, gates: hasty)
                 }
-                await troubles.begins(Passes(parts: parts).all.map(\.name) + [Self.tidying])
-                defer { pulse?.compares(clockLead: parts.bot.clockLead) }
-                try await pass(parts)
-                // A worker that looks only once is the only one that there is.
-                try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
+                await faults.begins(Passes(parts: parts).all.map(\.name) + [Self.tidying, WorkFault.clock])
+                do {
+                    try await pass(parts)
+                    // A worker that looks only once is the only one that there is.
+                    try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
+                } catch {
+                    await compareClocks(parts.bot)
+                    throw error
+                }
+                await compareClocks(parts.bot)
             }
             return done != nil
         } catch {
+            await noteEnd(error)
             throw Self.cause(of: error)
+        }
+    }
+
+    /// Notes that `run --once` was called, so that a mirror which a schedule drives does not look as if nobody did its
+    /// work between two calls; an error of this write is ignored.
+    package func notePass() async {
+        try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).notePass(now: clock.now)
+    }
+
+    /// Notes how far this machine's clock is ahead of the network's.
+    private func compareClocks(_ bot: AccountGate) async {
+        guard let lead = bot.clockLead else { return }
+        pulse?.compares(clockLead: lead)
+        if let difference = ClockDifference(lead: lead) {
+            await faults.fails(WorkFault.clock, difference)
+        } else {
+            await faults.works(WorkFault.clock)
         }
     }
 
@@ -216,6 +247,7 @@ package struct Worker: Sendable {
     }
 
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
+        try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).forgetPasses()
         // A loop that ended counts until it was heard what it ended with.
         var loopsLeft = 0
         defer { for _ in 0..<loopsLeft { clock.leave() } }
@@ -231,7 +263,7 @@ package struct Worker: Sendable {
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
             for index in loops.indices { loops[index].turn = clock.join() }
             loopsLeft = loops.count
-            await troubles.begins(loops.map(\.name))
+            await faults.begins(loops.map(\.name) + [WorkFault.clock])
             logger.info("Worker started", metadata: [LogKeys.mirror: "\(mirror.name)"])
             for loop in loops {
                 group.addTask {
@@ -304,7 +336,7 @@ package struct Worker: Sendable {
                         LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")", LogKeys.reason: "\(pause.reason ?? "-")",
                     ])
                 isAnnounced = true
-                await troubles.begins([])
+                await faults.begins([])
             }
             let undo = try await takeBack(lease: lease, gates: gates)
             notePause()
@@ -366,9 +398,9 @@ package struct Worker: Sendable {
             try await passes.judge()
             return clock.now + 3_600
         }
-        let changes = loop("changes") { [clock, mirror, pulse] in
+        let changes = loop("changes") { [clock, mirror] in
             guard try await mirror.stamp() == stamp else { throw MirrorChanged() }
-            pulse?.compares(clockLead: passes.parts.bot.clockLead)
+            await compareClocks(passes.parts.bot)
             return clock.now + Self.changesLast
         }
         return loops + [tidying, changes]
@@ -387,11 +419,11 @@ package struct Worker: Sendable {
     private func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
-            await troubles.works(part)
+            await faults.works(part)
             return value
         } catch {
             let isEnding = Task.isCancelled || Task.isShuttingDownGracefully || Retry.isInVain(error)
-            if !isEnding { await troubles.fails(part, error) }
+            if !isEnding { await faults.fails(part, error) }
             throw error
         }
     }
@@ -422,3 +454,17 @@ extension MirrorStamp {
 
 /// The worker as a service of a group.
 extension Worker: Service {}
+
+/// How far this machine's clock is off, where that does harm.
+private struct ClockDifference: Error, CustomStringConvertible {
+    /// Seconds: OAuth and the age of mentions suffer from more.
+    private static let tolerance: TimeInterval = 60
+
+    let description: String
+
+    /// Nil for a difference that does no harm.
+    init?(lead: TimeInterval) {
+        guard abs(lead) > Self.tolerance else { return nil }
+        description = "\(Int(abs(lead))) s \(lead > 0 ? "ahead" : "behind")"
+    }
+}

@@ -25,8 +25,8 @@ package struct HumanMirror: Sendable {
     package let table: MirrorTable
     /// How far each feed was read, and how well.
     package let feeds: FeedTable
-    /// Since when the networks refuse credentials.
-    package let refusals: RefusalTable
+    /// Since when the networks refuse credentials, and what fails in the work.
+    package let refusals: FaultTable
     /// What a person was told while nobody looked.
     package let notices: NoticeTable
     /// Stored logins and sessions.
@@ -113,7 +113,7 @@ package struct HumanMirror: Sendable {
     }
 
     /// A mirror of an open installation, with the networks of its stored logins.
-    private init(_ configuration: MirrorConfiguration, in installation: Installation) async throws {
+    init(_ configuration: MirrorConfiguration, in installation: Installation) async throws {
         let storage = installation.storage
         let vault = CredentialVault(configuration, storage: storage, logger: installation.logger)
         let given = configuration
@@ -157,7 +157,7 @@ package struct HumanMirror: Sendable {
         people = People(storage: storage, mirror: mirror)
         table = MirrorTable(storage: storage, mirror: mirror)
         feeds = FeedTable(storage: storage, mirror: mirror)
-        refusals = RefusalTable(storage: storage, mirror: mirror)
+        refusals = FaultTable(storage: storage, mirror: mirror)
         notices = NoticeTable(storage: storage, mirror: mirror)
     }
 
@@ -301,10 +301,11 @@ package struct HumanMirror: Sendable {
     /// Says that the configured zone is not yet the one in which minutes are recorded; nil if it is.
     ///
     /// - Throws: The store's error.
-    package func zoneToCome() async throws -> String? {
-        guard let zone = configuration.timeZone, let recorded = try await table.record().zone, recorded != zone else {
-            return nil
-        }
+    package func zoneToCome() async throws -> String? { zoneToCome(try await table.record()) }
+
+    /// The same by the mirror's record.
+    func zoneToCome(_ record: MirrorRecord) -> String? {
+        guard let zone = configuration.timeZone, let recorded = record.zone, recorded != zone else { return nil }
         return """
             minutes are those of \(recorded.name); TIME_ZONE, \(configuration.name(of: zone)), counts from the next start \
             of mirror-bot run, or the next mirror-bot train scheduler

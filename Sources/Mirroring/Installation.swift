@@ -20,6 +20,8 @@ package final class Installation: Sendable {
     /// Tells the time and waits; a mirror that rehearses has its own.
     let clock: any WallClock
     let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
+    /// What fails in the work of this process, by mirror.
+    let faults = LiveFaults()
     private let lock = NSLock()
     // Both are only touched under `lock`.
     private nonisolated(unsafe) var tokenizers: [String: Tokenizer] = [:]
@@ -34,10 +36,8 @@ package final class Installation: Sendable {
     ///   - clock: Tells the time and waits.
     ///   - logger: Where events go.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
-    init(_ configuration: MirrorConfiguration, clock: any WallClock, logger: Logger) async throws {
-        self.clock = clock
-        self.logger = logger
-        storage = try await Storage.open(configuration.storage)
+    convenience init(_ configuration: MirrorConfiguration, clock: any WallClock, logger: Logger) async throws {
+        self.init(try await Storage.open(configuration.storage), clock: clock, logger: logger)
         do {
             if case .sqlite = configuration.storage { try await AccountSpelling.migrate(storage) }
             try await Migrations.check(storage)
@@ -45,6 +45,11 @@ package final class Installation: Sendable {
             await close()
             throw error
         }
+    }
+
+    /// An installation on a database that is open, and has the tables of this version.
+    init(_ storage: any StorageEngine, clock: any WallClock, logger: Logger) {
+        (self.storage, self.clock, self.logger) = (storage, clock, logger)
     }
 
     /// The tokenizer on a dictionary, which is opened once.

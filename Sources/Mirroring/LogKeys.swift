@@ -47,4 +47,17 @@ extension People {
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value
     }
+
+    /// The same of many people, in one statement at most.
+    ///
+    /// - Throws: The store's error.
+    func names(of people: [AccountID]) async throws -> [AccountID: String] {
+        let unknown = Set(people.filter { $0.network != .mastodon })
+        let handles = try await handles(of: Array(unknown))
+        return Dictionary(
+            people.map { id in
+                (id, id.network == .mastodon ? "@\(id.value)" : handles[id].map { "@\($0)" } ?? id.value)
+            }
+        ) { first, _ in first }
+    }
 }

@@ -37,12 +37,24 @@ package enum KnownPast: String, Codable, Sendable {
     case whole
 }
 
-/// A person's wish that the mirror does nothing for a while.
+/// A wish that the mirror does nothing for a while: a person's, or its own until a person has looked.
 package struct Pause: Equatable, Sendable {
+    /// Why a mirror pauses by itself.
+    package enum Code: String, Sendable {
+        /// The bot's first post is not shown to the public.
+        case firstPostHidden = "first-post-hidden"
+    }
+
     package let since: Date
     /// Nil until somebody resumes it.
     package let until: Date?
     package let reason: String?
+    /// Nil for a person's wish.
+    package let code: Code?
+
+    package init(since: Date, until: Date? = nil, reason: String? = nil, code: Code? = nil) {
+        (self.since, self.until, self.reason, self.code) = (since, until, reason, code)
+    }
 
     /// When it ends, for people; on the clock of a zone where it is known.
     package func ending(in zone: TimeZone?) -> String {
@@ -205,14 +217,15 @@ package struct MirrorTable: Sendable {
     /// - Parameters:
     ///   - until: When it goes on by itself; nil for when somebody resumes it.
     ///   - reason: What a person wants to be told of later.
+    ///   - code: Why the mirror pauses by itself; nil for a person's wish.
     ///   - now: Since when.
     /// - Throws: The store's error.
-    package func pause(until: Date?, reason: String?, now: Date) async throws {
+    package func pause(until: Date?, reason: String?, code: Pause.Code? = nil, now: Date) async throws {
         try await add(now: now)
         try await storage.execute(
             """
             UPDATE mirrors SET paused_ms = \(now.milliseconds), paused_until_ms = \(until?.milliseconds),
-                pause_reason = \(reason)
+                pause_reason = \(reason), pause_code = \(code?.rawValue)
             WHERE mirror = \(mirror)
             """)
     }
@@ -225,7 +238,7 @@ package struct MirrorTable: Sendable {
         let pause = try await pause(at: now)
         try await storage.execute(
             """
-            UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL
+            UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL, pause_code = NULL
             WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
             """)
         return pause
@@ -467,7 +480,7 @@ package struct MirrorTable: Sendable {
         """
         SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
             time_zone, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
-            paused_ms, paused_until_ms, pause_reason, past
+            paused_ms, paused_until_ms, pause_reason, pause_code, past
         FROM mirrors WHERE mirror = \(mirror)
         """
     }
@@ -492,7 +505,8 @@ package struct MirrorTable: Sendable {
     private static func pause(in row: SQLRow) throws -> Pause? {
         guard let since = try row.optionalDate("paused_ms") else { return nil }
         return Pause(
-            since: since, until: try row.optionalDate("paused_until_ms"), reason: try row.optionalText("pause_reason"))
+            since: since, until: try row.optionalDate("paused_until_ms"), reason: try row.optionalText("pause_reason"),
+            code: try row.optionalText("pause_code").flatMap(Pause.Code.init(rawValue:)))
     }
 
     private static func moveMark(in row: SQLRow) throws -> MoveMark? {

@@ -17,6 +17,10 @@ package struct LeaseRecord: Equatable, Sendable {
     package let isReleased: Bool
     /// When the holder last beat, on the holder's wall clock: to be shown, never to decide.
     package let updatedMilliseconds: Int64
+    /// When `run --once` last ended; nil if a worker that goes on has held the mirror since.
+    package var lastPass: Date?
+    /// Seconds between the last two ends of `run --once`; nil before there were two.
+    package var passInterval: TimeInterval?
 
     /// For how long the holder has not beaten, in seconds, on two wall clocks: to be shown, never to decide; nil if the
     /// lease was given back.
@@ -43,13 +47,43 @@ package struct LeaseTable: Sendable {
     /// The lease as it is stored, or nil before anybody held it.
     package func record() async throws -> LeaseRecord? {
         let rows = try await storage.query(
-            "SELECT owner, beat, fence, released, updated_ms FROM leases WHERE mirror = \(mirror)")
+            """
+            SELECT owner, beat, fence, released, updated_ms, pass_ms, pass_interval_ms FROM leases
+            WHERE mirror = \(mirror)
+            """)
         return try rows.first.map { row in
             LeaseRecord(
                 owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
                 fence: try row.integer("fence"), isReleased: try row.boolean("released"),
-                updatedMilliseconds: try row.integer("updated_ms"))
+                updatedMilliseconds: try row.integer("updated_ms"), lastPass: try row.optionalDate("pass_ms"),
+                passInterval: try row.optionalInteger("pass_interval_ms").map { Double($0) / 1_000 })
         }
+    }
+
+    /// Notes that a pass of `run --once` ended, and how long after the one before it.
+    ///
+    /// - Parameter now: The end.
+    /// - Throws: The store's error.
+    package func notePass(now: Date) async throws {
+        let now = now.milliseconds
+        try await storage.note(
+            """
+            INSERT INTO leases (mirror, beat, fence, released, updated_ms, pass_ms)
+            VALUES (\(mirror), 0, 0, TRUE, \(now), \(now))
+            ON CONFLICT (mirror) DO UPDATE SET pass_ms = \(now),
+                pass_interval_ms = CASE WHEN leases.pass_ms < \(now) THEN \(now) - leases.pass_ms
+                    ELSE leases.pass_interval_ms END
+            """)
+    }
+
+    /// Forgets the passes of `run --once`: a worker that goes on holds the mirror now.
+    ///
+    /// - Throws: The store's error.
+    package func forgetPasses() async throws {
+        try await storage.note(
+            """
+            UPDATE leases SET pass_ms = NULL, pass_interval_ms = NULL WHERE mirror = \(mirror) AND pass_ms IS NOT NULL
+            """)
     }
 
     /// Takes the lease for `owner` if nothing changed since `seen` was read.

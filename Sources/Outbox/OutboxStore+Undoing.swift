@@ -1,6 +1,6 @@
 package import Foundation
 package import Posts
-import Storage
+package import Storage
 
 /// A wish to take back what an action did, and how far that is.
 package struct Undo: Equatable, Sendable {
@@ -295,27 +295,37 @@ extension OutboxStore {
 
     /// How many wishes stand.
     package func undoTally() async throws -> UndoTally {
-        let rows = try await storage.query(
-            """
-            SELECT (SELECT COUNT(*) FROM actions
-                    WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL AND state = 'done') AS waiting,
-                (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL
-                    AND state <> 'done' AND \(Self.awaitingUndo)) AS remembered,
-                (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND state = 'done'
-                    AND undo_asked_ms IS NOT NULL AND undo_next_ms IS NULL) AS refused,
-                (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND \(Self.isProposed)) AS proposed
-            """)
-        return try rows.first.map { row in
-            UndoTally(
-                waiting: try row.int("waiting"), remembered: try row.int("remembered"),
-                refused: try row.int("refused"), proposed: try row.int("proposed"))
-        } ?? UndoTally()
+        try await storage.query("SELECT \(undoNumbers)").first.map(UndoTally.init(row:)) ?? UndoTally()
+    }
+
+    /// The columns of an ``UndoTally``, for a statement that asks for other numbers too.
+    package var undoNumbers: SQL {
+        """
+        (SELECT COUNT(*) FROM actions
+                WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL AND state = 'done') AS undo_waiting,
+            (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL
+                AND state <> 'done' AND \(Self.awaitingUndo)) AS undo_remembered,
+            (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND state = 'done'
+                AND undo_asked_ms IS NOT NULL AND undo_next_ms IS NULL) AS undo_refused,
+            (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND \(Self.isProposed)) AS undo_proposed
+        """
     }
 
     /// What happened or may have.
     private static let awaitingUndo: SQL = """
         (state IN ('sending', 'done') OR (\(unsettled) AND next_attempt_ms IS NOT NULL))
         """
+}
+
+extension UndoTally {
+    /// Reads the columns of ``OutboxStore/undoNumbers``.
+    ///
+    /// - Throws: `StorageError` if one of them is missing.
+    package init(row: SQLRow) throws {
+        self.init(
+            waiting: try row.int("undo_waiting"), remembered: try row.int("undo_remembered"),
+            refused: try row.int("undo_refused"), proposed: try row.int("undo_proposed"))
+    }
 }
 
 extension Action {

@@ -159,9 +159,30 @@ extension OutboxStore {
     }
 
     /// The newest actions, last changed first.
-    package func recent(_ limit: Int, since: Date? = nil) async throws -> [Action] {
-        try await actions(
-            where: "updated_ms >= \(since?.milliseconds ?? 0)", order: "updated_ms DESC, id ASC", limit: limit)
+    ///
+    /// - Parameters:
+    ///   - limit: How many at most.
+    ///   - since: Changes before this are left out.
+    ///   - isOver: Whether what still waits, planned or suggested, is left out.
+    /// - Returns: The actions, the latest change first.
+    /// - Throws: The store's error.
+    package func recent(_ limit: Int, since: Date? = nil, isOver: Bool = false) async throws -> [Action] {
+        let over: SQL = isOver ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
+        return try await actions(
+            where: "updated_ms >= \(since?.milliseconds ?? 0)" + over, order: "updated_ms DESC, id ASC", limit: limit)
+    }
+
+    /// Actions that changed since a time and may or may not have arrived, each as `post ID`, the newest first.
+    ///
+    /// - Throws: The store's error.
+    package func unconfirmed(since: Date, limit: Int) async throws -> [String] {
+        try await storage.query(
+            """
+            SELECT id, kind FROM actions WHERE mirror = \(mirror) AND updated_ms >= \(since.milliseconds)
+                AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)
+            ORDER BY updated_ms DESC, id ASC LIMIT \(limit)
+            """
+        ).map { "\(try $0.text("kind")) \(try $0.text("id"))" }
     }
 
     /// The action of this kind about this subject.

@@ -58,11 +58,15 @@ package struct ReportPage: Sendable {
             ("Waiting for a person", "\(status.suggestions)"),
         ]
         let list = facts.map { "<dt>\($0)</dt><dd>\($1)</dd>" as Markup }
-        let worker: Markup = status.isRunning ? "<p>A worker is running.</p>" : ""
+        let verdict: Markup = status.verdict.map { "<p class=\"verdict\">\(Self.capitalized($0.text)).</p>" } ?? ""
+        let running: Markup = status.isRunning ? "<p>A worker is running.</p>" : ""
+        let worker: Markup = "\(verdict)\(running)"
         guard !status.idle.isEmpty else { return [worker, next, "<dl>\(list)</dl>"] }
         let reasons = status.idle.map { "<li>\($0)</li>" as Markup }
         return [worker, next, "<dl>\(list)</dl>", "<h3>Why something does not happen</h3>", "<ul>\(reasons)</ul>"]
     }
+
+    private static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
     private var learned: String {
         guard let state = status.classifier else { return "cannot be reached" }

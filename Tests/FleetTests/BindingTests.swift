@@ -234,6 +234,6 @@ import Testing
             credentials: .mastodon(
                 server: "https://social.example", MastodonCredentials(accessToken: Secret("planted"))))
         try await mirror.bind(Self.bot, openedBy: login.account(.bot), now: BareMirror.now)
-        try await expect(mirror.refusals.all()[.bot]) { $0 != nil }
+        try await expect(mirror.refusals.rows().refusals[.bot]) { $0 != nil }
     }
 }

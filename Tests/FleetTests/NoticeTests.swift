@@ -21,6 +21,14 @@ import Testing
 
     private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
 
+    /// A mirror that lacks nothing of what it would tell.
+    private func working(_ variables: [String: String], on engine: Engine = .sqlite) async throws -> HumanMirror {
+        let mirror = try await BareMirror(engine, variables: BareMirror.accounts.merging(variables) { $1 })
+            .open(clock: clock)
+        try await mirror.beginWorking()
+        return mirror
+    }
+
     private func told(_ server: LoopbackServer) throws -> [Notice] {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
@@ -47,7 +55,7 @@ import Testing
 
     @Test func whatOutlivedItsOriginalIsToldToo() async throws {
         let server = try Self.server()
-        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url])
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         let action = try await suggest("a", in: mirror)
@@ -61,8 +69,7 @@ import Testing
 
     @Test(arguments: Engine.allCases) func eachCauseIsToldOnceADayAndOnceWhenItIsOver(_ engine: Engine) async throws {
         let server = try Self.server()
-        let mirror = try await BareMirror(engine, variables: ["NOTIFY_URL": server.url + "/hook?key=s3cr3t"])
-            .open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url + "/hook?key=s3cr3t"], on: engine)
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         await notifier.look(pulse)
@@ -102,8 +109,10 @@ import Testing
 
     @Test(arguments: Engine.allCases) func ofTwoWorkersOneTells(_ engine: Engine) async throws {
         let server = try Self.server()
-        let bare = try await BareMirror(engine, variables: ["NOTIFY_URL": server.url])
+        let bare = try await BareMirror(
+            engine, variables: BareMirror.accounts.merging(["NOTIFY_URL": server.url]) { $1 })
         let mirrors = [try await bare.open(clock: clock), try await bare.open(clock: clock)]
+        try await mirrors[0].beginWorking()
         try await suggest("a", in: mirrors[0])
         let notifiers = mirrors.compactMap { Notifier(of: $0) }
         defer { for notifier in notifiers { notifier.shutdown() } }
@@ -121,7 +130,7 @@ import Testing
 
     @Test func whatNobodyTakesIsTriedAgainAndThenLeftForTheNextDay() async throws {
         let server = try Self.server(status: 500)
-        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url])
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         try await suggest("a", in: mirror)
@@ -145,7 +154,7 @@ import Testing
         let server = try LoopbackServer { _, connection in
             try connection.respond(status: isDown.values.isEmpty ? 503 : 200)
         }
-        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url])
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         try await suggest("a", in: mirror)
@@ -162,7 +171,7 @@ import Testing
     /// The database of a stranger's words, and of none that a notice repeats.
     @Test func aNoticeRepeatsNothingThatSomebodyElseWrote() async throws {
         let server = try Self.server()
-        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url])
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         for role in ["bot", "human"] {
@@ -190,8 +199,7 @@ import Testing
         let url = try await postgres.makeDatabase()
         try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
         let server = try Self.server()
-        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url, "DATABASE_URL": url])
-            .open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url, "DATABASE_URL": url])
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         await notifier.look(pulse)
@@ -208,7 +216,7 @@ import Testing
 
     @Test func theEndOfAWorkerIsToldOnceHoweverOftenItBegins() async throws {
         let server = try Self.server()
-        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url])
         for _ in 0..<3 {
             let herald = try #require(Herald(of: mirror))
             await #expect(throws: ConfigurationError.self) {
@@ -227,7 +235,7 @@ import Testing
 
     @Test func theHeartbeatStopsWithTheWork() async throws {
         let server = try Self.server(status: 200)
-        let mirror = try await BareMirror(variables: ["HEARTBEAT_URL": server.url + "/beat"]).open(clock: clock)
+        let mirror = try await working(["HEARTBEAT_URL": server.url + "/beat"])
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         func look(after seconds: TimeInterval, works: Bool = true) async throws {
@@ -254,7 +262,7 @@ import Testing
 
     @Test func aWrongClockIsToldOf() async throws {
         let server = try Self.server()
-        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let mirror = try await working(["NOTIFY_URL": server.url])
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         for lead in [-300.0, -300, 5] {

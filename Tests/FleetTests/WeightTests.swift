@@ -35,7 +35,7 @@ import Testing
         #expect(learned.favorites == Sample.exampleCount)
         #expect(learned.weights != .plain)
         #expect(learned.weightedLoss < learned.plainLoss)
-        try await expect(mirror.workerProblem(now: mirror.clock.now)) { $0?.hasPrefix("none is running") == true }
+        try await expect(mirror.isAtWork(now: mirror.clock.now), equals: false)
         // Nothing of them is left when all of it is cleared.
         try await mirror.forgetTraining()
         try await expect(rows(mirror)) { $0.isEmpty }

@@ -8,7 +8,8 @@ import Testing
 @Suite struct MigrationsTests {
     private static let tables = [
         "actions", "counters", "credentials", "cursors", "examples", "feature_counts", "feed_gaps", "feed_items",
-        "feeds", "forgotten", "leases", "mirrors", "muted", "never_texts", "notices", "people", "pictures", "plans",
+        "feeds", "findings", "forgotten", "leases", "mirrors", "muted", "never_texts", "notices", "people", "pictures",
+        "plans",
         "posting_days", "posts", "probes", "refusals", "schema_migrations", "settings", "spending", "weights", "zones",
     ]
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Mirroring
+import Posts
 
 /// `mirror-bot doctor`.
 struct DoctorCommand: AsyncParsableCommand {
@@ -10,7 +11,7 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Settings, database, Redis, dictionary, clock, both accounts, the bot's profile, money and rules. Asks every \
             server and changes nothing; on X, whose the credentials are costs a cent. Ends with the code of the first \
-            thing that failed.
+            thing that failed. What was found is kept: --last shows it again and asks nobody.
 
             With --probe the bot publishes an unlisted post and an answer to it, reads them with and without a login, \
             changes one and deletes both; what the server was found to do is kept and shown from then on. Recommended \
@@ -22,30 +23,56 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Try out the bot's server with one unlisted post, which is deleted again.")
     var probe = false
 
+    @Flag(help: "Show what was found the last time, and when, without asking anybody.")
+    var last = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
+    func validate() throws {
+        if last, probe { throw ValidationError("--last and --probe do not go together") }
+    }
+
     func run() async throws {
+        if last { return try await showLast() }
         let (_, problems) = try await options.checkedValues()
         var findings = problems.map { Finding.fail("settings", $0) }
         if findings.isEmpty {
             findings.append(.ok("settings", "every value can be used"))
             findings += await examine()
         }
-        let report = DoctorReport(findings: findings)
+        try show(DoctorReport(findings: findings))
+    }
+
+    private func show(_ report: DoctorReport) throws {
         if json {
             try JSONOutput.print(report)
         } else {
             for line in report.lines(terminal: .output) { print(line) }
         }
-        if let failed = findings.first(where: { $0.verdict == .fail }) { throw ExitCode(failed.status.rawValue) }
+        if let failed = report.findings.first(where: { $0.verdict == .fail }) { throw ExitCode(failed.status.rawValue) }
+    }
+
+    private func showLast() async throws {
+        let last = try await options.withMirror(looksOnly: true) { mirror in
+            (try await mirror.lastFindings(), try await mirror.knownTimeZone())
+        }
+        guard let (findings, at) = last.0 else {
+            throw CommandError(.configuration, "doctor never examined this mirror; run mirror-bot doctor")
+        }
+        if !json { print("found \(LocalTime(at, in: last.1 ?? .gmt))") }
+        try show(DoctorReport(findings: findings, at: at))
     }
 
     /// What only an open mirror can tell; why it cannot be opened, if so.
     private func examine() async -> [Finding] {
         do {
             return try await options.withMirror(looksOnly: !probe) {
-                await Doctor(mirror: $0, probes: probe).findings(now: $0.clock.now)
+                let now = $0.clock.now
+                let findings = await Doctor(mirror: $0, probes: probe).findings(now: now)
+                // Where the database takes no changes, the findings say so.
+                try? await $0.keep(findings, now: now)
+                return findings
             }
         } catch {
             return [.fail("database", error)]
@@ -57,6 +84,8 @@ struct DoctorCommand: AsyncParsableCommand {
 private struct DoctorReport: Encodable {
     let schema = "mirror-bot/doctor/1"
     let findings: [Finding]
+    /// When it was found, of what is kept; nil for now.
+    var at: Date?
 
     func lines(terminal: Terminal) -> [String] {
         let width = findings.map(\.subject.count).max() ?? 0

@@ -29,6 +29,7 @@ struct RunCommand: AsyncParsableCommand {
                 if dryRun { return try await pretend(worker) }
                 if let pause = try await mirror.table.pause(at: mirror.clock.now) {
                     worker.notePause()
+                    await worker.notePass()
                     let end = pause.ending(in: try await mirror.knownTimeZone())
                     return print("nothing was done: mirror \(mirror.name) pauses \(end)")
                 }

@@ -190,7 +190,7 @@ struct UndoCommand: AsyncParsableCommand {
             guard next > mirror.clock.now else { continue }
             let wait = next.timeIntervalSince(mirror.clock.now)
             if wait > Self.longestWait { return round.obstacle ?? StillWaiting() }
-            if wait > 5, try await mirror.workerProblem(now: mirror.clock.now) == nil { return StillWaiting() }
+            if wait > 5, try await mirror.isAtWork(now: mirror.clock.now) { return StillWaiting() }
             progress.wait(until: next)
             try await mirror.clock.sleep(until: next)
         }
@@ -205,7 +205,7 @@ struct UndoCommand: AsyncParsableCommand {
                 "could not take back \(receipt.refused) of \(receipt.actions.count): the network refused; see "
                     + "mirror-bot explain ID")
         }
-        guard !receipt.isComplete, try await mirror.workerProblem(now: mirror.clock.now) != nil else { return }
+        guard !receipt.isComplete, try await !mirror.isAtWork(now: mirror.clock.now) else { return }
         let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
         throw CommandError(
             .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker goes on")

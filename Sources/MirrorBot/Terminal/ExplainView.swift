@@ -14,7 +14,7 @@ struct ExplainView {
 
     /// The whole answer.
     var lines: [String] {
-        [head] + facts.flatMap { row($0, $1) } + rules
+        [head] + facts.flatMap { row($0, $1) } + rules + obstacles
             + judgement(report.judgement, "how it was judged when it was decided")
             + judgement(report.judgementNow, "how it is judged by what is known now") + problem
     }
@@ -111,6 +111,17 @@ struct ExplainView {
                 let text = Printable.line("\(rule.code): \(rule.text)\(setting)")
                 return FigureGroup.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
                     ($0 == 0 ? "  · " : "    ") + $1
+                }
+            }
+    }
+
+    private var obstacles: [String] {
+        guard let obstacles = report.obstacles, !obstacles.isEmpty else { return [] }
+        return ["", terminal.bold("what keeps it from being sent")]
+            + obstacles.flatMap { obstacle in
+                let text = Printable.line(obstacle.sentence)
+                return FigureGroup.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
+                    ($0 == 0 ? "  ! " : "    ") + $1
                 }
             }
     }

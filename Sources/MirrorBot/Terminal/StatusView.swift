@@ -17,12 +17,13 @@ enum StatusView {
         lines.append(row("archive", archive(report, zone)))
         if let texts = report.archive.texts { lines += self.texts(texts, terminal) }
         lines += rows("classifier", classifier(report), terminal)
-        lines.append(row("worker", report.isRunning ? "running" : "not running"))
+        lines.append(row("worker", worker(report, zone)))
         if let spending = report.spending { lines.append(row("X", cost(spending))) }
         if report.suggestions > 0 {
             lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
         }
         if let undo = report.undo { lines.append(row("undo", words(for: undo))) }
+        if let examination = report.examination { lines.append(row("doctor", words(for: examination, zone))) }
         lines.append(row("next post", report.nextSlot.map { LocalTime($0, in: zone).description } ?? "none planned"))
         if !report.feeds.isEmpty {
             lines += ["", terminal.bold("what it hears")]
@@ -55,6 +56,7 @@ enum StatusView {
             switch verdict.state {
             case .healthy: terminal.green("●")
             case .paused, .hindered: terminal.yellow("◐")
+            case .unset: "○"
             case .failing: terminal.bold("✖")
             }
         return mark + " " + Printable.line(verdict.text)
@@ -65,9 +67,20 @@ enum StatusView {
         if feed.unreadable > 0 { parts.append("\(feed.unreadable) unreadable") }
         if feed.waiting > 0 { parts.append("\(feed.waiting) to be tried again") }
         if feed.givenUp > 0 { parts.append("\(feed.givenUp) given up") }
-        let head = "  " + Printable.padded(Printable.line(feed.feed), to: 16) + parts.joined(separator: ", ")
-        guard let error = feed.error else { return head }
-        return head + "\n    " + terminal.yellow("!") + " " + Printable.line(error)
+        // Why, and since when, stands once: among the reasons below.
+        if feed.error != nil { parts.append(terminal.yellow("cannot be read")) }
+        return "  " + Printable.padded(Printable.line(feed.feed), to: 16) + parts.joined(separator: ", ")
+    }
+
+    private static func worker(_ report: StatusReport, _ zone: TimeZone) -> String {
+        guard let worker = report.worker else { return report.isRunning ? "running" : "not running" }
+        switch worker.state {
+        case .running: return "running"
+        case .passes:
+            return "called by a schedule" + (worker.lastPass.map { ", last at \(LocalTime($0, in: zone))" } ?? "")
+        case .late, .absent:
+            return "not running" + (worker.beat.map { ", last heard of at \(LocalTime($0, in: zone))" } ?? "")
+        }
     }
 
     private static func recent(
@@ -145,11 +158,22 @@ enum StatusView {
     private static func cost(_ spending: StatusReport.SpendingState) -> String {
         let parts = spending.byPurpose.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.filter { $0.value > 0 }
             .map { "\($0.key.replacing("_", with: "-")) \(dollars($0.value))" }
-        let spent = "\(dollars(spending.spent)) of \(dollars(spending.budget)) spent in \(spending.month)"
+        let isWithin = spending.spent <= spending.budget
+        let spent =
+            isWithin
+            ? "\(dollars(spending.spent)) of \(dollars(spending.budget)) spent in \(spending.month)"
+            : "\(dollars(spending.spent)) spent in \(spending.month), more than the budget, now \(dollars(spending.budget))"
         return parts.isEmpty ? spent : "\(spent): \(parts.joined(separator: ", "))"
     }
 
     private static func dollars(_ amount: Double) -> String { String(format: "$%.2f", amount) }
+
+    private static func words(for examination: StatusReport.Examination, _ zone: TimeZone) -> String {
+        let found =
+            examination.failed + examination.warned == 0
+            ? "found nothing wrong" : "found \(examination.failed) failed, \(examination.warned) to be looked at"
+        return "\(found) at \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
+    }
 
     private static func words(for undo: StatusReport.UndoState) -> String {
         let parts = [

@@ -121,7 +121,8 @@ package actor FeedReader {
         try gate.check()
         if let resume = gate.pause(of: feed, at: clock.now) {
             await noteTrouble(
-                "it waits until \(resume.rfc3339), for the network takes no more requests before", isNew: true)
+                "it waits until \(resume.rfc3339), for the network takes no more requests before", .rateLimited,
+                isNew: true)
             return resume
         }
         do {
@@ -171,7 +172,7 @@ package actor FeedReader {
                 if !endings.contains(.refused) { try await noteSuccess(isWhole: endings.allSatisfy { $0 == .whole }) }
                 return !endings.contains(.stopped)
             } catch let error as NetworkError {
-                await noteTrouble("\(error)")
+                await noteTrouble("\(error)", error.code)
                 throw error
             }
         }
@@ -315,7 +316,7 @@ package actor FeedReader {
                 return try await readNewest(downTo: floor, handle, mayGoOn)
             } catch let error as NetworkError where Self.isAboutPage(error) {
                 // What is new was read; the gap is asked for again with the next look, for a while.
-                await noteTrouble("\(error)")
+                await noteTrouble("\(error)", error.code)
                 guard try await hasLasted(Self.refusalsLast, of: \.gap) else { return .refused }
                 try await giveUpGap(from: floor, to: lowest ?? present, error)
                 return .whole
@@ -422,7 +423,7 @@ package actor FeedReader {
                 return false
             } catch let error as NetworkError where Self.isAboutPage(error) {
                 // The page is asked for again with the next look, for a while; then the next sweep begins anew.
-                await noteTrouble("\(error)")
+                await noteTrouble("\(error)", error.code)
                 guard try await hasLasted(Self.refusalsLast, of: \.sweep), isHeard else { return false }
                 // What arrived there in time was heard. What was put in later was not, and nothing looks there again.
                 let end = max(lowest ?? present, floor)
@@ -617,7 +618,7 @@ package actor FeedReader {
         let now = clock.now
         let old = try await progress()
         var new = old
-        (new.error, new.errorSince) = (nil, nil)
+        (new.error, new.errorCode, new.errorSince) = (nil, nil, nil)
         if isWhole, old.gap == nil {
             lastRead = now
             let isRecent = old.read.map { (0..<Self.successLasts).contains(now.timeIntervalSince($0)) } ?? false
@@ -633,13 +634,14 @@ package actor FeedReader {
     ///
     /// - Parameters:
     ///   - trouble: What a person is to read.
+    ///   - code: The code of the error.
     ///   - isNew: Whether to note it only where nothing is noted yet.
-    private func noteTrouble(_ trouble: String, isNew: Bool = false) async {
+    private func noteTrouble(_ trouble: String, _ code: NetworkError.Code, isNew: Bool = false) async {
         guard var progress = try? await progress(), progress.error != trouble, !isNew || progress.error == nil else {
             return
         }
         progress.errorSince = progress.error == nil ? clock.now : progress.errorSince
-        progress.error = trouble
+        (progress.error, progress.errorCode) = (trouble, code.rawValue)
         guard (try? await table.store(progress, of: name)) != nil else { return }
         known = progress
     }

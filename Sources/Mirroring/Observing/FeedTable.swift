@@ -1,5 +1,5 @@
 package import Foundation
-package import Networks
+import Networks
 import Posts
 package import Storage
 
@@ -23,8 +23,9 @@ struct FeedProgress: Equatable, Sendable {
     var arrived = 0
     /// When everything a day back was last looked at again.
     var swept: Date?
-    /// What goes wrong, and since when.
+    /// What goes wrong, its code as in ``FeedHealth/errorCode``, and since when.
     var error: String?
+    var errorCode: String?
     var errorSince: Date?
 }
 
@@ -136,6 +137,8 @@ package struct FeedHealth: Codable, Equatable, Sendable {
     package var lagSeconds: Int?
     /// What goes wrong now; nil while nothing does.
     package var error: String?
+    /// The raw value of the error's `NetworkError.Code`; nil of rows that an earlier version wrote.
+    package var errorCode: String?
     package var errorSince: Date?
     /// Items that could not be read.
     package var unreadable = 0
@@ -146,9 +149,6 @@ package struct FeedHealth: Codable, Equatable, Sendable {
     package var unreached: [Unreached] = []
 
     package init(feed: String) { self.feed = feed }
-
-    /// Whether it is only not paid for now, as the hint of such a `NetworkError` tells.
-    var isUnpaid: Bool { error?.contains("X_BUDGET_USD_PER_MONTH") == true }
 }
 
 /// Positions in feeds, what goes wrong with them, and the items that have no action.
@@ -172,7 +172,7 @@ package struct FeedTable: Sendable {
             """
             SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
                 \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, \(value(FeedName.below(feed))) AS below,
-                read_ms, newest_ms, arrived, swept_ms, error, error_ms
+                read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms
             FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
             """)
         var progress = FeedProgress()
@@ -187,6 +187,7 @@ package struct FeedTable: Sendable {
         progress.arrived = Int(clamping: try row.optionalInteger("arrived") ?? 0)
         progress.swept = try row.optionalDate("swept_ms")
         progress.error = try row.optionalText("error")
+        progress.errorCode = try row.optionalText("error_code")
         progress.errorSince = try row.optionalDate("error_ms")
         return progress
     }
@@ -276,11 +277,13 @@ package struct FeedTable: Sendable {
 
     private static func writing(_ progress: FeedProgress, of feed: String, _ mirror: String) -> SQL {
         """
-        INSERT INTO feeds (mirror, feed, read_ms, newest_ms, arrived, swept_ms, error, error_ms)
+        INSERT INTO feeds (mirror, feed, read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms)
         VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
-            \(progress.arrived), \(progress.swept?.milliseconds), \(progress.error), \(progress.errorSince?.milliseconds))
+            \(progress.arrived), \(progress.swept?.milliseconds), \(progress.error), \(progress.errorCode),
+            \(progress.errorSince?.milliseconds))
         ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms, newest_ms = excluded.newest_ms,
-            arrived = excluded.arrived, swept_ms = excluded.swept_ms, error = excluded.error, error_ms = excluded.error_ms
+            arrived = excluded.arrived, swept_ms = excluded.swept_ms, error = excluded.error,
+            error_code = excluded.error_code, error_ms = excluded.error_ms
         """
     }
 
@@ -418,50 +421,59 @@ package struct FeedTable: Sendable {
 
     // MARK: Reports
 
-    /// How well each feed is heard, by name.
+    /// How well each feed is heard, by name, in one statement.
+    ///
+    /// - Throws: The store's error.
     package func health(now: Date) async throws -> [FeedHealth] {
-        let mirror = mirror
-        return try await storage.read { connection in
-            var feeds: [String: FeedHealth] = [:]
-            func change(_ feed: String, _ body: (inout FeedHealth) -> Void) {
-                body(&feeds[feed, default: FeedHealth(feed: feed)])
-            }
-            let rows = try connection.query(
-                "SELECT feed, read_ms, error, error_ms FROM feeds WHERE mirror = \(mirror)")
-            for row in rows {
-                let (read, since) = (try row.optionalDate("read_ms"), try row.optionalDate("error_ms"))
-                let error = try row.optionalText("error")
-                change(try row.text("feed")) { health in
-                    (health.lastSuccess, health.error, health.errorSince) = (read, error, since)
-                    health.lagSeconds = read.map { max(0, Int(now.timeIntervalSince($0))) }
+        var feeds: [String: FeedHealth] = [:]
+        func change(_ feed: String, _ body: (inout FeedHealth) -> Void) {
+            body(&feeds[feed, default: FeedHealth(feed: feed)])
+        }
+        for row in try await storage.query(healthSelection) {
+            let (name, state) = (try row.text("feed"), try row.optionalText("state"))
+            let (first, second) = (try row.optionalDate("first_ms"), try row.optionalDate("second_ms"))
+            switch try row.int("part") {
+            case 0:
+                let (error, code) = (try row.optionalText("error"), state)
+                change(name) { health in
+                    (health.lastSuccess, health.error, health.errorCode) = (first, error, code)
+                    health.errorSince = second
+                    health.lagSeconds = first.map { max(0, Int(now.timeIntervalSince($0))) }
                 }
-            }
-            let counts = try connection.query(
-                """
-                SELECT feed, state, COUNT(*) AS number FROM feed_items WHERE mirror = \(mirror) GROUP BY feed, state
-                """)
-            for row in counts {
-                let (state, number) = (FeedItem.State(rawValue: try row.text("state")), try row.int("number"))
+            case 1:
+                let number = try row.int("number")
                 // What is below the bot's posts would have been part of the feed.
-                change(FeedName.feed(of: try row.text("feed"))) { health in
-                    switch state {
+                change(FeedName.feed(of: name)) { health in
+                    switch state.flatMap(FeedItem.State.init(rawValue:)) {
                     case .unreadable: health.unreadable += number
                     case .waiting: health.waiting += number
                     case .givenUp, nil: health.givenUp += number
                     }
                 }
+            default:
+                guard let first, let second else { continue }
+                change(name) { $0.unreached.append(FeedHealth.Unreached(from: first, to: second)) }
             }
-            let gaps = try connection.query(
-                """
-                SELECT feed, from_ms, to_ms FROM feed_gaps WHERE mirror = \(mirror)
-                ORDER BY to_ms DESC, feed ASC LIMIT 100
-                """)
-            for row in gaps {
-                let stretch = FeedHealth.Unreached(from: try row.date("from_ms"), to: try row.date("to_ms"))
-                change(try row.text("feed")) { $0.unreached.append(stretch) }
-            }
-            return feeds.values.sorted { $0.feed < $1.feed }
         }
+        return feeds.values.sorted { $0.feed < $1.feed }
+    }
+
+    /// Feeds, their items by state, and the newest stretches that cannot be read any more, as parts 0, 1 and 2.
+    private var healthSelection: SQL {
+        """
+        SELECT 0 AS part, feed, error_code AS state, error, read_ms AS first_ms, error_ms AS second_ms, 0 AS number
+        FROM feeds WHERE mirror = \(mirror)
+        UNION ALL
+        SELECT 1 AS part, feed, state, NULL AS error, NULL AS first_ms, NULL AS second_ms, COUNT(*) AS number
+        FROM feed_items WHERE mirror = \(mirror) GROUP BY feed, state
+        UNION ALL
+        SELECT 2 AS part, feed, NULL AS state, NULL AS error, from_ms AS first_ms, to_ms AS second_ms, 0 AS number
+        FROM (
+            SELECT feed, from_ms, to_ms FROM feed_gaps WHERE mirror = \(mirror)
+            ORDER BY to_ms DESC, feed ASC LIMIT 100
+        ) AS gaps
+        ORDER BY part ASC, second_ms DESC, feed ASC
+        """
     }
 }
 
@@ -475,37 +487,5 @@ extension FeedItem {
         attempts = try row.int("attempts")
         next = try row.optionalDate("next_ms")
         noted = try row.date("noted_ms")
-    }
-}
-
-/// The refusals of credentials, for whoever asks how the mirror is.
-///
-/// Each refusal is noted when it happens, and none is worth an error where it cannot be.
-package struct RefusalTable: Sendable {
-    let storage: any StorageEngine
-    let mirror: String
-
-    package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
-        _ = try? await storage.note(
-            """
-            INSERT INTO refusals (mirror, role, error, since_ms, noted_ms)
-            VALUES (\(mirror), \(role.rawValue), \("\(error)"), \(now.milliseconds), \(now.milliseconds))
-            ON CONFLICT (mirror, role) DO UPDATE SET error = excluded.error, noted_ms = excluded.noted_ms
-            """)
-    }
-
-    package func clear(_ role: AccountRole) async {
-        _ = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
-    }
-
-    /// Since when, and in what words, each account is refused.
-    func all() async throws -> [AccountRole: (since: Date, error: String)] {
-        let rows = try await storage.query("SELECT role, error, since_ms FROM refusals WHERE mirror = \(mirror)")
-        var refusals: [AccountRole: (since: Date, error: String)] = [:]
-        for row in rows {
-            guard let role = AccountRole(rawValue: try row.text("role")) else { continue }
-            refusals[role] = (try row.date("since_ms"), try row.text("error"))
-        }
-        return refusals
     }
 }

@@ -75,7 +75,7 @@ package struct Finding: Codable, Equatable, Sendable {
 
 /// Looks at everything that a mirror needs, and asks each of its servers.
 ///
-/// Nothing stays changed but what a probe found, which is kept. On X, asking whose the credentials are costs what reading one account costs.
+/// Changes nothing; what a probe found is kept, and what was found at all by ``HumanMirror/keep(_:now:)``. On X, asking whose the credentials are costs what reading one account costs.
 package struct Doctor: Sendable {
     /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be refused.
     private static let clockTolerance: TimeInterval = 60
@@ -96,9 +96,8 @@ package struct Doctor: Sendable {
         findings += await examined("dictionary", dictionary)
         findings += await examined("time zone", zone)
         for role in AccountRole.allCases { findings += await examined(role.rawValue) { try await account(role) } }
-        findings += await examined("budget") { try await money(now: now) }
-        findings += await examined("silence", silence)
-        return findings + policies() + (await examined("worker") { try await worker(now: now) })
+        let seen = findings
+        return findings + (await examined("health") { try await health(besides: seen, now: now) })
     }
 
     /// What an examination finds; one that is not possible finds that.
@@ -110,9 +109,6 @@ package struct Doctor: Sendable {
 
     private func database() async throws -> [Finding] {
         if let problem = try await mirror.databaseProblem() { return [.fail("database", problem, .unavailable)] }
-        if let problem = try await mirror.table.record().move?.problem {
-            return [.fail("database", "mirror \(mirror.name) \(problem)", .configuration)]
-        }
         return [.ok("database", "\(mirror.configuration.storage), with the tables of this version")]
     }
 
@@ -140,16 +136,6 @@ package struct Doctor: Sendable {
         guard let zone = try await mirror.knownTimeZone() else { throw try await mirror.missingTimeZone() }
         if let sentence = try await mirror.zoneToCome() { return [.warn("time zone", sentence)] }
         return [.ok("time zone", zone.identifier)]
-    }
-
-    private func worker(now: Date) async throws -> [Finding] {
-        if let problem = try await mirror.workerProblem(now: now) { return [.warn("worker", problem)] }
-        let troubles = try await mirror.workTroubles()
-        guard !troubles.isEmpty else { return [.ok("worker", "one does the mirror's work")] }
-        let fix = "mend what the line names; the worker tries it again by itself, and its log tells of each try"
-        return troubles.map {
-            $0.stopsWork ? .fail("worker", $0.text, .unavailable, fix: fix) : .warn("worker", $0.text, fix: fix)
-        }
     }
 
     // MARK: Accounts
@@ -317,83 +303,37 @@ package struct Doctor: Sendable {
         return findings
     }
 
-    // MARK: Money and rules
+    // MARK: Health
 
-    private func money(now: Date) async throws -> [Finding] {
-        guard try await FoundAccounts(in: mirror).networks.contains(.x) else { return [] }
-        let spending = try await mirror.spending.spending(at: now)
-        let left =
-            "\(spending.left) of the month's \(spending.budget) is left until \(spending.renews.rfc3339.prefix(10))"
-        guard spending.left < XPrices.current.postCreate else { return [.ok("budget", left)] }
-        return [.warn("budget", "X is left alone: \(left)", fix: "raise X_BUDGET_USD_PER_MONTH, or wait")]
-    }
-
-    private func silence() async throws -> [Finding] {
-        let problem = mirror.configuration.uselessHold(try await FoundAccounts(in: mirror))
-        return problem.map { [.warn("silence", $0, fix: "run mirror-bot login, or unset it")] } ?? []
-    }
-
-    private func policies() -> [Finding] {
-        let configuration = mirror.configuration
-        guard configuration.botNetwork == .x else { return [] }
-        return [
-            configuration.x.mayPublish
-                ? .ok("policies", "X_ACKNOWLEDGE_POLICY is yes: posts and replies are sent")
-                : .warn(
-                    "policies", "X_ACKNOWLEDGE_POLICY is no: neither posts nor replies are sent",
-                    fix: "read what X asks of a mirror in the README, then set it to yes")
-        ]
+    /// What the mirror's health tells beyond what was examined, and that all is well where nothing is wrong.
+    private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
+        let reading = try await HealthReader(mirror).reading(now: now)
+        let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))
+        let found = Health(reading.facts).findings.filter { !bad.contains($0.subject) }
+        let named = bad.union(found.map(\.subject))
+        var fine: [Finding] = []
+        if let spending = reading.spending, !named.contains("budget") {
+            fine.append(
+                .ok(
+                    "budget",
+                    "\(spending.left) of the month's \(spending.budget) is left until "
+                        + "\(spending.renews.rfc3339.prefix(10))"))
+        }
+        if mirror.configuration.botNetwork == .x, !named.contains("policies") {
+            fine.append(.ok("policies", "X_ACKNOWLEDGE_POLICY is yes: posts and replies are sent"))
+        }
+        if !named.contains("worker") { fine.append(.ok("worker", "one does the mirror's work")) }
+        return found + fine
     }
 }
 
 extension HumanMirror {
-    /// A lease that nobody has beaten on for so long, in seconds, is nobody's.
-    package static let usualSilence: TimeInterval = 60
-
-    /// Why the mirror does not do its work now; nil if it does.
-    ///
-    /// Asks the database alone, so that it may be called every minute.
-    ///
-    /// - Parameters:
-    ///   - now: The present.
-    ///   - silence: How old the worker's last beat may be, in seconds.
-    /// - Returns: The first thing that a person would have to mend.
-    /// - Throws: The store's error.
-    package func impediment(now: Date, silence: TimeInterval = usualSilence) async throws -> Finding? {
-        if let problem = try await table.record().move?.problem { return .fail("mirror", problem, .configuration) }
-        let accounts = try await FoundAccounts(in: self)
-        if let problem = accounts.problem(.bot) { return .fail("bot", problem, .configuration) }
-        if try await knownTimeZone() == nil { return .fail("time zone", try await missingTimeZone()) }
-        if let (since, error) = try await refusals.all()[.bot] {
-            return .fail("bot", "the network refuses the credentials since \(since.rfc3339): \(error)", .refused)
-        }
-        if let problem = try await databaseProblem() { return .fail("database", problem, .unavailable) }
-        if let problem = try await workerProblem(now: now, silence: silence) { return .fail("worker", problem, .later) }
-        guard try await table.pause(at: now) == nil else { return nil }
-        return try await workTroubles().first(where: \.stopsWork).map { .fail("worker", $0.text, .unavailable) }
-    }
-
-    /// Why no worker does the mirror's work; nil if one does.
-    ///
-    /// - Parameters:
-    ///   - now: The present.
-    ///   - silence: From which age on its last beat is too old, in seconds.
-    /// - Returns: What there is to say of it.
-    /// - Throws: The store's error.
-    package func workerProblem(now: Date, silence: TimeInterval = usualSilence) async throws -> String? {
-        guard let silent = try await LeaseTable(storage: storage, mirror: name).record()?.silence(at: now) else {
-            return "none is running; start one with mirror-bot run"
-        }
-        guard silent >= silence else { return nil }
-        return "its last beat was \(Int(silent)) s ago; after \(Int(silence)) s it counts as gone"
-    }
-
     /// Why the database takes no changes; nil if it does, or is merely busy.
     ///
-    /// Tries one that needs some room, and takes it back.
+    /// Tries one that needs some room, and rolls it back.
     ///
     /// - Throws: The store's error, if the database cannot be used at all.
-    func databaseProblem() async throws -> String? {
+    fileprivate func databaseProblem() async throws -> String? {
         if let problem = configuration.storage.lackOfRoom { return problem }
         struct Taken: Error {}
         let text = String(repeating: " ", count: 20_000)
@@ -412,6 +352,44 @@ extension HumanMirror {
             return "\(error)"
         } catch let error as StorageError where [.busy, .serialization].contains(error.code) {
             return nil
+        }
+    }
+
+    /// What `doctor` found the last time, and when; nil if it never examined the mirror.
+    ///
+    /// - Throws: The store's error.
+    package func lastFindings() async throws -> (findings: [Finding], at: Date)? {
+        let rows = try await storage.query(
+            """
+            SELECT subject, verdict, text, fix, cause, noted_ms FROM findings WHERE mirror = \(name) ORDER BY position
+            """)
+        guard let first = rows.first else { return nil }
+        let findings = try rows.map { row in
+            Finding(
+                subject: try row.text("subject"),
+                verdict: Finding.Verdict(rawValue: try row.text("verdict")) ?? .warn, text: try row.text("text"),
+                fix: try row.optionalText("fix"),
+                cause: try row.optionalText("cause").flatMap(Finding.Cause.init(rawValue:)))
+        }
+        return (findings, try first.date("noted_ms"))
+    }
+
+    /// Keeps what an examination found, in place of the last one; nothing where the mirror lives elsewhere.
+    ///
+    /// - Throws: The store's error.
+    package func keep(_ findings: [Finding], now: Date) async throws {
+        guard try await table.record().move?.problem == nil else { return }
+        let name = name
+        try await storage.transaction { connection in
+            try connection.execute("DELETE FROM findings WHERE mirror = \(name)")
+            for (position, finding) in findings.enumerated() {
+                try connection.execute(
+                    """
+                    INSERT INTO findings (mirror, position, subject, verdict, text, fix, cause, noted_ms)
+                    VALUES (\(name), \(position), \(finding.subject), \(finding.verdict.rawValue), \(finding.text),
+                        \(finding.fix), \(finding.cause?.rawValue), \(now.milliseconds))
+                    """)
+            }
         }
     }
 }

@@ -172,6 +172,8 @@ package struct ExplainReport: Codable, Sendable {
     package var undo: TakingBack?
     /// The rules that spoke, the one that decided first.
     package var rules: [ReportedReason] = []
+    /// What keeps an action that waits from being sent, as the mirror is now; nil for one that does not wait.
+    package var obstacles: [Obstacle]?
     package var verdict: Verdict?
     /// How a favorite was judged when it was decided.
     package var judgement: Judgement?
@@ -226,6 +228,9 @@ package struct ExplainReporter: Sendable {
         report.pictures = ExplainReport.AttachedPicture.all(of: action)
         report.rest = action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) }
         report.rules = try await rules(about: action)
+        if [.planned, .claimed, .suggested].contains(action.state) {
+            report.obstacles = try await mirror.health(now: now).whatKeeps(action.kind)
+        }
         if action.kind == .favorite { try await judge(action, in: &report) }
         return report
     }

@@ -20,8 +20,18 @@ extension HumanMirror {
     package func setupSteps() async throws -> [SetupStep] {
         let record = try await table.record()
         guard record.activated == nil || record.past == nil else { return [] }
-        let accounts = try await FoundAccounts(in: self)
-        let posts = try await archive.count()
+        return try await setupSteps(record, try await FoundAccounts(in: self), posts: try await archive.count())
+    }
+
+    /// The steps of a mirror that has not worked yet.
+    ///
+    /// - Parameters:
+    ///   - record: The mirror's row.
+    ///   - accounts: Its accounts.
+    ///   - posts: How many posts the archive has.
+    /// - Returns: The steps, done or not.
+    /// - Throws: The store's error.
+    func setupSteps(_ record: MirrorRecord, _ accounts: FoundAccounts, posts: Int) async throws -> [SetupStep] {
         let zone = configuration.timeZone != nil || record.timeZone != nil
         let human = configuration.network(of: .human).rawValue
         // As the person called it, so that it can be copied.

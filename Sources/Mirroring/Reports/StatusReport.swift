@@ -2,6 +2,7 @@ package import Archive
 import Conduct
 import Favorites
 package import Foundation
+import MeCab
 import Networks
 package import Outbox
 package import Posts
@@ -153,47 +154,53 @@ package struct StatusReport: Codable, Sendable {
         package var words: [String]?
     }
 
-    /// How it is, for who reads one line.
-    package struct Verdict: Codable, Equatable, Sendable {
+    package typealias Verdict = Health.Verdict
+
+    /// Who does the mirror's work.
+    package struct WorkerState: Codable, Equatable, Sendable {
         package enum State: String, Codable, Sendable {
-            case healthy
-            /// A person wants it so.
-            case paused
-            /// It sends and hears, but another part of its work fails each time.
-            case hindered
-            /// Nothing is sent, or heard, until somebody does something.
-            case failing
+            case running
+            /// `run --once` is called again and again, as by cron.
+            case passes
+            case late
+            case absent
         }
 
         package var state: State
-        package var text: String
+        /// The name of the process that held the mirror last; nil if none ever did.
+        package var name: String?
+        /// When a worker last showed that it lives; nil if none ever did.
+        package var beat: Date?
+        /// When `run --once` last ended; nil if a worker that goes on has held the mirror since.
+        package var lastPass: Date?
 
-        /// - Parameters:
-        ///   - idle: Why the bot does not do what it could, the most important first.
-        ///   - pause: That a person wants it so; nil if nobody does.
-        ///   - troubles: What the worker cannot do, the worst first.
-        ///   - knowsPast: Whether the human's past has been read: before that nothing is posted or answered.
-        ///   - next: When the next post leaves, in words; nil if none is planned.
-        init(idle: [String], pause: Pause?, troubles: [WorkTrouble] = [], knowsPast: Bool, next: String?) {
-            let silence = "nothing is sent: "
-            if pause != nil {
-                (state, text) = (.paused, idle.first.map { String($0.dropFirst(silence.count)) } ?? "the mirror pauses")
-            } else if let obstacle = idle.first(where: { $0.hasPrefix(silence) }) {
-                (state, text) = (.failing, "not sending: " + obstacle.dropFirst(silence.count))
-            } else if let trouble = troubles.first {
-                state = trouble.stopsWork ? .failing : .hindered
-                text = (trouble.stopsWork ? "not hearing: " : "working, but ") + trouble.text
-            } else if !knowsPast {
-                (state, text) = (.hindered, "working, but " + IdleReasons.unknownPast)
-            } else {
-                (state, text) = (.healthy, "healthy, " + (next.map { "next post \($0)" } ?? "no post planned today"))
-            }
+        init(_ fact: WorkerFact, _ lease: LeaseRecord?) {
+            state =
+                switch fact {
+                case .running: .running
+                case .passes: .passes
+                case .late, .passLate: .late
+                case .absent: .absent
+                }
+            name = lease.flatMap { $0.owner.isEmpty ? nil : $0.owner }
+            beat = lease.map { Date(milliseconds: $0.updatedMilliseconds) }
+            lastPass = lease?.lastPass
         }
+    }
+
+    /// The last examination by `doctor`, which is not repeated here: that would ask the networks, at a price on X.
+    package struct Examination: Codable, Equatable, Sendable {
+        package var at: Date
+        package var failed: Int
+        package var warned: Int
     }
 
     package var schema = "mirror-bot/status/2"
     /// Nil in reports of earlier versions.
     package var verdict: Verdict?
+    /// What keeps the mirror from a part of its work, and what its operator should know; nil in reports of earlier
+    /// versions.
+    package var obstacles: [Obstacle]?
     /// What is to be done before the mirror works; nil once it has worked.
     package var setup: [SetupStep]?
     package var mirror: String
@@ -215,13 +222,18 @@ package struct StatusReport: Codable, Sendable {
     package var undo: UndoState?
     package var today: LocalDay?
     package var slots: [PlanReport.Slot]
+    /// When the next post is due, be it on another day than today; nil if none is planned or foreseen.
     package var nextSlot: Date?
     package var recent: [Recent]
     /// Whether a worker holds the mirror now.
     package var isRunning: Bool
+    /// Nil in reports of earlier versions.
+    package var worker: WorkerState?
+    /// Nil if `doctor` never examined the mirror.
+    package var examination: Examination?
     /// How well each feed is heard.
     package var feeds: [FeedHealth] = []
-    /// Why the bot does not do one of the things it could do, a sentence each.
+    /// The obstacles as sentences.
     package var idle: [String]
 }
 
@@ -245,48 +257,60 @@ package struct StatusReporter: Sendable {
     /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not thrown.
     package func report(now: Date) async throws -> StatusReport {
         let configuration = mirror.configuration
-        let record = try await mirror.table.record()
-        let zone = record.zone ?? configuration.timeZone
-        let outbox = mirror.outbox(lease: nil)
-        let posts = try await mirror.archive.count()
-        let span = try await mirror.archive.span()
+        var reading = try await HealthReader(mirror).reading(now: now)
+        let (record, outbox, zone) = (reading.record, mirror.outbox(lease: nil), reading.facts.zone)
         let today = zone.map { LocalTime(now, in: $0).day }
         let plan = try await plan(today, zone, now: now)
-        let (classifier, problem) = await classifier()
-        let suggestions = try await outbox.suggestionCount()
-        var recent: [StatusReport.Recent] = []
-        for action in try await outbox.recent(recentShown) { recent.append(await self.recent(of: action)) }
-        let accounts = try await FoundAccounts(in: mirror)
-        let spending = accounts.networks.contains(.x) ? try await mirror.spending.spending(at: now) : nil
-        let isRunning = try await mirror.workerProblem(now: now) == nil
-        var troubles = try await troubles(record, outbox, now: now)
-        troubles.feeds = try await mirror.feeds.health(now: now)
-        if isRunning { troubles.work = try await mirror.workTroubles() }
-        let idle = IdleReasons(
-            configuration: configuration, accounts: accounts, spending: spending, zone: zone,
-            namedZone: record.archiveTimeZone, posts: posts, knowsPast: record.past != nil, plan: plan,
-            isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions,
-            troubles: troubles)
-        let nextSlot = plan?.slots.first { $0.due > now && [PlanReport.preview, "planned"].contains($0.state) }?.due
-        let verdict = StatusReport.Verdict(
-            idle: idle.sentences, pause: troubles.pause, troubles: troubles.work, knowsPast: record.past != nil,
-            next: nextSlot.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
-        let setup = try await mirror.setupSteps()
-        let zones = try await mirror.archive.zones(home: zone ?? .gmt).spans.map(ZonesReport.Line.init)
+        let (classifier, fact) = try await classifier(hasDecided: reading.numbers.hasFavorites)
+        reading.facts.classifier = fact
+        reading.facts.isSilentDay = plan.map { $0.isStored && $0.slots.isEmpty } ?? false
+        let numbers = reading.numbers
+        if numbers.unconfirmed > 0 {
+            let since = now - 86_400
+            reading.facts.unconfirmed = try await outbox.unconfirmed(since: since, limit: Self.unconfirmedSearched)
+        }
+        reading.facts.setAside = try await outbox.setAside(limit: Self.setAsideShown)
+        let pending = [PlanReport.preview, ActionState.planned.rawValue, ActionState.claimed.rawValue]
+        var next = [plan?.slots.first { $0.due > now && pending.contains($0.state) }?.due, numbers.next]
+            .compactMap(\.self).min()
+        if next == nil, reading.facts.knowsPast, reading.facts.posts > 0 {
+            next = try await foreseen(today, zone, now: now)
+        }
+        let health = Health(reading.facts, next: next.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
+        let spans = numbers.zones == 0 ? [] : try await mirror.archive.zones(home: zone ?? .gmt).spans
+        let zones = spans.map(ZonesReport.Line.init)
         return StatusReport(
-            verdict: verdict, setup: setup.isEmpty ? nil : setup, mirror: configuration.mirror,
+            verdict: health.verdict, obstacles: health.obstacles,
+            setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup, mirror: configuration.mirror,
             storage: "\(configuration.storage)",
             human: record.humanHandle,
-            bot: record.botHandle, accounts: accounts.states(record),
-            spending: spending.map(StatusReport.SpendingState.init),
+            bot: record.botHandle, accounts: reading.accounts.states(record),
+            spending: reading.spending.map(StatusReport.SpendingState.init),
             timeZone: record.timeZone ?? configuration.timeZoneName, zones: zones.isEmpty ? nil : zones,
             archive: .init(
-                posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest,
-                texts: StatusReport.TextState(try await mirror.unsentTexts(), mirror.configuration.fitness),
+                posts: reading.facts.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
+                newest: numbers.span?.newest, texts: StatusReport.TextState(reading.texts, configuration.fitness),
                 pictures: try await pictures()),
-            classifier: classifier, suggestions: suggestions,
-            undo: StatusReport.UndoState(try await outbox.undoTally()), today: today, slots: plan?.slots ?? [],
-            nextSlot: nextSlot, recent: recent, isRunning: isRunning, feeds: troubles.feeds, idle: idle.sentences)
+            classifier: classifier, suggestions: reading.facts.suggestions,
+            undo: StatusReport.UndoState(numbers.undo), today: today, slots: plan?.slots ?? [],
+            nextSlot: next, recent: try await recent(outbox), isRunning: reading.facts.worker == .running,
+            worker: StatusReport.WorkerState(reading.facts.worker, reading.lease),
+            examination: numbers.examination,
+            feeds: reading.facts.feeds, idle: health.obstacles.map(\.sentence))
+    }
+
+    /// Days whose plan is foreseen where none is stored that has a post.
+    private static let daysForeseen = 7
+
+    /// When the first post of the coming days would leave.
+    private func foreseen(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> Date? {
+        guard let today, let zone, mirror.configuration.schedule.maximumPerDay > 0 else { return nil }
+        for ahead in 1...Self.daysForeseen {
+            let day = try await PlanReporter(mirror: mirror, zone: zone).slots(of: today.advanced(by: ahead), now: now)
+            let pending = [PlanReport.preview, ActionState.planned.rawValue]
+            if let slot = day?.slots.first(where: { $0.text != nil && pending.contains($0.state) }) { return slot.due }
+        }
+        return nil
     }
 
     private func pictures() async throws -> StatusReport.PictureState? {
@@ -295,29 +319,31 @@ package struct StatusReporter: Sendable {
         return StatusReport.PictureState(posts: posts, files: files)
     }
 
-    /// `20:13 (in 2 h)`.
+    /// `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
     private static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
         let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
-        return
-            "\(LocalTime(date, in: zone).minute) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
+        let (time, today) = (LocalTime(date, in: zone), LocalTime(now, in: zone).day)
+        let clock = time.day == today ? "\(time.minute)" : "\(time)"
+        return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
     }
 
-    private func troubles(_ record: MirrorRecord, _ outbox: OutboxStore, now: Date) async throws -> Troubles {
-        var troubles = Troubles()
-        troubles.refusals = try await mirror.refusals.all()
-        troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
-            .filter(\.isUnconfirmed)
-        troubles.database = try await mirror.databaseProblem()
-        troubles.move = record.move?.problem
-        troubles.setAside = try await outbox.setAside(limit: Self.setAsideShown)
-        troubles.pause = record.pause.flatMap { $0.holds(at: now) ? $0 : nil }
-        return troubles
+    /// The last actions that came to an end or are on their way, with the names of all people in one query.
+    private func recent(_ outbox: OutboxStore) async throws -> [StatusReport.Recent] {
+        let actions = try await outbox.recent(recentShown, isOver: true)
+        let names = try await mirror.people.names(of: actions.compactMap(\.target?.author))
+        return actions.map { action in
+            let person = action.target.map { target in
+                ReportedPerson(
+                    account: target.author.reference, name: names[target.author] ?? target.author.value)
+            }
+            return recent(of: action, person)
+        }
     }
 
-    private func recent(of action: Action) async -> StatusReport.Recent {
+    private func recent(of action: Action, _ person: ReportedPerson?) -> StatusReport.Recent {
         StatusReport.Recent(
             id: action.id, kind: action.kind, state: action.state, at: action.updated,
-            person: await mirror.people.reported(action), reason: action.reason, reasonText: action.told?.text,
+            person: person, reason: action.reason, reasonText: action.told?.text,
             text: action.text, pictures: action.pictureCount, language: action.wording?.language,
             why: action.explanation?.summary,
             rate: action.explanation?.favoriteRate,
@@ -326,30 +352,35 @@ package struct StatusReporter: Sendable {
                 : action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name))
     }
 
-    private func plan(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> PlanReport? {
+    private func plan(
+        _ today: LocalDay?, _ zone: TimeZone?, now: Date
+    ) async throws -> (isStored: Bool, slots: [PlanReport.Slot])? {
         guard let today, let zone else { return nil }
-        return try await PlanReporter(mirror: mirror, zone: zone).report(on: today, now: now)
+        return try await PlanReporter(mirror: mirror, zone: zone).slots(of: today, now: now)
     }
 
-    private func classifier() async -> (StatusReport.ClassifierState?, String?) {
+    /// The classifier as it is reported, and as a fact of the mirror's health.
+    private func classifier(hasDecided: Bool) async throws -> (StatusReport.ClassifierState?, ClassifierFact?) {
         do {
             let status = try await mirror.favorites().status()
-            return (
-                StatusReport.ClassifierState(
-                    favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
-                    wordless: status.wordless.map(Int.init), counts: status.features, waiting: waiting(status),
-                    weights: status.weights.map(ReportedWeights.init)), nil
-            )
+            var problem: String?
+            if case .unavailable(let error) = status.counts { problem = error.description }
+            let state = StatusReport.ClassifierState(
+                favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
+                wordless: status.wordless.map(Int.init), counts: status.features,
+                waiting: problem ?? status.waiting.map { "\($0) learned" },
+                weights: status.weights.map(ReportedWeights.init))
+            if let problem { return (state, .noCounts(problem)) }
+            let learned = ClassifierFact.Learned(
+                favorites: state.favorites, normals: state.normals, seen: state.seen,
+                needed: mirror.configuration.favorites.minimumPerCategory, hasDecided: hasDecided)
+            return (state, .learned(learned))
+        } catch let error as MeCabError {
+            return (nil, .noDictionary("\(error)"))
         } catch {
-            return (nil, "\(error)")
+            return (nil, .noCounts("\(error)"))
         }
     }
-}
-
-/// Why favorites wait, or nil.
-private func waiting(_ status: TrainingStatus) -> String? {
-    if case .unavailable(let error) = status.counts { return error.description }
-    return status.waiting.map { "\($0) learned" }
 }
 
 extension FoundAccounts {

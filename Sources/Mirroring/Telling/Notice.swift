@@ -21,6 +21,8 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     case clock
     /// Something waits for a person's decision.
     case review
+    /// Nothing can be posted as things are: nothing was learned, or the network's rules were not agreed to.
+    case idle
 
     /// How long it must hold before anybody is told, in seconds: much passes by itself.
     var patience: TimeInterval {
@@ -30,14 +32,14 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .clock: 600
         // A refusal that stays ends the worker after 12 minutes, which is told at once.
         case .refused, .humanRefused, .failing: 900
-        case .unreachable: 3_600
+        case .unreachable, .idle: 3_600
         }
     }
 
     /// Whether the mirror does not do all of its work while it holds.
     var stopsWork: Bool {
         switch self {
-        case .stopped, .refused, .database, .failing, .unreachable, .budget: true
+        case .stopped, .refused, .database, .failing, .unreachable, .budget, .idle: true
         case .humanRefused, .clock, .review: false
         }
     }
@@ -53,6 +55,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .budget: "the budget for X is used up"
         case .clock: "this machine's clock is wrong"
         case .review: "something waits for you"
+        case .idle: "nothing can be posted"
         }
     }
 
@@ -70,6 +73,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .budget: "X is left alone\(about). X_BUDGET_USD_PER_MONTH changes that."
         case .clock: "It is \(detail ?? "far") off that of the network. Let a time server set it."
         case .review: "\(detail ?? "Something waits for your decision: mirror-bot status")."
+        case .idle: "Nothing is posted\(about). mirror-bot status says what to do."
         }
     }
 }

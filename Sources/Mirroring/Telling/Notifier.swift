@@ -14,8 +14,8 @@ package final class WorkerPulse: @unchecked Sendable {
     private let lock = NSLock()
     private var holds = false
     private var lastWork: TimeInterval?
-    private var failing: [WorkTrouble] = []
-    private var hasReadTroubles = false
+    private var failing: [WorkFault] = []
+    private var hasReadFaults = false
     private var lead: TimeInterval?
 
     package init() {}
@@ -29,19 +29,19 @@ package final class WorkerPulse: @unchecked Sendable {
     /// Whether it has done something since it began.
     var hasWorked: Bool { lock.withLock { lastWork != nil } }
 
-    /// The parts whose last try failed, the oldest trouble first.
-    var troubles: [WorkTrouble] { lock.withLock { failing } }
+    /// The parts whose last try failed, the oldest fault first.
+    var faults: [WorkFault] { lock.withLock { failing } }
 
-    /// Whether ``troubles`` includes those that earlier processes stored; before that, an empty list means nothing.
-    var knowsEarlierTroubles: Bool { lock.withLock { hasReadTroubles } }
+    /// Whether ``faults`` includes those that earlier processes stored; before that, an empty list means nothing.
+    var knowsEarlierFaults: Bool { lock.withLock { hasReadFaults } }
 
-    /// Replaces the troubles.
+    /// Replaces the faults.
     ///
     /// - Parameters:
-    ///   - troubles: The parts whose last try failed.
-    ///   - isComplete: Whether the troubles that earlier processes stored have been read.
-    func fails(_ troubles: [WorkTrouble], isComplete: Bool) {
-        lock.withLock { (failing, hasReadTroubles) = (troubles, isComplete) }
+    ///   - faults: The parts whose last try failed.
+    ///   - isComplete: Whether the faults that earlier processes stored have been read.
+    func fails(_ faults: [WorkFault], isComplete: Bool) {
+        lock.withLock { (failing, hasReadFaults) = (faults, isComplete) }
     }
 
     /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while that is not known.
@@ -97,9 +97,17 @@ package actor Notifier {
         let now = mirror.clock.now
         do {
             let mirror = try await currentMirror()
-            let findings = try await mirror.noticeFindings(pulse, now: now)
-            if configuration.tells { try await tell(findings, now: now) }
-            if mirror.doesItsWork(pulse, findings) { await beat() }
+            let facts = try await HealthReader(mirror).reading(now: now, pulse: pulse).facts
+            let health = Health(facts)
+            // It is told of from memory in case that nothing can be written.
+            databaseAwaySince = facts.store.map { $0.since ?? databaseAwaySince ?? now }
+            if configuration.tells {
+                var findings = health.notices(
+                    knowsFaults: facts.knowsFaults, knowsClock: facts.clockLead != nil, now: now)
+                if pulse.hasWorked { findings[.stopped] = .isOver }
+                try await tell(findings, now: now)
+            }
+            if health.verdict.isWell, pulse.isLively(uptime: mirror.clock.uptime) { await beat() }
         } catch is CancellationError {
             return
         } catch is StorageError {
@@ -124,7 +132,7 @@ package actor Notifier {
     /// Whether what a network refuses is the human's account and not the bot's, without which there is enough to do.
     package var isHumanRefusedAlone: Bool {
         get async {
-            guard let refused = try? await mirror.refusals.all() else { return false }
+            guard let refused = try? await mirror.refusals.rows().refusals else { return false }
             return refused[.human] != nil && refused[.bot] == nil
         }
     }
@@ -143,7 +151,7 @@ package actor Notifier {
     ) async throws {
         let known = memory.filter { unsaved.contains($0.cause) }
         let (notices, rows) = try await mirror.notices.take(findings, knowing: known, now: now)
-        (memory, unsaved, databaseAwaySince) = (rows, [], nil)
+        (memory, unsaved) = (rows, [])
         for notice in notices {
             guard let index = memory.firstIndex(where: { $0.cause == notice.cause }), await send(notice, isLast) else {
                 continue
@@ -192,90 +200,5 @@ package actor Notifier {
         lastBeat = uptime
         guard let problem = await sender.beat() else { return }
         mirror.logger.warning("Heartbeat not delivered", metadata: [LogKeys.error: "HEARTBEAT_URL: \(problem)"])
-    }
-}
-
-extension HumanMirror {
-    /// A clock that is wrong by more is worth a word, in seconds.
-    private static let clockTolerance: TimeInterval = 60
-
-    /// What there is to be told of the mirror now, cause by cause; what cannot be known is missing.
-    ///
-    /// - Parameters:
-    ///   - pulse: What the process knows of its worker.
-    ///   - now: The present.
-    /// - Returns: What holds, and what does not.
-    /// - Throws: The store's error.
-    func noticeFindings(_ pulse: WorkerPulse, now: Date) async throws -> [NoticeCause: NoticeFinding] {
-        var findings: [NoticeCause: NoticeFinding] = [:]
-        if pulse.hasWorked { findings[.stopped] = .isOver }
-        let refused = try await refusals.all()
-        findings[.refused] = refused[.bot].map { .holds(since: $0.since) } ?? .isOver
-        findings[.humanRefused] = refused[.human].map { .holds(since: $0.since) } ?? .isOver
-        let lasting = pulse.troubles.filter(\.isLasting)
-        let isDatabaseAway = lasting.contains(where: \.isOfDatabase)
-        findings[.database] =
-            try await databaseProblem() == nil && !isDatabaseAway ? .isOver : .holds(since: now)
-        findings[.budget] = try await budgetFinding(now: now)
-        let unread = try await feeds.health(now: now).filter { $0.error != nil }
-        let failing = Self.failing(lasting.filter { !$0.isOfDatabase }, besides: unread.map(\.feed))
-        // A process that has just begun does not know yet whether what failed before it began works again.
-        findings[.failing] = failing == .isOver && !pulse.knowsEarlierTroubles ? nil : failing
-        findings[.unreachable] = Self.unreachable(unread, isUnpaid: findings[.budget] != .isOver)
-        if let lead = pulse.clockLead {
-            findings[.clock] =
-                abs(lead) > Self.clockTolerance ? .holds(since: now, detail: "\(Int(abs(lead))) s") : .isOver
-        }
-        findings[.review] = try await reviewFinding(now: now)
-        return findings
-    }
-
-    private func reviewFinding(now: Date) async throws -> NoticeFinding {
-        let outbox = outbox(lease: nil)
-        let suggested = try await outbox.suggestionCount()
-        let proposed = try await outbox.undoTally().proposed
-        var parts: [String] = []
-        if suggested > 0 {
-            let subject = suggested == 1 ? "1 action waits" : "\(suggested) actions wait"
-            parts.append("\(subject) for your decision: mirror-bot suggestions")
-        }
-        if proposed > 0 {
-            parts.append("\(proposed) of the bot's posts outlived their originals: mirror-bot undo proposed")
-        }
-        return parts.isEmpty ? .isOver : .holds(since: now, detail: parts.joined(separator: "; "))
-    }
-
-    private func budgetFinding(now: Date) async throws -> NoticeFinding {
-        guard try await FoundAccounts(in: self).networks.contains(.x) else { return .isOver }
-        let spending = try await spending.spending(at: now)
-        guard spending.left < XPrices.current.postCreate else { return .isOver }
-        let detail = " until \(spending.renews.rfc3339.prefix(10)), \(spending.left) of \(spending.budget) being left"
-        return .holds(since: now, detail: detail)
-    }
-
-    /// What fails each time, for another reason than that a feed cannot be read: that is told of the network.
-    private static func failing(_ troubles: [WorkTrouble], besides unread: [String]) -> NoticeFinding {
-        let troubles = troubles.filter { !unread.contains($0.part) }
-        guard let since = troubles.map(\.since).min() else { return .isOver }
-        return .holds(since: since, detail: troubles.map(\.subject).joined(separator: "; "))
-    }
-
-    private static func unreachable(_ unread: [FeedHealth], isUnpaid: Bool) -> NoticeFinding {
-        // What is not paid for is not read either, and told of with the budget.
-        guard !isUnpaid else { return .isOver }
-        let unread = unread.filter { !$0.isUnpaid }
-        guard let since = unread.compactMap(\.errorSince).min() else { return .isOver }
-        return .holds(since: since, detail: unread.map(\.feed).joined(separator: ", "))
-    }
-
-    /// Whether the bot sends and hears, as far as that is up to it: a dead man's switch asks nothing else.
-    ///
-    /// A human's account that cannot be read keeps it from nothing, nor does a feed that waits for its share or for money.
-    func doesItsWork(_ pulse: WorkerPulse, _ findings: [NoticeCause: NoticeFinding]) -> Bool {
-        guard pulse.isLively(uptime: clock.uptime),
-            !pulse.troubles.contains(where: { $0.isLasting && ($0.stopsWork || $0.isOfDatabase) })
-        else { return false }
-        let causes: [NoticeCause] = [.refused, .database] + (configuration.botNetwork == .x ? [.budget] : [])
-        return causes.allSatisfy { findings[$0] == .isOver }
     }
 }

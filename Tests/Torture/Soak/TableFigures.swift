@@ -8,6 +8,7 @@ struct TableFigures: Codable, Equatable, Sendable {
         "mirrors", "posts", "people", "examples", "feature_counts", "counters", "plans", "actions", "leases",
         "cursors", "credentials", "posting_days", "feeds", "feed_items", "feed_gaps", "refusals", "spending",
         "settings", "never_texts", "forgotten", "muted", "notices", "weights", "pictures", "zones", "probes",
+        "findings",
     ]
 
     /// Rows by table.

@@ -37,6 +37,7 @@ struct TableRule: Sendable {
         atMost("pictures", 0, "no archive has files of pictures"),
         atMost("zones", 0, "nobody moves"),
         atMost("probes", 1, "what the bot's first post showed of its server"),
+        atMost("findings", 0, "nobody examines it"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),

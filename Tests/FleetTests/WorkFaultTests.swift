@@ -12,7 +12,7 @@ import Testing
 @testable import Mirroring
 
 /// What a mirror says of itself while its worker cannot do its work, and that it says nothing before and afterwards.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkTroubleTests {
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkFaultTests {
     private let server: LoopbackServer
 
     init() throws { server = try LoopbackServer { _, connection in try connection.respond(status: 200) } }
@@ -67,8 +67,9 @@ import Testing
         }
 
         /// What `status --check` ends with; nil for 0.
-        func impediment() async throws -> Finding? {
-            try await other.impediment(now: fixture.clock.now, silence: .infinity)
+        func failure() async throws -> Obstacle? {
+            let health = try await other.health(now: fixture.clock.now, silence: .infinity)
+            return health.failure == nil ? nil : health.leading
         }
 
         func doctor(_ subject: String) async -> Finding? {
@@ -79,7 +80,7 @@ import Testing
             #expect(try await look(), "no sign of life", sourceLocation: location)
             let verdict = try await verdict()
             #expect(verdict.state == .healthy, "\(verdict.text)", sourceLocation: location)
-            try await expect(impediment(), equals: nil, sourceLocation: location)
+            try await expect(failure(), equals: nil, sourceLocation: location)
             for subject in ["worker", "database", "redis"] {
                 await expect(doctor(subject)?.verdict, equals: .ok, "\(subject)", sourceLocation: location)
             }
@@ -109,7 +110,7 @@ import Testing
                     9.08,
                     {
                         _ = try await witness.look()
-                        try await expect(witness.impediment(), equals: nil, "it may pass by itself")
+                        try await expect(witness.failure(), equals: nil, "it may pass by itself")
                         try await expect(witness.verdict().state, equals: .healthy)
                     }
                 ),
@@ -121,9 +122,9 @@ import Testing
                         #expect(verdict.state == .failing)
                         #expect(verdict.text.hasPrefix("not sending: the worker cannot begin since "))
                         #expect(verdict.text.contains("503"))
-                        let found = try #require(try await witness.impediment())
-                        #expect(found.subject == "worker")
-                        #expect(found.cause == .unavailable)
+                        let found = try #require(try await witness.failure())
+                        #expect(found.code == .startFails)
+                        #expect(found.mender == .unavailable)
                         await expect(witness.doctor("worker")?.verdict, equals: .fail)
                         try expect(witness.told, equals: ["failing began"])
                         try expect(witness.lastText) { $0.contains("the worker cannot begin") }
@@ -163,7 +164,7 @@ import Testing
                         let verdict = try await witness.verdict()
                         #expect(verdict.state == .failing)
                         #expect(verdict.text.hasPrefix("not sending: publisher fails each time since "))
-                        try await expect(witness.impediment()?.cause, equals: .unavailable)
+                        try await expect(witness.failure()?.mender, equals: .unavailable)
                         await expect(witness.doctor("worker")?.text) { $0?.hasPrefix("publisher fails") == true }
                         try expect(witness.told, equals: ["failing began"])
                         try await storage.execute("DROP TRIGGER trap\(unsafe: engine == .sqlite ? "" : " ON actions")")
@@ -199,9 +200,9 @@ import Testing
                         let verdict = try await witness.verdict()
                         #expect(verdict.state == .failing, "\(verdict.text)")
                         #expect(verdict.text.contains(word), "\(verdict.text)")
-                        let found = try #require(try await witness.impediment())
-                        #expect(found.subject == "database")
-                        #expect(found.text.contains(word))
+                        let found = try #require(try await witness.failure())
+                        #expect(found.code.subject == "database")
+                        #expect(found.cause.contains(word))
                         await expect(witness.doctor("database")?.verdict, equals: .fail)
                         try expect(witness.told, equals: ["database began"])
                         if engine == .sqlite { try await fixture.makeRoom() } else { try await setReadOnly(nil) }
@@ -235,7 +236,7 @@ import Testing
                         let verdict = try await witness.verdict()
                         #expect(verdict.state == .hindered, "\(verdict.text)")
                         #expect(verdict.text.contains(trouble.reason), "\(verdict.text)")
-                        try await expect(witness.impediment(), equals: nil)
+                        try await expect(witness.failure(), equals: nil)
                         await expect(witness.doctor("worker")?.verdict, equals: .warn)
                         let found = try #require(await witness.doctor("redis"))
                         #expect(found.verdict == .fail, "\(found)")
@@ -333,55 +334,60 @@ import Testing
 }
 
 /// What is kept of a part that fails, and for how long.
-@Suite(.mirrors, .timeLimit(.minutes(2))) struct WorkTroubleRowTests {
+@Suite(.mirrors, .timeLimit(.minutes(2))) struct FaultLogTests {
     private struct Failure: Error {}
 
     private let clock = VirtualClock(startingAt: BareMirror.now)
 
     private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
 
+    /// The stored faults of parts that have failed for some minutes.
+    private func lasting(_ mirror: HumanMirror) async throws -> [WorkFault] {
+        try await mirror.refusals.rows().faults.filter(\.isLasting)
+    }
+
     @Test(arguments: Engine.allCases) func whatFailsForTenMinutesLasts(_ engine: Engine) async throws {
         let mirror = try await BareMirror(engine).open(clock: clock)
         let pulse = WorkerPulse()
-        let troubles = WorkTroubles(of: mirror, pulse: pulse)
+        let log = FaultLog(of: mirror, pulse: pulse)
         let begun = clock.now
         for _ in 0..<4 {
-            await troubles.fails("bot-home", Failure())
-            #expect(try await mirror.workTroubles().isEmpty && !pulse.troubles.contains(where: \.isLasting))
+            await log.fails("bot-home", Failure())
+            #expect(try await lasting(mirror).isEmpty && !pulse.faults.contains(where: \.isLasting))
             try await pass(180)
         }
-        await troubles.fails("bot-home", Failure())
-        let found = try #require(try await mirror.workTroubles().first)
+        await log.fails("bot-home", Failure())
+        let found = try #require(try await lasting(mirror).first)
         #expect(found.part == "bot-home")
         #expect(found.since == begun)
         #expect(found.error == "Failure()")
-        #expect(pulse.troubles.map(\.since) == [begun])
-        try await expect(mirror.refusals.all(), "no account is refused") { $0.isEmpty }
-        await troubles.works("bot-home")
-        #expect(try await mirror.storage.query("SELECT role FROM refusals").isEmpty && pulse.troubles.isEmpty)
+        #expect(pulse.faults.map(\.since) == [begun])
+        try await expect(mirror.refusals.rows().refusals, "no account is refused") { $0.isEmpty }
+        await log.works("bot-home")
+        #expect(try await mirror.storage.query("SELECT role FROM refusals").isEmpty && pulse.faults.isEmpty)
     }
 
     @Test func aNewProcessGoesOnWithWhatFailedAMomentAgo() async throws {
         let mirror = try await BareMirror().open(clock: clock)
         for (pause, isLasting) in [(0.0, false), (600, true), (7_200, false)] {
             try await pass(pause)
-            await WorkTroubles(of: mirror, pulse: nil).fails("publisher", Failure())
-            try await expect(mirror.workTroubles().isEmpty, equals: !isLasting)
+            await FaultLog(of: mirror, pulse: nil).fails("publisher", Failure())
+            try await expect(lasting(mirror).isEmpty, equals: !isLasting)
         }
         // What is not done any more cannot fail.
         try await pass(700)
-        let troubles = WorkTroubles(of: mirror, pulse: nil)
-        await troubles.fails("bot-home", Failure())
-        await troubles.begins(["bot-home"])
+        let log = FaultLog(of: mirror, pulse: nil)
+        await log.fails("bot-home", Failure())
+        await log.begins(["bot-home"])
         try await expect(
             mirror.storage.query("SELECT role FROM refusals").map { try $0.text("role") }, equals: ["bot-home"])
     }
 
     @Test func aSpentDayIsNoNetworkThatIsAway() async throws {
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
-        let mirror = try await BareMirror(
-            variables: ["NOTIFY_URL": server.url + "/notice", "HEARTBEAT_URL": server.url + "/beat"]
-        ).open(clock: clock)
+        let variables = ["NOTIFY_URL": server.url + "/notice", "HEARTBEAT_URL": server.url + "/beat"]
+        let mirror = try await BareMirror(variables: BareMirror.accounts.merging(variables) { $1 }).open(clock: clock)
+        try await mirror.beginWorking()
         let notifier = try #require(Notifier(of: mirror))
         defer { notifier.shutdown() }
         let pulse = WorkerPulse()
@@ -389,16 +395,19 @@ import Testing
         let error = PaperNetwork(.x).error(.overBudget, .readHome)
         for feed in ["bot-home", "seen-home"] {
             try await mirror.storage.execute(
-                "INSERT INTO feeds (mirror, feed, error, error_ms) VALUES (\(mirror.name), \(feed), \("\(error)"), 0)")
+                """
+                INSERT INTO feeds (mirror, feed, error, error_code, error_ms)
+                VALUES (\(mirror.name), \(feed), \("\(error)"), \(error.code.rawValue), 0)
+                """)
         }
         pulse.works(uptime: clock.uptime)
         await notifier.look(pulse)
         #expect(server.requests.map(\.target) == ["/beat"])
         // What keeps the bot from hearing does stop it.
-        let troubles = WorkTroubles(of: mirror, pulse: pulse)
-        await troubles.fails("bot-mentions", Failure())
+        let log = FaultLog(of: mirror, pulse: pulse)
+        await log.fails("bot-mentions", Failure())
         try await pass(700)
-        await troubles.fails("bot-mentions", Failure())
+        await log.fails("bot-mentions", Failure())
         pulse.works(uptime: clock.uptime)
         await notifier.look(pulse)
         #expect(server.requests.map(\.target) == ["/beat"])

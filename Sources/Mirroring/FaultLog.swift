@@ -1,0 +1,166 @@
+import Favorites
+package import Foundation
+import MeCab
+package import Networks
+import Posts
+import Redis
+import Storage
+
+/// The faults of a worker's work: in memory for its own process, and as rows for every other.
+///
+/// A row is written when a part fails for the first time, and again every few minutes while it does; the first success
+/// removes it. Where the database takes no rows, the process alone knows. The rows are kept in the table `refusals`,
+/// under the name of the part in place of that of an account.
+package actor FaultLog {
+    /// Seconds between two writes of one row.
+    private static let interval: TimeInterval = 300
+    /// Seconds after which a row of an earlier process is no longer taken for the beginning of the same fault.
+    private static let memory: TimeInterval = 1_200
+
+    private let storage: any StorageEngine
+    private let mirror: String
+    private let clock: any WallClock
+    private let pulse: WorkerPulse?
+    private let live: LiveFaults
+    private var known: [String: WorkFault] = [:]
+    /// When each stored row was written; nil before the rows were read.
+    private var stored: [String: Date]?
+
+    /// - Parameters:
+    ///   - mirror: The mirror whose worker it is.
+    ///   - pulse: Told of every change; nil for nobody.
+    package init(of mirror: HumanMirror, pulse: WorkerPulse?) {
+        (storage, self.mirror, clock, self.pulse) = (mirror.storage, mirror.name, mirror.clock, pulse)
+        live = mirror.installation.faults
+    }
+
+    /// Notes that a part failed; an error of this write is ignored.
+    package func fails(_ part: String, _ error: any Error) async {
+        // A database that is away is not asked again: that would be another wait.
+        let isAway = (error as? StorageError)?.isTransient == true
+        if !isAway { await load() }
+        let now = clock.now
+        let fault = WorkFault(
+            part: part, since: min(known[part]?.since ?? now, now), noted: now, error: "\(error)",
+            code: Self.code(of: error))
+        note(fault, of: part)
+        guard !isAway, let stored else { return }
+        if let written = stored[part], abs(now.timeIntervalSince(written)) < Self.interval { return }
+        let isWritten = try? await storage.note(
+            """
+            INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
+            VALUES (\(mirror), \(part), \(fault.error), \(fault.code), \(fault.since.milliseconds), \(now.milliseconds))
+            ON CONFLICT (mirror, role) DO UPDATE SET error = excluded.error, code = excluded.code,
+                since_ms = excluded.since_ms, noted_ms = excluded.noted_ms
+            """)
+        if isWritten != nil { self.stored?[part] = now }
+    }
+
+    /// Notes that a part succeeded, or is not to do anything.
+    package func works(_ part: String) async {
+        await load()
+        note(nil, of: part)
+        guard stored?[part] != nil else { return }
+        let isGone = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(part)")
+        if isGone != nil { stored?[part] = nil }
+    }
+
+    /// Forgets the faults of all parts but these, which alone are done from now on.
+    package func begins(_ parts: [String]) async {
+        await load()
+        for part in Set(known.keys).union((stored ?? [:]).keys).subtracting(parts) { await works(part) }
+    }
+
+    private func note(_ fault: WorkFault?, of part: String) {
+        known[part] = fault
+        publish()
+    }
+
+    private func publish() {
+        let sorted = known.values.sorted { ($0.since, $0.part) < ($1.since, $1.part) }
+        pulse?.fails(sorted, isComplete: stored != nil)
+        live.set(sorted, of: mirror)
+    }
+
+    /// Reads what earlier processes noted, once.
+    private func load() async {
+        guard stored == nil, let rows = try? await FaultTable(storage: storage, mirror: mirror).rows().faults,
+            stored == nil
+        else { return }
+        stored = Dictionary(rows.map { ($0.part, $0.noted) }) { first, _ in first }
+        let now = clock.now
+        let unknown = rows.filter { known[$0.part] == nil }
+        let recent = unknown.filter { (0..<Self.memory).contains(now.timeIntervalSince($0.noted)) }
+        for row in recent { known[row.part] = row }
+        publish()
+        for row in unknown where known[row.part] == nil { await works(row.part) }
+    }
+
+    /// The stable label of an error, as ``WorkFault/code`` defines it.
+    static func code(of error: any Error) -> String? {
+        switch error {
+        case let error as StorageError: "store-\(error.code.label)"
+        case let error as NetworkError: error.code.rawValue
+        case is FavoritesError, is RedisError: "counts"
+        case is MeCabError: "dictionary"
+        case is ConfigurationError: "configuration"
+        default: nil
+        }
+    }
+}
+
+/// The faults of the workers of this process, by mirror: also what the database would not take.
+final class LiveFaults: @unchecked Sendable {
+    // Sendable because `faults` is only touched under `lock`.
+    private let lock = NSLock()
+    private var faults: [String: [WorkFault]] = [:]
+
+    func set(_ new: [WorkFault], of mirror: String) { lock.withLock { faults[mirror] = new } }
+
+    func of(_ mirror: String) -> [WorkFault] { lock.withLock { faults[mirror] ?? [] } }
+}
+
+/// The stored refusals of accounts and faults of the work, which share a table.
+package struct FaultTable: Sendable {
+    let storage: any StorageEngine
+    let mirror: String
+
+    /// What is stored of both accounts and of every part, the oldest first.
+    ///
+    /// - Throws: The store's error.
+    package func rows() async throws -> (refusals: [AccountRole: StoredFault], faults: [WorkFault]) {
+        let rows = try await storage.query(
+            """
+            SELECT role, error, code, since_ms, noted_ms FROM refusals WHERE mirror = \(mirror) ORDER BY since_ms, role
+            """)
+        var (refusals, faults): ([AccountRole: StoredFault], [WorkFault]) = ([:], [])
+        for row in rows {
+            let (name, error, code) = (try row.text("role"), try row.text("error"), try row.optionalText("code"))
+            let since = try row.date("since_ms")
+            if let role = AccountRole(rawValue: name) {
+                refusals[role] = StoredFault(since: since, error: error, code: code)
+            } else {
+                faults.append(
+                    WorkFault(part: name, since: since, noted: try row.date("noted_ms"), error: error, code: code))
+            }
+        }
+        return (refusals, faults)
+    }
+
+    /// Notes that a network refuses an account's credentials; an error of this write is ignored.
+    package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
+        _ = try? await storage.note(
+            """
+            INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
+            VALUES (\(mirror), \(role.rawValue), \("\(error)"), \(error.code.rawValue), \(now.milliseconds),
+                \(now.milliseconds))
+            ON CONFLICT (mirror, role) DO UPDATE
+            SET error = excluded.error, code = excluded.code, noted_ms = excluded.noted_ms
+            """)
+    }
+
+    /// Notes that an account is let in; an error of this write is ignored.
+    package func clear(_ role: AccountRole) async {
+        _ = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+    }
+}
