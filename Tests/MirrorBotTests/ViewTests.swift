@@ -108,6 +108,66 @@ import Testing
             ])
     }
 
+    private func status(_ change: (inout StatusReport) throws -> Void) rethrows -> [String] {
+        var report = StatusReport(
+            mirror: "default", storage: "nowhere", human: nil, bot: nil, timeZone: "Asia/Tokyo",
+            archive: .init(posts: 0, limit: 100, oldest: nil, newest: nil), classifier: nil, today: nil, slots: [],
+            nextSlot: nil, recent: [], isRunning: false, idle: [])
+        try change(&report)
+        return StatusView.lines(report, terminal: plain)
+    }
+
+    @Test func aBudgetThatWasLoweredIsNotCountedUp() throws {
+        let renews = Date(timeIntervalSince1970: 1_780_000_000)
+        func cost(of budget: Double) throws -> String {
+            let lines = try status {
+                $0.spending = try JSONDecoder().decode(
+                    StatusReport.SpendingState.self,
+                    from: Data(
+                        """
+                        {"month": "2026-11", "budget": \(budget), "spent": 4.49, "left": 0, "byPurpose": {"home": 4.49},
+                        "renews": \(renews.timeIntervalSinceReferenceDate)}
+                        """.utf8))
+            }
+            return try #require(lines.first { $0.hasPrefix("X ") })
+        }
+        try expect(cost(of: 5), equals: "X           $4.49 of $5.00 spent in 2026-11: home $4.49")
+        try expect(cost(of: 0)) { $0.contains("$4.49 spent in 2026-11, more than the budget, now $0.00") }
+    }
+
+    /// Once, and on the mirror's clock.
+    @Test func theErrorOfAFeedStandsOnce() {
+        var feed = FeedHealth(feed: "bot-home")
+        (feed.error, feed.errorCode) = ("the server answered 503", "unavailable")
+        feed.errorSince = Date(timeIntervalSince1970: 1_780_000_000)
+        var facts = HealthFacts(now: Date(timeIntervalSince1970: 1_780_003_600))
+        (facts.zone, facts.worker, facts.feeds) = (TimeZone(identifier: "Asia/Tokyo"), .running, [feed])
+        let health = Health(facts)
+        let lines = status { report in
+            report.feeds = [feed]
+            (report.obstacles, report.verdict) = (health.obstacles, health.verdict)
+            report.idle = health.obstacles.map(\.sentence)
+        }
+        let told = lines.dropFirst().filter { $0.contains("503") }
+        #expect(told == ["  ! bot-home cannot be read since 2026-05-29 05:26: the server answered 503"])
+        #expect(lines.contains { $0.hasPrefix("  bot-home") && $0.contains("cannot be read") })
+        #expect(!lines.contains { $0.contains("Z:") })
+    }
+
+    /// Each obstacle is a line of `status`, and the first line is that of `status --check`.
+    @Test func whatStopsStandsInTheFirstLine() {
+        var facts = HealthFacts(now: Date(timeIntervalSince1970: 1_780_003_600))
+        (facts.zone, facts.mayPublish, facts.posts) = (TimeZone(identifier: "Asia/Tokyo"), false, 0)
+        let health = Health(facts)
+        let lines = status { report in
+            (report.obstacles, report.verdict) = (health.obstacles, health.verdict)
+            report.idle = health.obstacles.map(\.sentence)
+        }
+        #expect(lines.first == "✖ " + health.verdict.text)
+        #expect(health.checkLine(of: "m").hasSuffix(health.verdict.text))
+        for obstacle in health.obstacles { #expect(lines.contains("  ! " + obstacle.sentence)) }
+    }
+
     // MARK: A dry run and a demo
 
     private func action(

@@ -1,0 +1,74 @@
+import Foundation
+import Storage
+
+/// An engine that counts the statements and the units of work that it is asked for.
+final class CountingEngine: StorageEngine, @unchecked Sendable {
+    // Sendable because the numbers are only touched under `lock`.
+    private let engine: any StorageEngine
+    private let lock = NSLock()
+    private var numbers = Numbers()
+
+    struct Numbers: Equatable {
+        var statements = 0
+        /// Units of work that may change something.
+        var changes = 0
+    }
+
+    init(_ engine: any StorageEngine) { self.engine = engine }
+
+    var kind: StorageKind { engine.kind }
+
+    /// What was counted while `body` ran.
+    func counting(_ body: () async throws -> Void) async rethrows -> Numbers {
+        lock.withLock { numbers = Numbers() }
+        try await body()
+        return lock.withLock { numbers }
+    }
+
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        switch unit {
+        case .transaction, .exclusive, .note: lock.withLock { numbers.changes += 1 }
+        case .read, .query: break
+        }
+        return try await engine.run(unit) { connection in try body(CountingConnection(connection, self)) }
+    }
+
+    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+
+    func backup(to path: String) async throws { try await engine.backup(to: path) }
+
+    func close() async { await engine.close() }
+
+    fileprivate func count() { lock.withLock { numbers.statements += 1 } }
+}
+
+private final class CountingConnection: StorageConnection {
+    private let connection: any StorageConnection
+    private let engine: CountingEngine
+
+    init(_ connection: any StorageConnection, _ engine: CountingEngine) {
+        (self.connection, self.engine) = (connection, engine)
+    }
+
+    func query(_ sql: SQL) throws -> [SQLRow] {
+        engine.count()
+        return try connection.query(sql)
+    }
+
+    func execute(_ sql: SQL) throws -> Int {
+        engine.count()
+        return try connection.execute(sql)
+    }
+
+    func insert(_ batch: BulkInsert) throws -> Int {
+        engine.count()
+        return try connection.insert(batch)
+    }
+
+    func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws {
+        engine.count()
+        try connection.forEach(sql, body)
+    }
+}
