@@ -32,9 +32,9 @@ package enum Migrations {
         Migration(id: "0024_probes", source: PackageResources._024_probes_sql),
         Migration(id: "0025_accounts", source: PackageResources._025_accounts_sql),
         Migration(id: "0026_quotes", source: PackageResources._026_quotes_sql),
-        Migration(id: "0028_pairs", source: PackageResources._028_pairs_sql),
-        Migration(id: "0030_health", source: PackageResources._030_health_sql),
-        Migration(id: "0031_link_words", source: PackageResources._031_link_words_sql),
+        Migration(id: "0027_pairs", source: PackageResources._027_pairs_sql),
+        Migration(id: "0028_health", source: PackageResources._028_health_sql),
+        Migration(id: "0029_link_words", source: PackageResources._029_link_words_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.
