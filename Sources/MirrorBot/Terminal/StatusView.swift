@@ -169,10 +169,9 @@ enum StatusView {
     private static func dollars(_ amount: Double) -> String { String(format: "$%.2f", amount) }
 
     private static func words(for examination: StatusReport.Examination, _ zone: TimeZone) -> String {
-        let found =
-            examination.failed + examination.warned == 0
-            ? "found nothing wrong" : "found \(examination.failed) failed, \(examination.warned) to be looked at"
-        return "\(found) at \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
+        let isFine = examination.failed + examination.warned == 0
+        let found = isFine ? "nothing wrong" : "\(examination.failed) failed, \(examination.warned) to look at"
+        return "\(found), seen \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
     }
 
     private static func words(for undo: StatusReport.UndoState) -> String {
