@@ -16,7 +16,7 @@ package import Posts
 ///   that is found, from 1 for January or Monday;
 /// - `words`, which lists words that a tokenizer must find whole;
 /// - `language` and its code, whose commonest words the row finds. Rows whose flags name languages look only at texts
-///   that may be in one of these: of which the most words are found.
+///   that may be in one of these: of which the most words are found. Japanese and Korean are told by their letters.
 package struct Fitness: Sendable {
     /// Raised when the rules change.
     package static let version = 2
@@ -198,14 +198,24 @@ private struct JudgedText {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// Finds the languages whose commonest words are the most in it; all if it has none of any.
+    /// Finds the languages whose commonest words are the most in it, all if it has none of any; and Japanese and Korean by
+    /// their letters.
     ///
     /// - Parameter named: What the post says of itself, which counts as two words.
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
         let named = named?.prefix { $0 != "-" }.lowercased()
+        languages = []
+        for scalar in rest.unicodeScalars {
+            switch scalar.value {
+            case 0x1100...0x11FF, 0x3130...0x318F, 0xAC00...0xD7A3: languages.insert("ko")
+            case 0x3005, 0x3041...0x30FF, 0x3400...0x9FFF: languages.insert("ja")
+            default: continue
+            }
+        }
+        guard rest.unicodeScalars.contains(where: { $0.isLetter && $0.value < 0x250 }) else { return }
         let counts = rows.map { ($0.language ?? "", count($0.pattern) + ($0.language == named ? 2 : 0)) }
         let most = counts.map(\.1).max() ?? 0
-        languages = Set(counts.filter { $0.1 == most }.map(\.0))
+        languages.formUnion(counts.filter { $0.1 == most }.map(\.0))
     }
 
     /// How often a pattern is found, as letters or words are.

@@ -348,7 +348,8 @@ struct TextPool {
         let few = "with fewer than \(TextJudge.fewest)"
         let concession: String? =
             switch grade {
-            case mode.grade: mode == .plain && !isPlain ? "\(few) plain ones left, of all that stand for themselves" : nil
+            case mode.grade:
+                mode == .plain && !isPlain ? "\(few) plain ones left, of all that stand for themselves" : nil
             case .plain, .fit, .ofItsTime: "\(few) that stand for themselves, also of those that name a day"
             case .addressed, .broken:
                 "\(few) that stand for themselves, also of those that name a day or speak to somebody"
