@@ -58,9 +58,7 @@ package struct Fitness: Sendable {
         /// What keeps it from being plain and is no link or hashtag.
         package var demotionByWords: Refusal.Reason? { demotion.flatMap { Fitness.ofForm.contains($0) ? nil : $0 } }
 
-        /// Notes a rule by which the text is never fit.
-        ///
-        /// - Parameter line: That of the rules' file; nil for a rule that is not in it.
+        /// Notes a rule by which the text is never fit; its line is nil where it is not in the rules' file.
         mutating func refuse(_ reason: Refusal.Reason, line: Int? = nil) {
             findings.append(Finding(line: line, reason: reason, effect: .refuses))
             if grade <= .fit { self.reason = reason }
@@ -201,7 +199,7 @@ private struct JudgedText {
     /// Finds the languages whose commonest words are the most in it, all if it has none of any; and Japanese and Korean by
     /// their letters.
     ///
-    /// - Parameter named: What the post says of itself, which counts as two words.
+    /// What the post says of itself counts as two words.
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
         let named = named?.prefix { $0 != "-" }.lowercased()
         languages = []

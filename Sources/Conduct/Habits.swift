@@ -26,6 +26,7 @@ package struct Habits: Sendable {
     ///   - verdict: That of the text's own words; asked for where no program wrote it.
     ///   - post: The post.
     ///   - parts: The texts of what follows it in a thread that is sent whole.
+    /// - Returns: The verdict on all of it.
     package func complete(
         _ verdict: @autoclosure () -> Fitness.Verdict, on post: Post, followedBy parts: [String] = []
     ) -> Fitness.Verdict {
@@ -47,6 +48,7 @@ package struct Habits: Sendable {
     /// - Parameters:
     ///   - text: The text.
     ///   - other: Their ``version``.
+    /// - Returns: False if the text must be judged again.
     package func sayTheSame(of text: String, as other: Substring) -> Bool {
         if other == version { return true }
         // Nearly always it is a hashtag that has become usual.
@@ -55,8 +57,9 @@ package struct Habits: Sendable {
     }
 }
 
-/// The hashtags that somebody used in at least five different spans of 30 days. All others are of an occasion: a conference, a
-/// match, a week's talk.
+/// The hashtags that somebody used in at least five different spans of 30 days.
+///
+/// All others are of an occasion: a conference, a match, a week's talk.
 struct Hashtags: Sendable {
     private static let fewest = 5
     private static let span = 30 * 86_400.0
@@ -79,7 +82,7 @@ struct Hashtags: Sendable {
     /// Whether a text has one that was not used often enough.
     func haveRare(in text: String) -> Bool { Self.tags(in: text).contains { !isUsual($0) } }
 
-    /// Differs where the usual ones do; empty for none. Those that are not usual change every day.
+    /// Differs where the usual ones do; empty for none.
     var version: String {
         let names = spans.keys.filter(isUsual).sorted()
         return names.isEmpty ? "" : Self.versionMark + StableHash.digest(of: names).prefix(8).hexadecimal

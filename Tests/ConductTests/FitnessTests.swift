@@ -265,7 +265,9 @@ import Testing
         let fit: Bool
     }
 
-    /// Invented texts, half of them fit. A text is found if a rule about its words keeps it from being plain.
+    /// Invented texts, half of them fit.
+    ///
+    /// A text is found if a rule about its words keeps it from being plain.
     @Test(arguments: ["de", "fr", "es", "pt", "nl", "ko"])
     func nineOfTenUnfitTextsAreFoundInOtherLanguages(language: String) throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Resources/languages.jsonl")
