@@ -279,6 +279,7 @@ package struct People: Sendable {
             SELECT handle AS name FROM people WHERE mirror = \(mirror) AND handle IS NOT NULL
             UNION SELECT reply_to_author FROM posts
             WHERE mirror = \(mirror) AND network = \(NetworkName.mastodon.rawValue) AND reply_to_author IS NOT NULL
+                AND reply_to_author <> COALESCE(author, '')
             """)
         return Set(try rows.map { try $0.text("name") })
     }

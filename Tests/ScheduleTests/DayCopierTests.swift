@@ -1,4 +1,5 @@
 import Expectations
+import Foundation
 import Posts
 import Schedule
 import Testing

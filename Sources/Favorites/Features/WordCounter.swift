@@ -25,7 +25,7 @@ package struct WordCounter: Sendable {
             }
             let unlisted = UnlistedWords(in: text, besides: tokenizer.profile)
             unlisted.rest.withUnsafeBufferPointer { forEachListedWord(of: $0, count) }
-            unlisted.words.forEach(count)
+            unlisted.words.forEach { count($0.text) }
         }
         cleaned.hashtags.forEach(count)
         return counts

@@ -31,7 +31,6 @@ enum ScheduleReportView {
     private static let spells = [
         Group(
             title: "neighbours", columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)], width: 7),
-        Group(title: "hours", columns: [("bot", .hours), ("human", .humanHours)], width: 6),
         Group(title: "7-day totals", columns: [("bot", .weekTotals), ("human", .humanWeekTotals)], width: 6),
         Group(title: "a day ahead", columns: [("model", .dayAhead), ("plain", .plainDayAhead)], width: 7),
         Group(title: "off by", columns: [("model", .dayAheadError), ("plain", .plainDayAheadError)], width: 7),
@@ -148,7 +147,6 @@ enum ScheduleReportView {
         "gaps         the same for the minutes from a post to the day's next, at least 1",
         "             each (Kolmogorov–Smirnov)",
         "first post   the same for the time of the day's first post",
-        "hours        how far their posts are apart in hours of the day (total variation)",
         "neighbours   how alike the numbers of posts of a day and the next are, from 0",
         "             for not at all to 1 (autocorrelation)",
         "7-day totals how far sums of seven days are from tested ones (Kolmogorov–",
