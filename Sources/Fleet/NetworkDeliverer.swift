@@ -231,7 +231,7 @@ extension SocialNetwork {
     ///   - warning: What it is shown behind; nil for nothing.
     ///   - origin: Where the human wrote it.
     /// - Returns: Both as they are published.
-    /// - Throws: ``NetworkError`` if the server cannot be asked for its emoji now; `CancellationError`.
+    /// - Throws: `NetworkError` if the server cannot be asked for its emoji now; `CancellationError`.
     func shown(
         _ text: String, warning: String?, from origin: NetworkName
     ) async throws -> (text: String, warning: String?) {
