@@ -183,8 +183,13 @@ struct HealthReader {
             guard storage.kind == .postgres else { return nil }
             let rows = try await storage.query(
                 """
-                SELECT CASE WHEN current_setting('default_transaction_read_only') = 'on' OR pg_is_in_recovery()
-                    THEN 1 ELSE 0 END AS refuses
+                SELECT CASE WHEN pg_is_in_recovery() OR EXISTS (
+                        SELECT 1 FROM pg_db_role_setting AS kept JOIN pg_database AS one ON one.oid = kept.setdatabase
+                        WHERE one.datname = current_database() AND 'default_transaction_read_only=on' = ANY (kept.setconfig)
+                    ) OR EXISTS (
+                        SELECT 1 FROM pg_settings WHERE name = 'default_transaction_read_only' AND setting = 'on'
+                            AND source = 'configuration file'
+                    ) THEN 1 ELSE 0 END AS refuses
                 """)
             guard try rows.first?.int("refuses") == 1 else { return nil }
             return StoreFault(

@@ -277,7 +277,7 @@ import Testing
 
     @Test(arguments: Engine.allCases) func aReportAsksLittleAndWritesNothing(_ engine: Engine) async throws {
         let bare = try await BareMirror(
-            engine, variables: BareMirror.accountsOnX.merging(["FAVORITE_MODE": "suggest"]) { $1 })
+            engine, variables: BareMirror.accountsOnX.merging(["FAVORITE_MODE": "suggest", "SCHEDULE_MODEL": "kernel"]) { $1 })
         let first = try await bare.open(clock: clock)
         try await first.beginWorking()
         try await first.holdByAWorker()

@@ -21,8 +21,10 @@ import Testing
     private static let readers = [
         // How many texts each minute has: once a plan, from an index alone.
         "GROUP BY minute",
-        // Which programs post by themselves, from those that an archive names: when texts are judged.
-        "SELECT client, text FROM posts",
+        // Which programs post by themselves, and which hashtags are usual: when texts are judged.
+        "SELECT text, client, created_ms FROM posts",
+        // What people are called: once for each mention that somebody may answer.
+        "SELECT handle AS name FROM people",
         // The first and the last of an index.
         "ORDER BY rules LIMIT 1) AS first",
         // A row a day: once a plan.

@@ -60,7 +60,7 @@ import Testing
         expect(rows) { $0.allSatisfy { row in row.suffix(9).allSatisfy { Double($0) != nil } } }
         expect(lines) { $0.contains { $0.hasPrefix("median gain per post: ") && $0.contains(" over the histogram") } }
         for column in [
-            "learn, test", "model", "hist", "kernel", "posts a day", "gaps", "first post", "hours", "AUC", "human",
+            "learn, test", "model", "hist", "kernel", "posts a day", "gaps", "first post", "AUC", "human",
         ] {
             expect(lines, "\(column) is not explained") { $0.contains { $0.hasPrefix(column + " ") } }
         }

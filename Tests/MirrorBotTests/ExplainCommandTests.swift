@@ -321,7 +321,7 @@ import Testing
         let stage = try await store.stage(["TIME_ZONE": "UTC"])
         try await stage.train(Fixture.lines(days: 30, perDay: 3))
         try await stage.withMirror { mirror in
-            try await mirror.note(.favorite(Life.target("1")), .suggested, at: now)
+            try await mirror.note(.favorite(Life.target("1")), .skipped, at: now)
             try await mirror.note(.reply(Action.Reply(to: Life.target("2"), thread: "t")), .skipped, at: now)
         }
         let status = try await stage.status()

@@ -73,7 +73,7 @@ import Testing
     @Test func aWatchdogIsToldWhetherTheWorkerWorks() async throws {
         let nobody = try await stage.run("status", "--check")
         #expect(nobody.status == 75)
-        #expect(nobody.error.hasPrefix("error: mirror default, setup: not set up yet: "), "\(nobody.error)")
+        #expect(nobody.error.hasPrefix("error: mirror default, worker: not s"), "\(nobody.error)")
         #expect(nobody.error.split(separator: "\n").count == 1)
         let program = try await started()
         let works = try await stage.run("status", "--check", "--max-age", "3600")

@@ -232,7 +232,8 @@ import Testing
 
     /// Names, texts and words of others are text, through the whole program.
     @Test(arguments: StoreUnderTest.allCases) func whatOthersWroteStaysText(store: StoreUnderTest) async throws {
-        let stage = try await store.stage(Self.settings)
+        let account = ["BOT_SERVER": "https://bots.example", "BOT_ACCESS_TOKEN": "planted"]
+        let stage = try await store.stage(Self.settings.merging(account) { $1 })
         let hostile = "\u{202E}</table><script>alert(1)</script>\"'&"
         try await stage.withMirror { mirror in
             try await mirror.belong(toHandle: hostile)

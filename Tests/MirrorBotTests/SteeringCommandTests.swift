@@ -222,14 +222,17 @@ import Testing
             let ending = try await stage.run("status", environment: environment)
             return String(ending.output.prefix { $0 != "\n" })
         }
-        try await expect(first([:]), equals: "✖ not sending: BOT_SERVER and BOT_ACCESS_TOKEN are not set")
+        try await expect(
+            first([:]),
+            equals: "○ not set up yet: 3 of 6 steps are done; next is the bot's account: mirror-bot login mastodon --as bot")
         let stopped = try await first(settings)
-        #expect(stopped == "✖ not sending: no worker is running; start one with mirror-bot run")
+        #expect(
+            stopped
+                == "○ not set up yet: 4 of 6 steps are done; next is what the human favorites: mirror-bot train classifier")
         let worker = try stage.start(["run"], environment: settings)
         try await worker.waitForError("Worker started")
         let running = try await first(settings)
-        #expect(running.hasPrefix("● healthy, n"))
-        #expect(running.contains("next post ") || running.hasSuffix("no post planned today"))
+        #expect(running.hasPrefix("◐ working, but no favorites yet: 0 of 20 favorites"))
         _ = try await stage.run("pause", environment: settings)
         let paused = try await first(settings)
         #expect(paused.hasPrefix("◐ the mirror pauses since "))

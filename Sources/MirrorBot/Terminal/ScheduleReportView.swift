@@ -154,9 +154,9 @@ enum ScheduleReportView {
         "a day ahead  ln of the chance that a day's number of posts had on the eve;",
         "             plain is without quiet and busy spells",
         "off by       the error of that in posts (CRPS)",
-        "AUC          the chance that of a day of a bot that follows its human and one of the",
-        "             human's the first looks more like a bot's: 0.5 is guessing, 1 is",
-        "             certain",
+        "AUC          the chance that of a day of a bot that follows its human and one of",
+        "             the human's the first looks more like a bot's: 0.5 is guessing, 1",
+        "             is certain",
         "human        how far the human's own days are, as many before the cut: no model",
         "             can be expected to come much nearer",
     ]

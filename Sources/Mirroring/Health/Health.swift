@@ -52,6 +52,11 @@ package struct Health: Codable, Equatable, Sendable {
     /// Conditions that outrank a pause: the mirror will not go on when it ends, or a person has to end it.
     private static let outranksPause: Set<Obstacle.Code> = [.moved, .arriving, .firstPostHidden]
 
+    /// What a mirror lacks that nobody has set up yet.
+    private static let ofSetup: Set<Obstacle.Code> = [
+        .noBotAccount, .noTimeZone, .noWorker, .pastUnknown, .archiveEmpty,
+    ]
+
     private static func verdict(on obstacles: [Obstacle], setup: [SetupStep], next: String?) -> Verdict {
         let fatal = obstacles.first(where: \.isFatal)
         if let fatal, outranksPause.contains(fatal.code) { return failing(fatal) }
@@ -61,6 +66,8 @@ package struct Health: Codable, Equatable, Sendable {
             return Verdict(state: .paused, text: pause.cause + rest, code: .paused)
         }
         if let fatal {
+            // What went wrong is no step that is still to be done.
+            guard ofSetup.contains(fatal.code) else { return failing(fatal) }
             guard let step = setup.first(where: { !$0.isDone }) else { return failing(fatal) }
             let done = setup.count(where: \.isDone)
             let text = "not set up yet: \(done) of \(setup.count) steps are done; next is \(step.text): \(step.command)"
