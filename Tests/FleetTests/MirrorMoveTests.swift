@@ -137,7 +137,9 @@ import Testing
         let storage = place.storage
         let outcome = try await MirrorMove(
             of: "moved", from: place.place, to: server.place,
-            report: { _, _ in _ = try? await storage.execute("UPDATE mirrors SET created_ms = (created_ms + 1) % 1000000") }
+            report: { _, _ in
+                _ = try? await storage.execute("UPDATE mirrors SET created_ms = (created_ms + 1) % 1000000")
+            }
         ).run()
         #expect(outcome == .restless)
         try await place.table.requireHere()
