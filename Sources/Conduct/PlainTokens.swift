@@ -45,6 +45,8 @@ struct PlainTokens {
                 position = next
             }
         }
+        // A link that begins within a word is one token.
+        hashtags = hashtags.map { $0.clamped(to: 0..<tokens.count) }
     }
 
     /// Whether any token is a link.

@@ -231,7 +231,8 @@ extension TextCleaning {
         }
         var (end, count, isMark) = (plain.tokens.count, 0, false)
         for tag in plain.hashtags.reversed() {
-            guard (tag.upperBound..<end).allSatisfy(divides) else { break }
+            // A sign within a hashtag may begin another one.
+            guard tag.upperBound >= end || (tag.upperBound..<end).allSatisfy(divides) else { break }
             (end, count) = (tag.lowerBound, count + 1)
             let name = String(String.UnicodeScalarView(tag.dropFirst().compactMap(scalar)))
             isMark = isMark || marks.contains(name.lowercased())

@@ -46,6 +46,18 @@ import Testing
         #expect(sent > 100)
     }
 
+    /// A sign within a hashtag begins another one, and a link within a word is one piece.
+    @Test(arguments: [
+        "hello there #a#b", "hello there #http://a.example", "hello there #xhttp://a.example/b",
+        "#a##b hello there #c#d#",
+    ])
+    func hashtagsThatOverlapAreRead(text: String) {
+        for rules in [TextRules(network: .x, links: .leftOut), TextRules(network: .x)] {
+            let sent = rules.text(for: post(text)).value ?? ""
+            #expect(!TagDetector.findsHashtag(in: sent), "\(sent)")
+        }
+    }
+
     @Test(arguments: 0..<12)
     func sentTextIsNothingButWordsOnX(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed &+ 500)
