@@ -188,7 +188,7 @@ struct HealthReader {
                         WHERE one.datname = current_database() AND 'default_transaction_read_only=on' = ANY (kept.setconfig)
                     ) OR EXISTS (
                         SELECT 1 FROM pg_settings WHERE name = 'default_transaction_read_only' AND setting = 'on'
-                            AND source = 'configuration file'
+                            AND source NOT IN ('database', 'database user')
                     ) THEN 1 ELSE 0 END AS refuses
                 """)
             guard try rows.first?.int("refuses") == 1 else { return nil }
