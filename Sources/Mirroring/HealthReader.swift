@@ -78,7 +78,7 @@ struct HealthReader {
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
         (facts.refusals, facts.feeds) = (rows.refusals, feeds)
-        facts.worker = pulse == nil ? worker(lease, now: now) : .running
+        facts.worker = pulse == nil ? WorkerFact(lease, limit: silence, now: now) : .running
         try await read(rows.faults, pulse, into: &facts)
         facts.money = spending.map { money($0, accounts) }
         facts.mayPublish = accounts.accounts[.bot]?.network != .x || configuration.x.mayPublish
@@ -200,12 +200,6 @@ struct HealthReader {
 
     // MARK: Settings
 
-    private func worker(_ lease: LeaseRecord?, now: Date) -> WorkerFact {
-        WorkerFact(
-            silence: lease?.silence(at: now), limit: silence ?? HumanMirror.usualSilence, lastPass: lease?.lastPass,
-            interval: lease?.passInterval, now: now, isLimitGiven: silence != nil)
-    }
-
     private func money(_ spending: Spending, _ accounts: FoundAccounts) -> MoneyFact {
         func lacks(_ role: AccountRole, _ feed: Feed) -> Bool {
             accounts.accounts[role]?.network == .x
@@ -241,6 +235,15 @@ struct HealthReader {
         wishes.uselessHold = configuration.uselessHold(accounts)
         wishes.threshold = configuration.favorites.threshold.formatted(.number.grouping(.never))
         return wishes
+    }
+}
+
+extension WorkerFact {
+    /// Reads it off the mirror's lease; `limit` is from how many seconds on a beat is too old, nil for the usual limit.
+    fileprivate init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, now: Date) {
+        self.init(
+            silence: lease?.silence(at: now), limit: limit ?? HumanMirror.usualSilence, lastPass: lease?.lastPass,
+            interval: lease?.passInterval, now: now, isLimitGiven: limit != nil)
     }
 }
 
@@ -294,10 +297,6 @@ extension HumanMirror {
     ///
     /// - Throws: The store's error.
     package func isAtWork(now: Date) async throws -> Bool {
-        let lease = try await LeaseTable(storage: storage, mirror: name).record()
-        return WorkerFact(
-            silence: lease?.silence(at: now), limit: Self.usualSilence, lastPass: lease?.lastPass,
-            interval: lease?.passInterval, now: now
-        ).isAtWork
+        WorkerFact(try await LeaseTable(storage: storage, mirror: name).record(), now: now).isAtWork
     }
 }
