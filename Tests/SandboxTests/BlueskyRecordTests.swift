@@ -137,6 +137,19 @@ import Testing
             #expect((shown["record"] as? [String: Any])?["post"] as? String == uri)
             let again = try await bot.post("\(Self.repo).applyWrites", body)
             #expect(again.error == "InternalServerError")
+            // Of writes of which one fails none is done: the same keys are free for the next try.
+            let lost = ["uri": uri, "cid": ContentID(of: "gone").text]
+            let free = "3ke6kg3wk2223"
+            func freeWrite(_ collection: String, _ value: [String: Any]) -> [String: Any] {
+                write(collection, value).merging(["rkey": free]) { $1 }
+            }
+            let freeGate = gate.merging(["post": "at://\(bot.did)/\(BlueskyClient.posts)/\(free)"]) { $1 }
+            let reply = bot.record("answer", ["reply": ["root": lost, "parent": lost]])
+            for (record, status) in [(reply, 400), (bot.record("gated again"), 200)] {
+                let writes = [freeWrite(BlueskyClient.posts, record), freeWrite(threadgate, freeGate)]
+                try await expect(
+                    bot.post("\(Self.repo).applyWrites", ["repo": bot.did, "writes": writes]).status, equals: status)
+            }
             var broken = gate
             broken["allow"] = [["$type": "\(threadgate)#everybodyRule"]]
             let refused = try await bot.post(

@@ -106,13 +106,20 @@ extension BlueskyCall {
             guard wire.repository.entry(at: key, collection, of: person, in: state) == nil else { throw occupied }
             writes.append(write)
         }
-        // A gate is known to whoever is told of the post.
-        let gates = writes.filter { if case .gate = $0.content { true } else { false } }
-        var entries: [String: BlueskyRepository.Entry] = [:]
-        for write in gates + writes.filter({ write in !gates.contains { $0.collection == write.collection } }) {
-            entries["\(write.collection)/\(write.key)"] = try wire.repository.apply(write, in: &state, at: now)
+        let before = (wire.repository, state)
+        var entries: [Int: BlueskyRepository.Entry] = [:]
+        do throws(BlueskyRefusal) {
+            // A gate is known to whoever is told of the post.
+            for isGate in [true, false] {
+                for (index, write) in writes.enumerated() where write.isGate == isGate {
+                    entries[index] = try wire.repository.apply(write, in: &state, at: now)
+                }
+            }
+        } catch {
+            (wire.repository, state) = before
+            throw error
         }
-        let ordered = writes.compactMap { entries["\($0.collection)/\($0.key)"] }
+        let ordered = writes.indices.compactMap { entries[$0] }
         let change = RecordValue.list(ordered.map { .text($0.uri + " " + $0.cid) })
         let results = ordered.map { entry in
             answer(entry).adding(("$type", "com.atproto.repo.applyWrites#createResult"))
@@ -166,7 +173,7 @@ extension BlueskyCall {
                 state.recordRemoval(.favorite, of: post, by: person, at: now)
             }
         case RecordAddress.threadGates, RecordAddress.postGates:
-            wire.repository.gates[person]?["\(collection)/\(key)"] = nil
+            wire.repository.gates[current.uri] = nil
         default: throw .invalid("the sandbox keeps every profile")
         }
         return .json(["commit": wire.repository.commit(.text("-" + current.uri), by: person, at: now)])
@@ -243,6 +250,8 @@ struct RecordWrite {
     /// A like takes the place of earlier ones of the same post.
     var replacesLikes = false
 
+    var isGate: Bool { if case .gate = content { true } else { false } }
+
     /// The collection must be one of those that are kept.
     ///
     /// - Throws: `InvalidRequest` for a key or a record that the collection does not allow.
@@ -292,7 +301,8 @@ extension BlueskyRepository {
             return post(at: address, in: state).map { entry(of: $0, in: state) }
         case RecordAddress.likes: return like(named: key, of: person, in: state)?.entry
         case RecordAddress.profiles: return key == Self.profileKey ? profile(of: person, in: state).entry : nil
-        case RecordAddress.threadGates, RecordAddress.postGates: return gates[person]?["\(collection)/\(key)"]?.entry
+        case RecordAddress.threadGates, RecordAddress.postGates:
+            return gates[RecordAddress(people.ids[person], collection, key).uri]?.entry
         default: return nil
         }
     }
@@ -316,7 +326,7 @@ extension BlueskyRepository {
             return self.write(profile, of: write.record, by: write.person)
         case .gate(let gate):
             let entry = entry(write.collection, write.key, by: write.person, write.record, createdAt: now)
-            gates[write.person, default: [:]]["\(write.collection)/\(write.key)"] = (entry, gate)
+            gates[entry.uri] = (entry, gate)
             return entry
         }
     }

@@ -40,8 +40,8 @@ struct BlueskyRepository: Sendable {
     /// The likes of favorites that were not made here, by the number of the favorite.
     var derivedLikes: [Int64: Entry] = [:]
     var profiles: [Int: Profile] = [:]
-    /// Who may answer and quote posts, by person and by collection and key.
-    var gates: [Int: [String: (entry: Entry, record: GateRecord)]] = [:]
+    /// Who may answer and quote posts, by the at-uri of the gate.
+    var gates: [String: (entry: Entry, record: GateRecord)] = [:]
     /// The newest commit of each repository.
     var commits: [Int: (cid: String, rev: String)] = [:]
     /// What was uploaded, by the digest of its bytes and who did.
@@ -254,7 +254,7 @@ extension BlueskyRepository {
 
     /// What an author says of who may answer or quote a post.
     func gate(_ collection: String, ofPost key: String, by person: Int) -> GateRecord? {
-        gates[person]?["\(collection)/\(key)"]?.record
+        gates[RecordAddress(people.ids[person], collection, key).uri]?.record
     }
 
     private mutating func parent(

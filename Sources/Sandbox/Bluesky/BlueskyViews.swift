@@ -54,7 +54,8 @@ extension BlueskyRepository {
             ("labels", .array(selfLabels(of: entry).map { label($0, of: post.author, on: entry) })),
         ]
         if post.attachment == .image { members.append(("embed", Self.pictureView(of: post))) }
-        if let gate = gates[post.author]?["\(RecordAddress.threadGates)/\(entry.key)"]?.entry {
+        let gate = RecordAddress(people.ids[post.author], RecordAddress.threadGates, entry.key)
+        if let gate = gates[gate.uri]?.entry {
             members.append(
                 (
                     "threadgate",
