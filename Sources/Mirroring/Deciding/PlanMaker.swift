@@ -198,12 +198,11 @@ package struct PlanMaker: Sendable {
         guard case .post(let slot, _) = action.payload else { return nil }
         let time = LocalTime(action.due, in: zone)
         var texts = try await TextPool(maker: self, planned: try await store.slots(of: time.day) + tried, now: now)
-        let (found, reasons) = try await texts.next(at: time.minute, of: time.day)
-        guard let wording = found else { return nil }
-        var why = reasons
-        why.pattern = action.explanation?.pattern
+        var choice = try await texts.next(at: time.minute, of: time.day)
+        guard let wording = choice.wording else { return nil }
+        choice.why.pattern = action.explanation?.pattern
         var replaced = action
-        (replaced.payload, replaced.explanation) = (.post(slot, wording), why)
+        (replaced.payload, replaced.explanation) = (.post(slot, wording), choice.why)
         return replaced
     }
 }
