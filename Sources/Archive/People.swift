@@ -269,7 +269,7 @@ package struct People: Sendable {
         ).map(Self.person)
     }
 
-    /// What people are called whom the mirror met or the human answered, as far as names are known.
+    /// The known handles of the people whom the mirror met or the human answered.
     ///
     /// - Returns: Handles, those of Mastodon with their hosts.
     /// - Throws: The store's error.

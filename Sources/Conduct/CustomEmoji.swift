@@ -4,6 +4,7 @@ import Posts
 package enum CustomEmoji {
     /// Whether a text names any.
     package static func occur(in text: String) -> Bool {
+        guard text.utf8.contains(UInt8(ascii: ":")) else { return false }
         var isFound = false
         forEachPart(of: text) { part in
             if case .emoji = part { isFound = true }
@@ -13,7 +14,7 @@ package enum CustomEmoji {
 
     /// The text without the emoji that its server lacks, and with no gap where they stood.
     ///
-    /// What is left becomes no mention and no hashtag by standing together, or the text stays as it is.
+    /// The result has the same mentions and hashtags as the text; where that cannot be had, it is the text itself.
     ///
     /// - Parameters:
     ///   - text: Any text.
@@ -42,7 +43,7 @@ package enum CustomEmoji {
         return left.first { PlainTokens($0).signs == signs } ?? text
     }
 
-    /// What is left of a text while emoji are left out: no gap stays, and no brackets around nothing.
+    /// Builds a text without emoji: closes the gaps that they leave, and drops brackets that held nothing else.
     private struct Remains {
         private static let brackets: [Unicode.Scalar: Unicode.Scalar] = [
             "(": ")", "[": "]", "<": ">", "（": "）", "「": "」", "【": "】", "《": "》", "〈": "〉", "“": "”",
@@ -132,6 +133,6 @@ extension PlainTokens {
     /// Whom the text mentions, and a sign for each hashtag.
     fileprivate var signs: [String] {
         let names = tokens.compactMap { if case .mention(let name) = $0 { name } else { nil } }
-        return names.map { String(String.UnicodeScalarView($0)) } + hashSigns.map { _ in "#" }
+        return names.map { String(String.UnicodeScalarView($0)) } + hashtags.map { _ in "#" }
     }
 }

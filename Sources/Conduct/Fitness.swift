@@ -55,7 +55,7 @@ package struct Fitness: Sendable {
         /// Whether it is among the first to be used, at any time.
         package var isPlain: Bool { grade == .plain && window == nil }
 
-        /// What keeps it from being plain and is no link or hashtag.
+        /// The ``demotion``, unless that is a link or a hashtag.
         package var demotionByWords: Refusal.Reason? { demotion.flatMap { Fitness.ofForm.contains($0) ? nil : $0 } }
 
         /// Notes a rule by which the text is never fit; its line is nil where it is not in the rules' file.
@@ -82,7 +82,7 @@ package struct Fitness: Sendable {
 
     /// A rule that speaks against a text.
     package struct Finding: Hashable, Sendable {
-        /// What becomes of the text.
+        /// The effect of a rule on a text: never used, used in its window, or used after plain texts.
         package enum Effect: String, Sendable {
             case refuses, restricts, demotes
         }
@@ -93,7 +93,7 @@ package struct Fitness: Sendable {
         package let effect: Effect
     }
 
-    /// What keeps a text from being plain and says nothing about its words.
+    /// Reasons against a plain text that are about its links and hashtags, not about its words.
     fileprivate static let ofForm: Set<Refusal.Reason> = [.withLink, .withTag]
 
     /// A word as a tokenizer cuts it.
@@ -199,7 +199,7 @@ private struct JudgedText {
     /// Finds the languages whose commonest words are the most in it, all if it has none of any; and Japanese and Korean by
     /// their letters.
     ///
-    /// What the post says of itself counts as two words.
+    /// The language that the post names counts as two words of that language.
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
         let named = named?.prefix { $0 != "-" }.lowercased()
         languages = []

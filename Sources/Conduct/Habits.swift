@@ -1,8 +1,8 @@
 package import Foundation
 package import Posts
 
-/// What only the whole archive tells of a text: whether a program wrote it, and whether its hashtags are somebody's own or
-/// those of an occasion.
+/// Facts about a text that need the whole archive: whether a program wrote it, and whether the author uses its hashtags
+/// again and again or used them on one occasion.
 package struct Habits: Sendable {
     private var machines = MachineClients()
     private var hashtags = Hashtags()

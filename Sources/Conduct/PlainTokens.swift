@@ -12,8 +12,6 @@ struct PlainTokens {
     }
 
     private(set) var tokens: [Token] = []
-    /// The places in `tokens` of hash signs that begin a hashtag on some network.
-    private(set) var hashSigns: Set<Int> = []
     /// The places in `tokens` of hashtags, their signs included.
     private(set) var hashtags: [Range<Int>] = []
 
@@ -38,7 +36,6 @@ struct PlainTokens {
                 position = mention.end
             } else {
                 if let tag = grammar.hashtag(at: position) {
-                    hashSigns.insert(tokens.count)
                     hashtags.append(tokens.count..<tokens.count + scalars(tag.range).count)
                 }
                 tokens.append(.scalar(scalar))
@@ -48,6 +45,9 @@ struct PlainTokens {
         // A link that begins within a word is one token.
         hashtags = hashtags.map { $0.clamped(to: 0..<tokens.count) }
     }
+
+    /// The places in `tokens` of hash signs that begin a hashtag on some network.
+    var hashSigns: Set<Int> { Set(hashtags.map(\.lowerBound)) }
 
     /// Whether any token is a link.
     var hasLink: Bool {

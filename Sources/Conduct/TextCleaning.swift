@@ -179,7 +179,7 @@ extension TextCleaning {
     /// The text without the signs that make hashtags, and without those that make a second cashtag.
     private static func withoutTags(_ text: String) -> String {
         let plain = PlainTokens(text)
-        let tokens = plain.tokens
+        let (tokens, hashSigns) = (plain.tokens, plain.hashSigns)
         var result = String.UnicodeScalarView()
         var hasCashtag = false
         for (index, token) in tokens.enumerated() {
@@ -189,7 +189,7 @@ extension TextCleaning {
                 result.append("@")
                 result.append(contentsOf: name)
             case .scalar(let scalar):
-                if plain.hashSigns.contains(index) { continue }
+                if hashSigns.contains(index) { continue }
                 if scalar == "$", !(result.last?.isASCIIAlphanumeric ?? false), beginsWithLetter(tokens[(index + 1)...])
                 {
                     if hasCashtag { continue }
