@@ -130,7 +130,7 @@ package struct Fitness: Sendable {
     ///   - year: When it was written, on the human's calendar.
     ///   - isThread: Whether the text is all of a thread, whose parts go on from each other.
     ///   - words: Cuts a text into words; asked only where one of some Japanese words stands in it.
-    /// - Returns: The verdict; whether a program wrote the post is for ``MachineClients`` to say.
+    /// - Returns: The verdict; whether a program wrote the post is for `MachineClients` to say.
     package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing) -> Verdict {
         var judged = JudgedText(post.text, year: year)
         if post.isQuote { judged.verdict.refuse(.quotesAPost) }
