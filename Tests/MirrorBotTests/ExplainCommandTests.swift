@@ -172,7 +172,9 @@ import Testing
 
     @Test(arguments: StoreUnderTest.allCases)
     func aFavoriteIsJudgedThenAndNow(store: StoreUnderTest) async throws {
-        let stage = try await store.stage(["TIME_ZONE": "UTC", "FAVORITE_RATE_THRESHOLD": "3"])
+        let stage = try await store.stage([
+            "TIME_ZONE": "UTC", "FAVORITE_RATE_THRESHOLD": "3", "FEATURES": "content",
+        ])
         let favorites = try await stage.withMirror { mirror in
             try await mirror.learnBread()
             let why = Explanation(
@@ -250,7 +252,7 @@ import Testing
 
     @Test(arguments: StoreUnderTest.allCases)
     func aTextIsJudgedAsThePostWouldBe(store: StoreUnderTest) async throws {
-        let stage = try await store.stage(["TIME_ZONE": "UTC"].merging(Life.botSettings) { $1 })
+        let stage = try await store.stage(["TIME_ZONE": "UTC", "FEATURES": "content"].merging(Life.botSettings) { $1 })
         try await stage.withMirror { try await $0.learnBread() }
         let expected = ExpectedRate.ofBread
         let words = [expected.evidence(30, 0), 0, expected.evidence(10, 40)].reduce(0, +) / 3.0.squareRoot()

@@ -12,7 +12,8 @@ import Testing
 /// `mirror-bot stats` and `mirror-bot report`.
 @Suite(.timeLimit(.minutes(3))) struct StatsCommandTests {
     private static let zone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
-    private static let settings = ["TIME_ZONE": "Asia/Tokyo"]
+    /// Words alone, which are told by hand here.
+    private static let settings = ["TIME_ZONE": "Asia/Tokyo", "FEATURES": "content"]
     /// In whole seconds.
     private let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
 

@@ -167,7 +167,7 @@ package struct MirrorConfiguration: Sendable {
             exampleLimit: values.integer("EXAMPLE_LIMIT"),
             maximumAgeDays: Self.exampleDays(on: [humanNetwork, botNetwork]),
             weighting: Weighting(rawValue: values.text("WEIGHTS") ?? "") ?? .learned)
-        featureWords = values.text("FEATURES").flatMap(FeatureWords.init(rawValue:)) ?? .content
+        featureWords = values.text("FEATURES").flatMap(FeatureWords.init(rawValue:)) ?? .pairs
         favoriteMode = Self.favoriteMode(values)
         review = Self.reviewed(values.text("REVIEW"))
         editRule = EditRule(rawValue: values.text("FOLLOW_EDITS") ?? "") ?? .off

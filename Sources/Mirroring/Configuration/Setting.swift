@@ -158,7 +158,7 @@ package struct Setting: Sendable {
                 fallback: "2"),
             Setting(
                 "FEATURES", "words that count, and pairs of neighbouring ones",
-                form: .choice(["pairs", "content", "nouns"]), fallback: "content"),
+                form: .choice(["pairs", "content", "nouns"]), fallback: "pairs"),
             Setting(
                 "WEIGHTS", "how far words for, words against, pairs and the author count: as learned, or all alike",
                 form: .choice(["learned", "plain"]), fallback: "learned"),
