@@ -101,12 +101,12 @@ extension Archive {
         }
     }
 
-    /// What somebody on X was called when the human answered them last: the name at the start of that answer.
+    /// What somebody was called when the human answered them last: the name at the start of that answer.
     ///
-    /// - Returns: Nil for other networks, where the identity is the name or no text holds it.
+    /// - Returns: Nil where the identity is the name, or no text holds it.
     /// - Throws: The store's error.
     package func nameInAnswers(to author: AccountID) async throws -> String? {
-        guard author.network == .x else { return nil }
+        guard author.network.traits.answersBeginWithName else { return nil }
         let rows = try await storage.query(
             """
             SELECT text FROM posts
@@ -123,7 +123,8 @@ extension Archive {
     /// The networks on which the human answered somebody else, as far as the archive knows.
     package func networksOfReplies() async throws -> Set<NetworkName> {
         var questions: SQL = ""
-        for network in NetworkName.allCases {
+        let known = NetworkName.known
+        for network in known {
             questions += """
                 \(unsafe: questions.text.isEmpty ? "" : ", ")EXISTS (SELECT 1 FROM posts
                     WHERE mirror = \(mirror) AND network = \(network.rawValue) AND reply_to_author IS NOT NULL
@@ -131,7 +132,7 @@ extension Archive {
                 """
         }
         guard let row = try await storage.query("SELECT \(questions)").first else { return [] }
-        return Set(try NetworkName.allCases.filter { try row.boolean($0.rawValue) })
+        return Set(try known.filter { try row.boolean($0.rawValue) })
     }
 
     func posts(where condition: SQL, _ order: SQL = "") async throws -> [Post] {

@@ -271,14 +271,15 @@ package struct People: Sendable {
 
     /// The known handles of the people whom the mirror met or the human answered.
     ///
-    /// - Returns: Handles, those of Mastodon with their hosts.
+    /// - Returns: Handles, with their hosts where accounts have servers.
     /// - Throws: The store's error.
     package func names() async throws -> Set<String> {
+        let byName = NetworkName.known.filter(\.traits.namesAreIdentities).map(\.rawValue)
         let rows = try await storage.query(
             """
             SELECT handle AS name FROM people WHERE mirror = \(mirror) AND handle IS NOT NULL
             UNION SELECT reply_to_author FROM posts
-            WHERE mirror = \(mirror) AND network = \(NetworkName.mastodon.rawValue) AND reply_to_author IS NOT NULL
+            WHERE mirror = \(mirror) AND network IN \(list: byName) AND reply_to_author IS NOT NULL
                 AND reply_to_author <> COALESCE(author, '')
             """)
         return Set(try rows.map { try $0.text("name") })

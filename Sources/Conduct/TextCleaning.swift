@@ -142,11 +142,11 @@ extension PlainTokens {
 
 /// Taking from a text what a network would make more of than words.
 extension TextCleaning {
-    /// The text without mentions, and on X without hashtags and with one cashtag at most.
+    /// The text without mentions; where tags are resented, also without hashtags and with one cashtag at most.
     ///
     /// The words stay, and only the signs before them go, but for hashtags at the end that are no part of the text.
     static func inert(_ text: String, on network: NetworkName) -> String {
-        guard network == .x else { return withoutMentions(text) }
+        guard network.traits.resentsTags else { return withoutMentions(text) }
         var cleaned = withoutClosingTags(text)
         // Removing one sign can make another one count; nothing honest needs more than two rounds.
         for _ in 0..<4 {

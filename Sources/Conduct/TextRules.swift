@@ -2,7 +2,7 @@ package import Posts
 
 /// Which of the human's texts may be sent, and in what form.
 package struct TextRules: Equatable, Sendable {
-    /// Where the texts are sent, whose customs hold: X makes more of signs than others do.
+    /// Where the texts are sent, whose customs hold.
     package var network: NetworkName
     /// What becomes of links.
     package var links: LinkRule
@@ -26,7 +26,7 @@ package struct TextRules: Equatable, Sendable {
     ///   - pictures: Which of the human's pictures are sent along.
     ///   - threads: What becomes of the human's own threads.
     package init(
-        network: NetworkName = .mastodon, links: LinkRule = .kept, limits: PublishingLimits? = nil,
+        network: NetworkName = .usual, links: LinkRule = .kept, limits: PublishingLimits? = nil,
         repliesNameThePerson: Bool = true, carriesWarnings: Bool = false, pictures: PictureRule = .leftOut,
         threads: ThreadRule = .leftOut
     ) {
@@ -130,7 +130,7 @@ package struct TextRules: Equatable, Sendable {
         guard pictures != .leftOut, !post.pictures.isEmpty else { return Refusal(.hasMedia) }
         let lengths = post.pictures.map(\.alt.unicodeScalars.count)
         if pictures == .described, lengths.contains(0) { return Refusal(.noAltText) }
-        return lengths.contains { $0 > Self.longestAlt(on: network) } ? Refusal(.longAltText) : nil
+        return lengths.contains { $0 > network.traits.longestAlt } ? Refusal(.longAltText) : nil
     }
 
     /// The pictures to send along with the text of a post.
@@ -150,45 +150,31 @@ package struct TextRules: Equatable, Sendable {
     /// should see unasked, that they are.
     package func carries(_ post: Post) -> Bool {
         if warning(of: post) != nil { return true }
-        return carriesWarnings && network == .mastodon && post.warning == nil && !pictures(of: post).isEmpty
-    }
-
-    /// In code points.
-    private static func longestAlt(on network: NetworkName) -> Int {
-        switch network {
-        case .mastodon: 1_500
-        case .x: 1_000
-        case .bluesky: 2_000
-        }
+        return carriesWarnings && network.traits.hidesPictures && post.warning == nil && !pictures(of: post).isEmpty
     }
 
     // MARK: Warnings
 
-    /// The labels that authors may put on their own posts on Bluesky.
-    private static let labels: Set<String> = ["sexual", "nudity", "porn", "graphic-media"]
-
     /// The warning to send along with the text of a post.
-    ///
-    /// On Bluesky only its own labels are one; on X there is no place for any.
     ///
     /// - Parameter post: One of the human's posts.
     /// - Returns: Nil if the post has none, or none that can be sent.
     package func warning(of post: Post) -> String? {
         guard carriesWarnings, post.isSensitive, let warning = post.warning else { return nil }
-        switch network {
-        case .mastodon:
+        switch network.traits.warnings {
+        case .words:
             let text = cleaned(TextCleaning.normalized(warning))
             return text.isEmpty ? nil : text
-        case .bluesky:
+        case .labels(let known):
             let labels = warning.split(separator: " ").map(String.init)
-            return !labels.isEmpty && Self.labels.isSuperset(of: labels) ? warning : nil
-        case .x: return nil
+            return !labels.isEmpty && known.isSuperset(of: labels) ? warning : nil
+        case .none: return nil
         }
     }
 
-    /// How much of what a server allows a warning takes up: on Mastodon it counts as it is written.
+    /// How much of what a server allows a warning takes up: words of the author's count as they are written.
     private func warningLength(of post: Post) -> Int {
-        network == .mastodon ? warning(of: post)?.unicodeScalars.count ?? 0 : 0
+        network.traits.warnings == .words ? warning(of: post)?.unicodeScalars.count ?? 0 : 0
     }
 
     private func cleaned(_ text: String) -> String { TextCleaning.inert(text, on: network) }
@@ -214,7 +200,7 @@ package struct TextRules: Equatable, Sendable {
 
     /// Whether the network may make a link of anything in the text.
     private func hasLink(_ text: String) -> Bool {
-        network == .x ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
+        network.traits.chargesForHosts ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
     }
 }
 

@@ -50,8 +50,7 @@ extension TextRules {
         return .success(texts)
     }
 
-    /// X lets nobody go on from a post of their own by its interface, as far as its rules are known.
-    private var sendsThreads: Bool { threads == .whole && network != .x }
+    private var sendsThreads: Bool { threads == .whole && network.traits.hasThreads }
 
     /// A part as if it answered nobody: whom it answers is its own author.
     ///

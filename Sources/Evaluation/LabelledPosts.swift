@@ -87,7 +87,7 @@ package struct LabelledFile: Sendable {
             times.append(imported.createdAt)
         }
         // Ids and names are only compared with each other, so the network does not matter.
-        let reader = JSONLinesReader(path: path, purpose: .classifier, network: .mastodon, localHost: nil)
+        let reader = JSONLinesReader(path: path, purpose: .classifier, network: .usual, localHost: nil)
         let imported = try reader.read { item in
             switch item {
             case .favorite(let example): try take(example, isFavorite: true)

@@ -178,7 +178,7 @@ package struct ScoreReporter: Sendable {
 
         func add(_ reply: Post, to person: AccountID) {
             lock.withLock {
-                let names = person.network == .mastodon ? [person.value] : []
+                let names = person.network.traits.namesAreIdentities ? [person.value] : []
                 var entry =
                     people[person] ?? (ReplyFilter(answering: [person], called: names, known: known), false)
                 if people[person] == nil { counted.people += 1 }

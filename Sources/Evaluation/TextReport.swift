@@ -166,7 +166,7 @@ package struct TextEvaluator: Sendable {
         return try await executor.run {
             var said: [String: TextLabel] = [:]
             if let labels {
-                _ = try JSONLinesReader(path: labels, purpose: .texts, network: .mastodon, localHost: nil)
+                _ = try JSONLinesReader(path: labels, purpose: .texts, network: .usual, localHost: nil)
                     .readLabels { said[$0.id] = $0 }
             }
             let (posts, habits, problems) = try Self.posts(at: path)

@@ -224,7 +224,7 @@ package struct NetworkDeliverer: Deliverer {
 extension SocialNetwork {
     /// A text and its warning without the custom emoji that only the human's server has.
     ///
-    /// Only the fediverse has such emoji; elsewhere `:name:` is a part of the text.
+    /// Where the human's network has no such emoji, `:name:` is a part of the text.
     ///
     /// - Parameters:
     ///   - text: What is to be published.
@@ -235,7 +235,9 @@ extension SocialNetwork {
     func shown(
         _ text: String, warning: String?, from origin: NetworkName
     ) async throws -> (text: String, warning: String?) {
-        guard origin == .mastodon, CustomEmoji.occur(in: "\(text)\n\(warning ?? "")") else { return (text, warning) }
+        guard origin.traits.hasCustomEmoji, CustomEmoji.occur(in: "\(text)\n\(warning ?? "")") else {
+            return (text, warning)
+        }
         let emoji = try await emoji()
         // A warning of nothing but emoji still warns.
         let shownWarning = warning.map { CustomEmoji.leftOut(of: $0, but: emoji) }

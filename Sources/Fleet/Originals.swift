@@ -372,7 +372,7 @@ actor Originals {
 extension ObservedPost {
     /// The post with the pictures of the archived one where its network does not tell of them, or not for nothing.
     fileprivate func knowingPictures(of archived: Post) -> ObservedPost {
-        guard post.id.network == .x, post.hasMedia, post.pictures.isEmpty else { return self }
+        guard !post.id.network.traits.tellsPictures, post.hasMedia, post.pictures.isEmpty else { return self }
         var known = self
         known.post.pictures = archived.pictures
         return known

@@ -138,8 +138,8 @@ package struct JSONLinesReader: Sendable {
         let bare = name.drop { $0 == "@" }.lowercased()
         guard !bare.isEmpty else { throw ItemFault("the name of a person is empty") }
         // Without a host a name stays as it is. It equals nobody's on a server, so nobody is answered by mistake.
-        guard network == .mastodon, let localHost else { return AccountID(network: network, value: bare) }
-        return .mastodon(bare, localHost: localHost)
+        guard network.traits.namesAreIdentities, let localHost else { return AccountID(network: network, value: bare) }
+        return AccountID(name: bare, localHost: localHost, on: network)
     }
 }
 

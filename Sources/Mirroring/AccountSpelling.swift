@@ -37,11 +37,11 @@ package enum AccountSpelling {
     /// Rewrites what is not in its form.
     static func unify(_ connection: any StorageConnection) throws {
         for place in names {
-            try rewrite(place, connection) { AccountID(network: .mastodon, value: $0).canonical.value }
+            try rewrite(place, connection) { AccountID(network: .usual, value: $0).canonical.value }
         }
         for place in lists {
             try rewrite(place, connection) { text in
-                text.split(separator: " ").map { AccountID(network: .mastodon, value: String($0)).canonical.value }
+                text.split(separator: " ").map { AccountID(network: .usual, value: String($0)).canonical.value }
                     .joined(separator: " ")
             }
         }
@@ -75,7 +75,7 @@ package enum AccountSpelling {
         let rows = try connection.query("SELECT mirror, account_id FROM people WHERE network = 'mastodon'")
         for row in rows {
             let (mirror, name) = (try row.text("mirror"), try row.text("account_id"))
-            let canonical = AccountID(network: .mastodon, value: name).canonical.value
+            let canonical = AccountID(network: .usual, value: name).canonical.value
             guard canonical != name else { continue }
             try connection.execute(
                 """

@@ -68,7 +68,9 @@ struct HealthReader {
         let lease = try await LeaseTable(storage: storage, mirror: mirror.name).record()
         let rows = try await mirror.refusals.rows()
         let feeds = try await mirror.feeds.health(now: now)
-        let spending = accounts.networks.contains(.x) ? try await mirror.spending.spending(at: now) : nil
+        let spending =
+            accounts.networks.contains { $0.descriptor.prices != nil }
+            ? try await mirror.spending.spending(at: now) : nil
         let texts = try await mirror.unsentTexts()
         let zone = record.zone ?? configuration.timeZone
         let numbers = try await numbers(now: now, zone: zone)
@@ -81,7 +83,7 @@ struct HealthReader {
         facts.worker = pulse == nil ? WorkerFact(lease, limit: silence, now: now) : .running
         try await read(rows.faults, pulse, into: &facts)
         facts.money = spending.map { money($0, accounts) }
-        facts.mayPublish = accounts.accounts[.bot]?.network != .x || configuration.x.mayPublish
+        facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
         facts.wishes = wishes(accounts, now: now, zone: zone)
         facts.knowsPast = record.past != nil
         facts.fitTexts = texts.fit + texts.sometimes.values.reduce(0, +) + texts.unjudged
@@ -202,15 +204,13 @@ struct HealthReader {
 
     private func money(_ spending: Spending, _ accounts: FoundAccounts) -> MoneyFact {
         func lacks(_ role: AccountRole, _ feed: Feed) -> Bool {
-            accounts.accounts[role]?.network == .x
-                && spending.left
-                    < XPrices.current.price(
-                        ofReading: XNetwork.smallestPage(of: feed), from: feed,
-                        ownsApp: configuration.x.appOwner == role, fieldNames: configuration.x.fieldNames)
+            guard let prices = accounts.accounts[role]?.network.descriptor.prices else { return false }
+            return spending.left < prices.look(feed, role, configuration)
         }
+        let post = accounts.networks.compactMap { $0.descriptor.prices?.post() }.min() ?? .zero
         return MoneyFact(
             left: "\(spending.left)", budget: "\(spending.budget)", renews: spending.renews,
-            isSpent: spending.left < XPrices.current.postCreate, lacksMentions: lacks(.bot, .mentions),
+            isSpent: spending.left < post, lacksMentions: lacks(.bot, .mentions),
             lacksOwnPosts: lacks(.human, .ownPosts))
     }
 
@@ -255,8 +255,8 @@ extension FoundAccounts {
                 var fact = AccountFact(network: accounts[role]?.network ?? configuration.network(of: role))
                 fact.problem = problem(role)
                 fact.isUnusable = problems[role] != nil
-                fact.homeProblem = homeProblem(role)
-                fact.isHomeLeftOut = accounts[role]?.network == .x && configuration.x.homePostsPerDay == 0
+                let gap = homeGap(role)
+                (fact.homeProblem, fact.isHomeLeftOut) = (gap?.words, gap?.isChosen ?? false)
                 return (role, fact)
             })
     }

@@ -322,14 +322,14 @@ package struct HumanMirror: Sendable {
     /// The host in the human's verified name, which may be another one than the server's: it completes local names.
     ///
     /// Nil while the account was not verified, or where names have no hosts.
-    func humanHost() async throws -> String? { try await table.record().human?.mastodonHost }
+    func humanHost() async throws -> String? { try await table.record().human?.addressHost }
 
     /// The host that local names at the bot's server belong to; nil where names have no hosts.
     ///
     /// - Throws: ``ConfigurationError`` for a login that cannot be used; the store's error.
     package func botHost() async throws -> String? {
-        if let bot = try await table.record().bot { return bot.mastodonHost }
-        return try await account(.bot).flatMap { $0.network == .mastodon ? $0.host : nil }
+        if let bot = try await table.record().bot { return bot.addressHost }
+        return try await account(.bot).flatMap { $0.network.traits.namesAreIdentities ? $0.host : nil }
     }
 
     /// The error for a mirror without a zone, with a proposal where the archive allows one.
@@ -374,29 +374,10 @@ package struct HumanMirror: Sendable {
     package func network(
         for account: AccountConfiguration, sessions: (any CredentialStore)? = nil
     ) throws -> any SocialNetwork {
-        let (client, clock) = (installation.client, clock)
-        let now: @Sendable () -> Date = { clock.now }
-        let uptime: @Sendable () -> TimeInterval = { clock.uptime }
-        let sessions = sessions ?? vault.sessions(of: account.role, clock: clock)
-        switch account.credentials {
-        case .mastodon(let server, let credentials):
-            return try MastodonNetwork(
-                server: server, apiBaseURL: account.apiBaseURL, credentials: credentials,
-                sessions: sessions, trustsVisibility: account.role == .bot || configuration.trustsHumanServer,
-                quotes: configuration.quotes, client: client, now: now, uptime: uptime)
-        case .x(let credentials):
-            let x = configuration.x
-            let options = XOptions(
-                apiBaseURL: account.apiBaseURL, mayPublish: x.mayPublish, homePostsPerDay: x.homePostsPerDay,
-                ownsApp: x.appOwner == account.role, fieldNames: x.fieldNames)
-            return try XNetwork(
-                credentials: credentials, options: options, book: spending, client: client, now: now, uptime: uptime)
-        case .bluesky(let identifier, let appPassword):
-            return try BlueskyNetwork(
-                identifier: identifier, appPassword: appPassword, apiBaseURL: account.apiBaseURL,
-                sessions: sessions,
-                gates: BlueskyGates(replies: configuration.replies, allowsQuotes: configuration.quotes != .nobody),
-                client: client, now: now, uptime: uptime)
-        }
+        try account.network.descriptor.connect(
+            .init(
+                account: account, configuration: configuration,
+                sessions: sessions ?? vault.sessions(of: account.role, clock: clock), spending: spending,
+                installation: installation, clock: clock))
     }
 }

@@ -43,7 +43,7 @@ extension People {
 
     /// What a person is called where they live, with `@`; the identity where no handle is known.
     func name(of id: AccountID) async -> String {
-        if id.network == .mastodon { return "@\(id.value)" }
+        if id.network.traits.namesAreIdentities { return "@\(id.value)" }
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value
     }
@@ -52,11 +52,11 @@ extension People {
     ///
     /// - Throws: The store's error.
     func names(of people: [AccountID]) async throws -> [AccountID: String] {
-        let unknown = Set(people.filter { $0.network != .mastodon })
+        let unknown = Set(people.filter { !$0.network.traits.namesAreIdentities })
         let handles = try await handles(of: Array(unknown))
         return Dictionary(
             people.map { id in
-                (id, id.network == .mastodon ? "@\(id.value)" : handles[id].map { "@\($0)" } ?? id.value)
+                (id, id.network.traits.namesAreIdentities ? "@\(id.value)" : handles[id].map { "@\($0)" } ?? id.value)
             }
         ) { first, _ in first }
     }

@@ -294,8 +294,7 @@ package struct MirrorTable: Sendable {
     ) async throws {
         let found = [AccountRole.human: human, .bot: bot].compactMapValues { $0?.id.canonical }
         func setting(_ role: AccountRole) -> String {
-            let usual = AccountSetting.identity(on: found[role]?.network ?? .mastodon).name(of: role)
-            return settings[role] ?? usual
+            settings[role] ?? (found[role]?.network ?? .usual).descriptor.identity.name(of: role)
         }
         let (humanSetting, botSetting, mirror) = (setting(.human), setting(.bot), mirror)
         try await update(now: now) { record, connection in
@@ -519,8 +518,8 @@ package struct MirrorTable: Sendable {
 
 extension AccountID {
     /// The part behind the name; nil on networks whose names have no hosts.
-    var mastodonHost: String? {
-        guard network == .mastodon else { return nil }
+    var addressHost: String? {
+        guard network.traits.namesAreIdentities else { return nil }
         return value.split(separator: "@").dropFirst().first.map(String.init)
     }
 }

@@ -393,7 +393,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             throw await refuse(error, operation)
         } catch let error as NetworkError {
             if operation.isWrite, error.outcome == .unknown, error.code == .transport { fallSilent(error) }
-            if error.code == .rateLimited, !countsEachFeed { limit(error) }
+            if error.code == .rateLimited, !network.capabilities.countsEachFeed { limit(error) }
             throw error
         }
     }
@@ -506,9 +506,6 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    /// Whether the network has a share of requests for each feed, as X does; elsewhere all of a token share one.
-    private var countsEachFeed: Bool { network.name == .x }
-
     /// Slows the account down before the server's share is used up.
     private func note(_ limit: RateLimit?, from feed: Feed) {
         let now = now()
@@ -537,10 +534,15 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     private func hold(_ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
-            let known = (countsEachFeed ? state.feedPauses[feed] : state.accountPause)?.end(at: now)
+            let known = (network.capabilities.countsEachFeed ? state.feedPauses[feed] : state.accountPause)?.end(
+                at: now)
             guard until > known ?? now else { return false }
             let pause = Pause(begun: now, until: until)
-            if countsEachFeed { state.feedPauses[feed] = pause } else { state.accountPause = pause }
+            if network.capabilities.countsEachFeed {
+                state.feedPauses[feed] = pause
+            } else {
+                state.accountPause = pause
+            }
             return known == nil
         }
         guard isNew else { return }

@@ -193,8 +193,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         switch code {
         case .unauthorized where operation == .logIn: nil
         case .unauthorized where isAnonymous: "the server answers only who is logged in: configure a login"
-        case .unauthorized where network == .bluesky: "make a new app password in the settings and configure it"
-        case .unauthorized: "make a new access token and configure it"
+        case .unauthorized: network.traits.newCredentials
         case .missingScope: "make a new access token with the scopes that docs/settings.md names"
         case .accountDisabled: "log in with a browser to see what the server wants"
         case .redirected: "if this lasts, configure the server by the address it redirects to"

@@ -31,7 +31,7 @@ package struct PictureReader: Sendable {
     ///   - server: The human's server as the operator configured it; nil if there is none.
     package init(client: HTTPClient, trusting server: String?) {
         self.client = client
-        trusted = server.flatMap { try? ServerAddress($0, network: .mastodon) }?.base
+        trusted = server.flatMap { try? ServerAddress($0, network: .usual) }?.base
     }
 
     /// Reads a picture.

@@ -344,6 +344,8 @@ package struct Capabilities: Sendable, Equatable {
     package var requestDeadline: Duration
     /// How many of the newest items of a feed can be read; of a feed that is not named here, all.
     package var depths: [Feed: Int] = [:]
+    /// Whether there is a share of requests for each feed; else all of an account share one.
+    package var countsEachFeed = false
     /// A post may have been changed without a time of the change, so that only its text tells.
     package var mayHideEdits = false
     /// Words of a text can lead to an address that is not in the text.

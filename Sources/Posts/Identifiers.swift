@@ -17,23 +17,11 @@ package struct PostID: Hashable, Codable, Sendable {
 
 extension PostID {
     /// Where a browser shows the post; nil if its identity does not tell.
-    package var webAddress: String? {
-        switch network {
-        case .mastodon: return value.hasPrefix("https://") || value.hasPrefix("http://") ? value : nil
-        case .x: return value.utf8.allSatisfy(\.isASCIIDigit) ? "https://x.com/i/status/\(value)" : nil
-        case .bluesky:
-            let parts = value.split(separator: "/")
-            guard parts.count == 4, parts[0] == "at:" else { return nil }
-            return "https://bsky.app/profile/\(parts[1])/post/\(parts[3])"
-        }
-    }
+    package var webAddress: String? { network.traits.postPage(value) }
 
-    /// Who wrote the post; nil if its identity does not tell, which only that of Bluesky does.
+    /// Who wrote the post; nil if its identity does not tell, as only that of Bluesky does.
     package var author: AccountID? {
-        guard network == .bluesky else { return nil }
-        let parts = value.split(separator: "/")
-        guard parts.count == 4, parts[0] == "at:", parts[1].hasPrefix("did:") else { return nil }
-        return AccountID(network: network, value: String(parts[1]))
+        network.traits.author(value).map { AccountID(network: network, value: $0) }
     }
 }
 
@@ -51,22 +39,9 @@ package struct AccountID: Hashable, Codable, Sendable {
         self.value = value
     }
 
-    /// The identity of `name` on a Mastodon-compatible server.
-    ///
-    /// A local name is completed with `localHost`; neither case nor the spelling of the host counts.
-    ///
-    /// - Parameters:
-    ///   - name: `user` or `user@host`, with or without a leading `@`.
-    ///   - localHost: The host that local names belong to.
-    /// - Returns: `user@host` in its canonical form.
-    package static func mastodon(_ name: some StringProtocol, localHost: String) -> AccountID {
-        let bare = String(name.drop { $0 == "@" })
-        return AccountID(network: .mastodon, value: bare.contains("@") ? bare : "\(bare)@\(localHost)").canonical
-    }
-
     /// The identity in the one form in which it is compared and stored.
     package var canonical: AccountID {
-        guard network == .mastodon, let at = value.lastIndex(of: "@") else { return self }
+        guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else { return self }
         let host = HostName.canonical(value[value.index(after: at)...])
         return AccountID(network: network, value: value[...at].lowercased() + host)
     }
@@ -83,30 +58,67 @@ package struct AccountID: Hashable, Codable, Sendable {
             !scalar.properties.isWhitespace && ![.control, .format].contains(scalar.properties.generalCategory)
         }
         guard (1...300).contains(trimmed.utf8.count), isPlain else { return nil }
-        if trimmed.hasPrefix("did:") {
-            self.init(network: .bluesky, value: trimmed)
+        if let network = Self.network(ofIdentifier: trimmed) {
+            self.init(network: network, value: trimmed)
             return
         }
         if let page = Self.nameOnPage(trimmed) {
-            self = .mastodon(page, localHost: "")
+            self.init(address: page, localHost: "")
             return
         }
         let parts = trimmed.split(separator: ":", maxSplits: 1).map(String.init)
         let prefix = parts.count == 2 ? parts[0].lowercased() : ""
-        if let network = NetworkName(rawValue: prefix), network != .mastodon {
+        let named = prefix == "acct" ? nil : NetworkName(rawValue: prefix)
+        if let network = named, !network.traits.namesAreIdentities {
             let name = String(parts[1].drop { $0 == "@" })
             guard !name.isEmpty, name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
             self.init(network: network, value: name)
             return
         }
-        let written = ["mastodon", "acct"].contains(prefix) ? parts[1] : trimmed
+        let written = named != nil || prefix == "acct" ? parts[1] : trimmed
         let name = written.hasPrefix("@") ? written.dropFirst() : written[...]
         let halves = name.split(separator: "@", omittingEmptySubsequences: false)
         guard let user = halves.first, !user.isEmpty, halves.count <= 2, halves.last?.isEmpty == false,
             !user.contains(where: { ":/?#%".contains($0) }), !name.contains("/"),
             !Self.withoutPort(name).contains(":"), halves.count == 2 || localHost != nil
         else { return nil }
-        self = .mastodon(name, localHost: localHost ?? "")
+        self.init(address: name, localHost: localHost ?? "", network: named ?? .usual)
+    }
+
+    /// The identity of `name`, or of `name@localHost` for a name without a host, in its canonical form.
+    init(address name: some StringProtocol, localHost: String, network: NetworkName = .usual) {
+        let bare = String(name.drop { $0 == "@" })
+        let address = bare.contains("@") ? bare : "\(bare)@\(localHost)"
+        self = AccountID(network: network, value: address).canonical
+    }
+
+    /// The account of a network that a name, or an identity, means there.
+    ///
+    /// - Parameters:
+    ///   - name: What stands for the account, with or without a leading `@`.
+    ///   - localHost: The host that local names belong to, where names have hosts.
+    ///   - network: Whose name it is.
+    package init(name: String, localHost: String, on network: NetworkName) {
+        if network.traits.namesAreIdentities {
+            self.init(address: name, localHost: localHost, network: network)
+        } else {
+            self.init(network: network, value: name)
+        }
+    }
+
+    /// The author of the post that is called so on any network that this process knows; nil where names do not tell.
+    package init?(authorOf post: String) {
+        let authors = NetworkName.known.lazy.compactMap { PostID(network: $0, value: post).author }
+        guard let author = authors.first else { return nil }
+        self = author
+    }
+
+    /// The network whose identities tell by their beginning that they are; nil for another text.
+    private static func network(ofIdentifier text: String) -> NetworkName? {
+        NetworkName.known.first { network in
+            guard case .identifier = network.traits.accounts else { return false }
+            return network.traits.isIdentity(text)
+        }
     }
 
     /// `user@host` of the address of a profile; nil for another text.
@@ -134,34 +146,23 @@ package struct AccountID: Hashable, Codable, Sendable {
 
     /// What people read: as ``reference``, with the letters that the host's name has.
     package var shown: String {
-        guard network == .mastodon, let at = value.lastIndex(of: "@") else { return reference }
+        var readable = self
+        readable.value = withOwnLetters
+        return readable.reference
+    }
+
+    /// The identity with the letters that its host's name has.
+    private var withOwnLetters: String {
+        guard network.traits.namesAreIdentities, let at = value.lastIndex(of: "@") else { return value }
         return value[...at] + HostName.shown(String(value[value.index(after: at)...]))
     }
 
     /// What a person types for the account: `user@host`, `x:12345`, `did:plc:…`.
     package var reference: String {
-        switch network {
-        case .mastodon, .bluesky: value
-        case .x: "x:\(value)"
-        }
-    }
-}
-
-/// A kind of social network that mirror-bot can read from and publish to.
-///
-/// The raw value is what the `NETWORK` variables and the database use.
-package enum NetworkName: String, CaseIterable, Codable, Sendable {
-    /// Any server that speaks Mastodon's client API.
-    case mastodon
-    case x
-    case bluesky
-
-    /// What people call the network.
-    package var displayName: String {
-        switch self {
-        case .mastodon: "Mastodon"
-        case .x: "X"
-        case .bluesky: "Bluesky"
+        switch network.traits.accounts {
+        case .address: network == .usual ? value : "\(network):\(value)"
+        case .identifier: value
+        case .number: "\(network):\(value)"
         }
     }
 }
@@ -206,9 +207,7 @@ extension AccountID {
     ///
     /// Made from the form with the host's own letters: in that one servers told the name before there was one form.
     package var forgottenDigest: String {
-        StableHash.digest(of: "forgotten/1", "person", network.rawValue, network == .mastodon ? shown : value).prefix(
-            16
-        ).hexadecimal
+        StableHash.digest(of: "forgotten/1", "person", network.rawValue, withOwnLetters).prefix(16).hexadecimal
     }
 
     /// The name under which it stands that somebody was forgotten: no account of any network is called so.

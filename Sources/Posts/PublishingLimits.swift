@@ -30,24 +30,6 @@ package struct PublishingLimits: Equatable, Sendable {
         self.unit = unit
         self.maximumBytes = maximumBytes
     }
-
-    /// What a Mastodon server allows unless it says otherwise.
-    package static let mastodon = PublishingLimits(maximumCharacters: 500, charactersPerURL: 23)
-
-    /// What X allows accounts without a subscription.
-    package static let x = PublishingLimits(maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight)
-
-    /// What a Bluesky post record may hold.
-    package static let bluesky = PublishingLimits(maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000)
-
-    /// What the network allows unless its server says otherwise.
-    package static func usual(of network: NetworkName) -> PublishingLimits {
-        switch network {
-        case .mastodon: mastodon
-        case .x: x
-        case .bluesky: bluesky
-        }
-    }
 }
 
 /// How many requests of one kind are made in a while.

@@ -81,7 +81,7 @@ final class Ground: Sendable {
         switch network {
         case .mastodon: "/api/v1/statuses"
         case .x: "/2/tweets"
-        case .bluesky: "/xrpc/com.atproto.repo.putRecord"
+        default: "/xrpc/com.atproto.repo.putRecord"
         }
     }
 
@@ -149,7 +149,7 @@ final class Ground: Sendable {
                     consumerKey: sandbox.xKeys(.bot).consumerKey, consumerSecret: secret, accessToken: secret,
                     accessTokenSecret: secret),
                 options: options, book: OpenBook(), client: client, now: now)
-        case .bluesky:
+        default:
             return try BlueskyNetwork(
                 identifier: sandbox.blueskyLogin(.bot).handle, appPassword: secret, apiBaseURL: sandbox.url,
                 sessions: MemoryCredentials(), client: client, now: now)
@@ -185,7 +185,7 @@ final class Ground: Sendable {
                     accessToken: Secret(keys.accessToken), accessTokenSecret: Secret(keys.accessTokenSecret)),
                 options: options, book: book, client: client, now: now,
                 uptime: uptime)
-        case .bluesky:
+        default:
             let login = sandbox.blueskyLogin(role)
             return try BlueskyNetwork(
                 identifier: login.handle, appPassword: Secret(login.appPassword), apiBaseURL: sandbox.url,

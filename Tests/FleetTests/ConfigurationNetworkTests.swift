@@ -70,7 +70,7 @@ import Testing
         let pairs = try Self.configuration(
             ["HUMAN_NETWORK": "x", "BOT_NETWORK": "bluesky"], Self.of(.human, Self.x), Self.of(.bot, Self.bluesky))
         let (human, bot) = (try #require(pairs.account(.human)), try #require(pairs.account(.bot)))
-        guard case .x(let credentials) = human.credentials else { return #expect(Bool(false), "\(human)") }
+        let credentials = XCredentials(human.credentials)
         #expect(credentials.consumerKey == "s3cr3t-ck")
         #expect(credentials.consumerSecret.reveal() == "s3cr3t-cs")
         #expect(credentials.accessToken.reveal() == "s3cr3t-at")
@@ -79,11 +79,8 @@ import Testing
         #expect(human.role == .human)
         #expect(human.origin == .environment)
         #expect(human.apiBaseURL == nil)
-        guard case .bluesky(let identifier, let password) = bot.credentials else {
-            return #expect(Bool(false), "\(bot)")
-        }
-        #expect(identifier == "haruka.example")
-        #expect(password?.reveal() == "s3cr3t-password")
+        #expect(bot.credentials.text(.handle) == "haruka.example")
+        #expect(bot.credentials[.appPassword]?.reveal() == "s3cr3t-password")
         #expect(bot.network == .bluesky)
         #expect(bot.role == .bot)
         let mixed = try Self.configuration(["HUMAN_NETWORK": "x"], Self.of(.bot, Self.mastodon))
@@ -93,9 +90,9 @@ import Testing
 
     @Test func takesABlueskyHumanWithoutAPassword() throws {
         let all = try Self.configuration(["NETWORK": "bluesky", "HUMAN_HANDLE": "@Haruka.Example"])
-        guard case .bluesky("haruka.example", nil) = all.account(.human)?.credentials else {
-            return #expect(Bool(false), "\(all)")
-        }
+        let human = try #require(all.account(.human))
+        #expect(human.credentials.text(.handle) == "haruka.example")
+        #expect(human.credentials[.appPassword] == nil)
         let bot = Self.error(["NETWORK": "bluesky", "BOT_HANDLE": "mirror.example"])
         #expect(bot?.description == "BOT_APP_PASSWORD is not set, but BOT_HANDLE is")
         #expect(bot?.setting == "BOT_APP_PASSWORD")
@@ -179,7 +176,7 @@ import Testing
     @Test(arguments: servers) func writesAServerInOneWay(_ text: String, _ normal: String) throws {
         let all = try Self.configuration(["BOT_SERVER": text, "BOT_ACCESS_TOKEN": "t", "BOT_API_BASE_URL": text])
         let bot = try #require(all.account(.bot))
-        guard case .mastodon(normal, _) = bot.credentials else { return #expect(Bool(false), "\(bot)") }
+        #expect(bot.credentials.text(.server) == normal)
         #expect(bot.apiBaseURL == normal)
     }
 
@@ -204,9 +201,7 @@ import Testing
         let variables = ["HUMAN_NETWORK": "bluesky", "HUMAN_HANDLE": text]
         guard let normal else { return #expect(Self.error(variables)?.setting == "HUMAN_HANDLE") }
         let all = try Self.configuration(variables)
-        guard case .bluesky(normal, nil) = all.account(.human)?.credentials else {
-            return #expect(Bool(false), "\(text)")
-        }
+        #expect(all.account(.human)?.credentials.text(.handle) == normal)
     }
 
     // MARK: What follows from the bot's network
@@ -341,7 +336,7 @@ import Testing
             }
         }
         expect(Setting.all.first { $0.name == "SECRET_KEY" }) { $0?.isSecret == true }
-        for setting in AccountSetting.allCases {
+        for setting in AccountField.settable {
             for role in AccountRole.allCases {
                 expect(Setting.all) { $0.contains { $0.name == setting.name(of: role) } }
             }

@@ -91,11 +91,10 @@ import Testing
         #expect(bot.host == "bots.example:8443")
         #expect(human.apiBaseURL == "https://proxy.example")
         #expect(bot.apiBaseURL == "http://127.0.0.1:9000")
-        guard case .mastodon("https://social.example", let token) = human.credentials,
-            case .mastodon("https://bots.example:8443", let botToken) = bot.credentials
-        else { return #expect(Bool(false), "\(all)") }
-        #expect(token.accessToken.reveal() == Self.token)
-        #expect(botToken.accessToken.reveal() == Self.botToken)
+        #expect(human.credentials.text(.server) == "https://social.example")
+        #expect(human.credentials.text(.accessToken) == Self.token)
+        #expect(bot.credentials.text(.server) == "https://bots.example:8443")
+        #expect(bot.credentials.text(.accessToken) == Self.botToken)
         #expect(all.secretKey?.reveal() == Self.key)
         #expect(all.quotes == .nobody)
         #expect(all.x.mayPublish)

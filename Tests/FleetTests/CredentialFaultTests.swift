@@ -17,7 +17,7 @@ import Testing
         switch network {
         case .mastodon: .error(status: 401, message: "The access token is invalid")
         case .x: json(#"{"title":"Unauthorized","detail":"Unauthorized","type":"about:blank","status":401}"#)
-        case .bluesky: json(#"{"error":"AuthenticationRequired","message":"Invalid identifier or password"}"#)
+        default: json(#"{"error":"AuthenticationRequired","message":"Invalid identifier or password"}"#)
         }
     }
 

@@ -301,6 +301,7 @@ import Testing
         expect(codes { $0.feeds = [Self.feed(FeedName.botHome, "credits-depleted")] }, equals: [.creditsDepleted])
         expect(
             codes { facts in
+                for role in AccountRole.allCases { facts.accounts[role] = AccountFact(network: .x) }
                 facts.money = MoneyFact(
                     left: "$0.05", budget: "$5.00", renews: Self.now, lacksMentions: true, lacksOwnPosts: true)
                 facts.feeds = [Self.feed(FeedName.botMentions, "over-budget")]

@@ -30,7 +30,7 @@ import Testing
                 switch network {
                 case .mastodon: "pal@home.example"
                 case .x: "4711000"
-                case .bluesky: "did:plc:palpalpalpalpalpalpalpal"
+                default: "did:plc:palpalpalpalpalpalpalpal"
                 }
             id = AccountID(network: network, value: value)
             handle = network == .mastodon ? value : network == .x ? "PalPalmer" : "pal.home.example"
@@ -43,7 +43,7 @@ import Testing
             switch network {
             case .mastodon: "https://home.example/users/pal/statuses/\(number)"
             case .x: "\(number)"
-            case .bluesky: "at://\(id.value)/app.bsky.feed.post/\(number)"
+            default: "at://\(id.value)/app.bsky.feed.post/\(number)"
             }
         }
     }

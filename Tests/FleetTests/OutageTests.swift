@@ -55,7 +55,7 @@ import Testing
         switch network {
         case .mastodon: "/api/v1/statuses"
         case .x: "/2/tweets"
-        case .bluesky: "/xrpc/com.atproto.repo."
+        default: "/xrpc/com.atproto.repo."
         }
     }
 

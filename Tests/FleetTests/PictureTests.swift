@@ -69,7 +69,7 @@ import Testing
             switch network {
             case .mastodon: "/api/v1/statuses"
             case .x: "/2/tweets"
-            case .bluesky: "/xrpc/com.atproto.repo.putRecord"
+            default: "/xrpc/com.atproto.repo.putRecord"
             }
         fixture.sandbox.faults.failNext(hasActed ? .dropAnswer : .dropRequest, method: "POST", path: path)
         try await fixture.live(until: 13)
@@ -89,7 +89,7 @@ import Testing
             switch network {
             case .mastodon: "/api/v2/media"
             case .x: "/2/media/upload"
-            case .bluesky: "/xrpc/com.atproto.repo.uploadBlob"
+            default: "/xrpc/com.atproto.repo.uploadBlob"
             }
         fixture.sandbox.faults.failNext(.dropAnswer, method: "POST", path: path)
         try await fixture.live(until: 13)

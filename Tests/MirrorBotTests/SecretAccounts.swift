@@ -23,7 +23,7 @@ enum PlantedAccounts {
         case .mastodon: (["SERVER"], ["ACCESS_TOKEN"])
         case .x:
             (["API_BASE_URL"], ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"])
-        case .bluesky: (["HANDLE", "API_BASE_URL"], ["APP_PASSWORD"])
+        default: (["HANDLE", "API_BASE_URL"], ["APP_PASSWORD"])
         }
     }
 

@@ -26,7 +26,7 @@ struct BotRequests {
         switch network {
         case .mastodon: SandboxFixture.standard
         case .x: xWorld
-        case .bluesky: blueskyWorld
+        default: blueskyWorld
         }
     }
 
@@ -51,7 +51,7 @@ struct BotRequests {
         switch network {
         case .mastodon: "/api/v1/statuses"
         case .x: "/2/tweets"
-        case .bluesky: "/xrpc/com.atproto.repo.putRecord"
+        default: "/xrpc/com.atproto.repo.putRecord"
         }
     }
 
@@ -63,7 +63,7 @@ struct BotRequests {
         switch network {
         case .mastodon: "key-\(number)"
         case .x: nil
-        case .bluesky: SandboxIdentity.recordKey(microseconds: 1_795_100_400_000_000 + UInt64(number), clock: 1)
+        default: SandboxIdentity.recordKey(microseconds: 1_795_100_400_000_000 + UInt64(number), clock: 1)
         }
     }
 
@@ -77,7 +77,7 @@ struct BotRequests {
             var body: [String: Any] = ["text": text]
             if let parent { body["reply"] = ["in_reply_to_tweet_id": parent.id] }
             return try request("POST", publishPath, body)
-        case .bluesky:
+        default:
             var record: [String: Any] = ["text": text]
             if let parent {
                 let reference = ["uri": parent.identity, "cid": parent.cid]
@@ -91,7 +91,7 @@ struct BotRequests {
         switch network {
         case .mastodon: return try request("POST", "\(publishPath)/\(post.id)/favourite", nil)
         case .x: return try request("POST", "/2/users/\(fixture.xID(.bot))/likes", ["tweet_id": post.id])
-        case .bluesky:
+        default:
             return try putting(
                 ["subject": ["uri": post.identity, "cid": post.cid]], in: BlueskyClient.likes, key: number)
         }
@@ -131,7 +131,7 @@ struct BotRequests {
         case .x:
             headers["Authorization"] = try XSigner(sandbox.xKeys(.bot), at: fixture.clock.now)
                 .header(fixture.wireRequest(method, target, json: json, form: nil))
-        case .bluesky: headers["Authorization"] = "Bearer \(token)"
+        default: headers["Authorization"] = "Bearer \(token)"
         }
         return SandboxFixture.bytes(method, target, port: sandbox.port, headers: headers, body: json)
     }

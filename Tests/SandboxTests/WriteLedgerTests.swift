@@ -56,7 +56,7 @@ import Testing
             case .x:
                 let id = bot.fixture.xID(.bot)
                 served = try await bot.fixture.x("GET", "/2/users/\(id)/mentions?max_results=100").xIDs
-            case .bluesky:
+            default:
                 let client = try await BlueskyClient.logIn(.bot, to: bot.fixture)
                 let reply = try await client.get(
                     "app.bsky.notification.listNotifications", "reasons=mention&reasons=reply&limit=100")

@@ -82,17 +82,10 @@ struct LoginCommand: AsyncParsableCommand {
             try Question.checked(address) { try ServerURL.normalized($0, setting: "--api-base-url") }
         }
         let apiBaseURL = typed ?? mirror.configuration.apiBaseURL(of: role)
-        switch network {
-        case .mastodon:
-            return try await MastodonConversation(
-                role: role, server: server, apiBaseURL: apiBaseURL, pastesToken: token,
-                installation: mirror.installation
-            ).outcome()
-        case .x:
-            return try await XConversation(role: role, apiBaseURL: apiBaseURL, mirror: mirror).outcome()
-        case .bluesky:
-            return try BlueskyConversation(role: role, handle: handle, apiBaseURL: apiBaseURL).outcome()
-        }
+        let request = LoginRequest(
+            role: role, network: network, server: server, handle: handle, apiBaseURL: apiBaseURL, pastesToken: token,
+            mirror: mirror)
+        return try await (LoginConversations.own[network] ?? LoginConversations.questions)(request)
     }
 
     private func warnings(
@@ -100,7 +93,7 @@ struct LoginCommand: AsyncParsableCommand {
         _ configuration: MirrorConfiguration
     ) -> [String] {
         var warnings = print ? [] : configuration.obstacles(toLoginOf: role, on: account.network)
-        if print, case .mastodon(_, let credentials) = account.credentials, credentials.expiresAt != nil {
+        if print, account.credentials.expiresAt != nil {
             warnings.append(
                 "this token expires, and only a login that is kept can be renewed: log in without --print, where "
                     + "SECRET_KEY and DATABASE_URL are those of the worker")
@@ -109,8 +102,8 @@ struct LoginCommand: AsyncParsableCommand {
             warnings.append(
                 "the human's keys can write, which mirror-bot never needs; log in again with an app that reads")
         }
-        // X has no such mark in its interface, and another warning says so.
-        if role == .bot, !verified.isBot, network.name != .x {
+        // Where the interface has no such mark, another warning says so.
+        if role == .bot, !verified.isBot, network.name.traits.tellsBots {
             warnings.append(
                 "the account does not say that it is automated; the first run marks it, where the network lets it")
         }
@@ -155,16 +148,9 @@ enum RoleArgument {
 enum NetworkArgument {
     static func network(_ text: String) throws -> NetworkName {
         guard let network = NetworkName(rawValue: text.lowercased()) else {
-            let allowed = NetworkName.allCases.map(\.rawValue).joined(separator: ", ")
+            let allowed = NetworkName.known.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("\"\(text.prefix(40))\" is no network; expected \(allowed)")
         }
         return network
     }
-}
-
-/// What a person at the terminal gave, ready to be tried.
-struct LoginOutcome {
-    let account: AccountConfiguration
-    /// What the person should know before going on, a sentence each.
-    let warnings: [String]
 }

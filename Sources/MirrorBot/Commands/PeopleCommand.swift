@@ -158,7 +158,7 @@ struct PeopleBook {
     func author(_ text: String) throws -> (id: AccountID, handle: String) {
         let name = String(text.drop { $0 == "@" })
         let isPlain = name.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !name.contains(":")
-        guard network != .mastodon, isPlain, !name.isEmpty else {
+        guard !network.traits.namesAreIdentities, isPlain, !name.isEmpty else {
             let id = try account(text)
             return (id, known.first { $0.id == id }?.handle ?? id.value)
         }
@@ -174,7 +174,7 @@ struct PeopleBook {
             throw ValidationError(
                 "\"\(Printable.line(text, columns: 60))\" is no account; expected user@host, x:12345 or did:plc:…")
         }
-        guard id.network != .mastodon, !id.isNumberOrDID else { return id }
+        guard !id.network.traits.namesAreIdentities, !id.network.traits.isIdentity(id.value) else { return id }
         let named = known.first { $0.id.network == id.network && $0.handle?.lowercased() == id.value.lowercased() }
         guard let named else {
             throw ValidationError(
@@ -279,12 +279,5 @@ private struct PeopleList {
                 stance: person.flatMap { $0.stance == .none ? nil : $0.stance.rawValue },
                 sameAs: same.map(\.id.reference))
         }
-    }
-}
-
-extension AccountID {
-    /// Whether the value is an identity and not a name that changes.
-    fileprivate var isNumberOrDID: Bool {
-        value.hasPrefix("did:") || value.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }

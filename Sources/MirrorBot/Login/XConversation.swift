@@ -34,7 +34,8 @@ struct XConversation {
     /// The developer app: the one of the other account if the person wants that.
     private func app() async throws -> (key: String, secret: Secret) {
         let other = try await otherLogin()
-        if case .x(let known) = other?.account(role).credentials {
+        if let credentials = other?.credentials, credentials.network == .x {
+            let known = XCredentials(credentials)
             let key = try Question.optionalLine("API key of your app (Enter for the other account's app): ")
             if key.isEmpty { return (known.consumerKey, known.consumerSecret) }
             return (key, try secret())

@@ -1,6 +1,6 @@
 import Crypto
-import Foundation
-package import Networks
+package import Foundation
+import Networks
 package import Posts
 
 /// Which of a mirror's two accounts.
@@ -44,64 +44,65 @@ package struct AccountConfiguration: Sendable {
 
     /// The host that local names belong to, and its port if it is not the usual one.
     package var host: String {
-        switch credentials {
-        case .mastodon(let server, _): server.split(separator: "/").last.map(String.init) ?? server
-        case .x: "x.com"
-        case .bluesky: "bsky.app"
-        }
+        if let site = network.traits.site { return site }
+        let server = credentials.text(.server)
+        return server.split(separator: "/").last.map(String.init) ?? server
     }
+
+    /// Where requests go; nil for the network's own address.
+    var address: String? { apiBaseURL ?? credentials[.server]?.reveal() }
 }
 
 extension AccountConfiguration {
     /// The variables that describe this account to another process, in the order of the documentation.
     package var variables: [(name: String, value: Secret)] {
-        func pair(_ setting: AccountSetting, _ value: Secret) -> (String, Secret) { (setting.name(of: role), value) }
         var variables = [("\(role.prefix)_NETWORK", Secret(network.rawValue))]
-        switch credentials {
-        case .mastodon(let server, let credentials):
-            variables += [pair(.server, Secret(server)), pair(.accessToken, credentials.accessToken)]
-        case .x(let credentials):
-            variables += [
-                pair(.consumerKey, Secret(credentials.consumerKey)), pair(.consumerSecret, credentials.consumerSecret),
-                pair(.accessToken, credentials.accessToken), pair(.accessTokenSecret, credentials.accessTokenSecret),
-            ]
-        case .bluesky(let identifier, let appPassword):
-            variables.append(pair(.handle, Secret(identifier)))
-            if let appPassword { variables.append(pair(.appPassword, appPassword)) }
+        for field in network.descriptor.fields.map(\.field) where field.setting != nil {
+            if let value = credentials[field] { variables.append((field.name(of: role), value)) }
         }
         if let apiBaseURL { variables.append(("\(role.prefix)_API_BASE_URL", Secret(apiBaseURL))) }
         return variables
     }
 }
 
-/// What opens an account, by network.
+/// What describes an account and opens it: the fields that its network's ``NetworkDescriptor`` names.
 ///
 /// Shows nothing of itself when it is printed or dumped.
-package enum AccountCredentials: Sendable {
-    /// - server: `scheme://host[:port]`, without a path.
-    case mastodon(server: String, MastodonCredentials)
-    case x(XCredentials)
-    /// - identifier: A handle or a DID.
-    /// - appPassword: Nil where public reading is enough.
-    case bluesky(identifier: String, appPassword: Secret?)
+package struct AccountCredentials: Sendable {
+    package let network: NetworkName
+    private let values: [AccountField: Secret]
+    /// When the access token ends; nil where it does not, or nobody said so.
+    package let expiresAt: Date?
 
-    package var network: NetworkName {
-        switch self {
-        case .mastodon: .mastodon
-        case .x: .x
-        case .bluesky: .bluesky
+    /// - Parameters:
+    ///   - network: Where the account is.
+    ///   - values: What is known; nil for what is not.
+    ///   - expiresAt: When the access token ends.
+    package init(network: NetworkName, _ values: [AccountField: Secret?], expiresAt: Date? = nil) {
+        self.network = network
+        self.values = values.compactMapValues(\.self)
+        self.expiresAt = expiresAt
+    }
+
+    /// A field's value; nil where it is not known.
+    package subscript(field: AccountField) -> Secret? { values[field] }
+
+    /// The value of a field that the network wants; empty where it is not known.
+    package func secret(_ field: AccountField) -> Secret { values[field] ?? Secret("") }
+
+    /// The same, shown.
+    package func text(_ field: AccountField) -> String { secret(field).reveal() }
+
+    /// Whether everything is known that no role can do without.
+    var isWhole: Bool {
+        AccountRole.allCases.contains { role in
+            network.descriptor.required(by: role).allSatisfy { values[$0] != nil }
         }
     }
 
     /// Tells these credentials from others, and shows nothing of either.
     var fingerprint: String {
-        let parts =
-            switch self {
-            case .mastodon(let server, let credentials): [server, credentials.accessToken.reveal()]
-            case .x(let credentials): [credentials.consumerKey, credentials.accessToken.reveal()]
-            // A password may be one that can be guessed from its hash.
-            case .bluesky(let identifier, _): [identifier]
-            }
+        let parts = network.descriptor.fingerprint.map(text)
         let text = ([network.rawValue] + parts).joined(separator: "\n")
         return Data(SHA256.hash(data: Data(text.utf8)).prefix(16)).base64EncodedString()
     }
@@ -110,13 +111,8 @@ package enum AccountCredentials: Sendable {
     ///
     /// The address of a server does not count: it can be written in several ways, a token cannot.
     func openSameAccount(as other: AccountCredentials) -> Bool {
-        switch (self, other) {
-        case (.mastodon(_, let mine), .mastodon(_, let theirs)):
-            mine.accessToken.reveal() == theirs.accessToken.reveal()
-        case (.x(let mine), .x(let theirs)): mine.accessToken.reveal() == theirs.accessToken.reveal()
-        case (.bluesky(let mine, _), .bluesky(let theirs, _)): mine == theirs
-        default: false
-        }
+        let identity = network.descriptor.identity
+        return network == other.network && text(identity) == other.text(identity)
     }
 }
 
@@ -152,18 +148,16 @@ struct FoundAccounts: Sendable {
     func problem(_ role: AccountRole) -> String? {
         guard accounts[role] == nil else { return nil }
         if let problem = problems[role] { return problem }
-        let names = AccountSetting.requiredNames(on: configuration.network(of: role), by: role)
+        let names = configuration.network(of: role).descriptor.requiredNames(of: role)
         let start = names.dropLast().joined(separator: ", ")
         return names.count == 1 ? "\(names[0]) is not set" : "\(start) and \(names[names.count - 1]) are not set"
     }
 
     /// Why the home timeline of a role is not read; nil if it is.
-    func homeProblem(_ role: AccountRole) -> String? {
-        switch accounts[role]?.credentials {
-        case nil: "the \(role.rawValue) has no account"
-        case .x where configuration.x.homePostsPerDay == 0: "X_HOME_POSTS_PER_DAY is 0"
-        case .bluesky(_, nil): "\(AccountSetting.appPassword.name(of: role)) is not set"
-        default: nil
+    func homeGap(_ role: AccountRole) -> NetworkDescriptor.HomeGap? {
+        guard let account = accounts[role] else {
+            return .init(words: "the \(role.rawValue) has no account", isChosen: false)
         }
+        return account.network.descriptor.homeGap(account, configuration)
     }
 }

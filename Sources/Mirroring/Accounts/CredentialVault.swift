@@ -385,66 +385,53 @@ package struct StoredLogin: Sendable {
     package var network: NetworkName { credentials.network }
 }
 
-/// A login in the form in which it is sealed.
+/// A login in the form in which it is sealed: an object with the network, its fields by their names, and in `expires` the
+/// milliseconds of 1970 at which the access token ends.
 struct LoginRecord: Codable {
-    private var network: NetworkName
-    private var apiBaseURL: String?
-    private var server: String?
-    private var accessToken: String?
-    private var refreshToken: String?
-    private var clientID: String?
-    private var clientSecret: String?
-    private var expires: Int64?
-    private var consumerKey: String?
-    private var consumerSecret: String?
-    private var accessTokenSecret: String?
-    private var identifier: String?
-    private var appPassword: String?
+    private struct Key: CodingKey {
+        static let network = Key("network")
+        static let apiBaseURL = Key("apiBaseURL")
+        static let expires = Key("expires")
 
-    init(_ login: StoredLogin) {
-        network = login.network
-        apiBaseURL = login.apiBaseURL
-        switch login.credentials {
-        case .mastodon(let server, let credentials):
-            self.server = server
-            accessToken = credentials.accessToken.reveal()
-            refreshToken = credentials.refreshToken?.reveal()
-            clientID = credentials.clientID
-            clientSecret = credentials.clientSecret?.reveal()
-            expires = credentials.expiresAt?.milliseconds
-        case .x(let credentials):
-            consumerKey = credentials.consumerKey
-            consumerSecret = credentials.consumerSecret.reveal()
-            accessToken = credentials.accessToken.reveal()
-            accessTokenSecret = credentials.accessTokenSecret.reveal()
-        case .bluesky(let identifier, let appPassword):
-            self.identifier = identifier
-            self.appPassword = appPassword?.reveal()
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(_ name: String) { stringValue = name }
+
+        init?(stringValue: String) { self.init(stringValue) }
+
+        init?(intValue: Int) { nil }
+    }
+
+    private let stored: StoredLogin
+
+    init(_ login: StoredLogin) { stored = login }
+
+    init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: Key.self)
+        let network = try object.decode(NetworkName.self, forKey: .network)
+        var values: [AccountField: Secret] = [:]
+        for field in network.descriptor.fields.map(\.field) {
+            values[field] = try object.decodeIfPresent(String.self, forKey: Key(field.name)).map(Secret.init)
         }
+        let expires = try object.decodeIfPresent(Int64.self, forKey: .expires)
+        stored = StoredLogin(
+            credentials: AccountCredentials(
+                network: network, values, expiresAt: expires.map { Date(milliseconds: $0) }),
+            apiBaseURL: try object.decodeIfPresent(String.self, forKey: .apiBaseURL))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        let credentials = stored.credentials
+        try object.encode(stored.network, forKey: .network)
+        try object.encodeIfPresent(stored.apiBaseURL, forKey: .apiBaseURL)
+        for field in stored.network.descriptor.fields.map(\.field) {
+            try object.encodeIfPresent(credentials[field]?.reveal(), forKey: Key(field.name))
+        }
+        try object.encodeIfPresent(credentials.expiresAt?.milliseconds, forKey: .expires)
     }
 
     /// The login; nil if something is missing that its network needs.
-    var login: StoredLogin? {
-        credentials.map { StoredLogin(credentials: $0, apiBaseURL: apiBaseURL) }
-    }
-
-    private var credentials: AccountCredentials? {
-        switch network {
-        case .mastodon:
-            guard let server, let accessToken else { return nil }
-            return .mastodon(
-                server: server,
-                MastodonCredentials(
-                    accessToken: Secret(accessToken), refreshToken: refreshToken.map(Secret.init), clientID: clientID,
-                    clientSecret: clientSecret.map(Secret.init), expiresAt: expires.map { Date(milliseconds: $0) }))
-        case .x:
-            guard let consumerKey, let consumerSecret, let accessToken, let accessTokenSecret else { return nil }
-            return .x(
-                XCredentials(
-                    consumerKey: consumerKey, consumerSecret: Secret(consumerSecret),
-                    accessToken: Secret(accessToken), accessTokenSecret: Secret(accessTokenSecret)))
-        case .bluesky:
-            return identifier.map { .bluesky(identifier: $0, appPassword: appPassword.map(Secret.init)) }
-        }
-    }
+    var login: StoredLogin? { stored.credentials.isWhole ? stored : nil }
 }

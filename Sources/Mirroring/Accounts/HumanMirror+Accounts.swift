@@ -140,12 +140,7 @@ extension HumanMirror {
     ///
     /// - Throws: As ``account(_:)``.
     package func pictureReader() async throws -> PictureReader {
-        var server: String?
-        if let human = try await account(.human) {
-            if case .mastodon(let named, _) = human.credentials { server = named }
-            server = human.apiBaseURL ?? server
-        }
-        return PictureReader(client: installation.client, trusting: server)
+        PictureReader(client: installation.client, trusting: try await account(.human)?.address)
     }
 }
 
@@ -170,7 +165,7 @@ extension AccountConfiguration {
     /// What decides whose account this is, as a person would change it.
     var settingName: String {
         switch origin {
-        case .environment: AccountSetting.identity(on: network).name(of: role)
+        case .environment: network.descriptor.identity.name(of: role)
         case .login: "the stored login of the \(role.rawValue)"
         }
     }

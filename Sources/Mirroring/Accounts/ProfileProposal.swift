@@ -143,11 +143,6 @@ extension HumanMirror {
             // A human's token may not allow to look, and the usual address is nearly always right.
             if let page = try? await network.profile().page { return page }
         }
-        let parts = handle.split(separator: "@")
-        switch configuration.humanNetwork {
-        case .x: return "https://x.com/\(handle)"
-        case .bluesky: return "https://bsky.app/profile/\(handle)"
-        case .mastodon: return parts.count == 2 ? "https://\(parts[1])/@\(parts[0])" : nil
-        }
+        return configuration.humanNetwork.traits.profilePage(handle)
     }
 }

@@ -117,8 +117,10 @@ package struct MirrorConfiguration: Sendable {
     private let environment: [String: String]
     private let readsAccounts: Bool
 
-    /// How long labelled posts are kept, in days; X wants what is deleted there to be gone soon.
-    private static func exampleDays(on networks: [NetworkName]) -> Int { networks.contains(.x) ? 30 : 180 }
+    /// How long labelled posts are kept, in days.
+    private static func exampleDays(on networks: [NetworkName]) -> Int {
+        networks.map(\.traits.learningDays).min() ?? 180
+    }
 
     /// What was changed before this is not kept: neither the operator nor any cap or repeat of a text asks for it.
     package func historyStart(at now: Date) -> Date {
@@ -280,7 +282,7 @@ package struct MirrorConfiguration: Sendable {
     /// - Returns: A sentence for each obstacle, which says what to change.
     package func obstacles(toLoginOf role: AccountRole, on network: NetworkName) -> [String] {
         var sentences: [String] = []
-        if let setting = AccountSetting.allCases.map({ $0.name(of: role) }).first(where: { values.text($0) != nil }) {
+        if let setting = AccountField.settable.map({ $0.name(of: role) }).first(where: { values.text($0) != nil }) {
             sentences.append("\(setting) is set, and settings win over a login; remove it to use the login")
         }
         if let setting = values.networkSetting(of: role), values.network(of: role) != network {
@@ -294,11 +296,11 @@ package struct MirrorConfiguration: Sendable {
     /// Fails where the bot's network does not let authors decide what the settings decide.
     private func requireAudience() throws {
         let name = botNetwork.displayName
-        if let quotes, botNetwork == .x || botNetwork == .bluesky && quotes == .followers {
+        if let quotes, !botNetwork.descriptor.quotes.contains(quotes) {
             throw ConfigurationError(
                 "QUOTES", "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network")
         }
-        if replies != .anyone, botNetwork != .bluesky {
+        if !botNetwork.descriptor.replies.contains(replies) {
             throw ConfigurationError(
                 "WHO_MAY_REPLY", "cannot be \(replies.rawValue) on \(name), where authors do not decide that")
         }
@@ -320,7 +322,7 @@ package struct MirrorConfiguration: Sendable {
     /// The error for a role that has no account, which says how to get one.
     func missing(_ role: AccountRole) -> ConfigurationError {
         let network = network(of: role)
-        let names = AccountSetting.requiredNames(on: network, by: role)
+        let names = network.descriptor.requiredNames(of: role)
         let rest = names.dropFirst().map { "and \($0) " }.joined()
         let instead = role == .human ? ", or use --from with an archive" : ""
         return ConfigurationError(

@@ -48,29 +48,20 @@ package struct Setting: Sendable {
         self.isPath = isPath
     }
 
-    private static let networks = Form.choice(NetworkName.allCases.map(\.rawValue))
+    private static let networks = Form.choice(NetworkName.known.map(\.rawValue))
     private static let switching = Form.choice(["on", "off"])
 
     /// The settings of one role's account.
     private static func account(_ role: AccountRole, whose: String) -> [Setting] {
-        let bluesky = role == .human ? "; only needed for the home timeline" : ""
-        return [
-            Setting(
-                AccountSetting.server.name(of: role), "Mastodon: \(whose) server, as https://host",
-                isOfProcess: true),
-            Setting(
-                AccountSetting.accessToken.name(of: role), "Mastodon, X: token that opens \(whose) account",
-                isSecret: true),
-            Setting(
-                AccountSetting.accessTokenSecret.name(of: role), "X: secret of that token", isSecret: true),
-            Setting(AccountSetting.consumerKey.name(of: role), "X: key of the developer application", isSecret: true),
-            Setting(
-                AccountSetting.consumerSecret.name(of: role), "X: secret of the developer application", isSecret: true),
-            Setting(AccountSetting.handle.name(of: role), "Bluesky: \(whose) handle or DID", isOfProcess: true),
-            Setting(AccountSetting.appPassword.name(of: role), "Bluesky: app password\(bluesky)", isSecret: true),
+        AccountField.settable.map { field in
+            let networks = field.networks.map(\.displayName).joined(separator: ", ")
+            return Setting(
+                field.name(of: role), "\(networks): \(field.summary(whose, role))", isSecret: field.isSecret,
+                isOfProcess: true)
+        } + [
             Setting(
                 "\(role.prefix)_API_BASE_URL", "where requests go instead of the network's own address",
-                isOfProcess: true),
+                isOfProcess: true)
         ]
     }
 
@@ -127,7 +118,7 @@ package struct Setting: Sendable {
                 fallback: "none"),
             Setting(
                 "LINKS", "mirror posts that hold links; off where the bot is on X", form: switching, fallback: "on",
-                derived: { $0.text("BOT_NETWORK") == NetworkName.x.rawValue ? "off" : nil }),
+                derived: { $0.ofBotNetwork("LINKS") }),
             Setting(
                 "FITNESS",
                 "post texts that stand for themselves: plain ones first, strictly, loosely, or whatever they say",
@@ -166,7 +157,7 @@ package struct Setting: Sendable {
                 "FAVORITE_MODE",
                 "favorite, only note what would be, or neither; suggest where the bot is not on Mastodon",
                 form: .choice(["off", "suggest", "auto"]), fallback: "auto",
-                derived: { $0.text("BOT_NETWORK") == NetworkName.mastodon.rawValue ? nil : "suggest" }),
+                derived: { $0.ofBotNetwork("FAVORITE_MODE") }),
             Setting(
                 "REVIEW", "what waits in mirror-bot suggestions until a person agrees",
                 form: .choice(["none", "posts", "replies", "all"]), fallback: "none"),

@@ -151,7 +151,7 @@ package struct SettingValues: Sendable {
 
     /// The network of a role's account.
     func network(of role: AccountRole) -> NetworkName {
-        text("\(role.prefix)_NETWORK").flatMap { NetworkName(rawValue: $0) } ?? .mastodon
+        text("\(role.prefix)_NETWORK").flatMap { NetworkName(rawValue: $0) } ?? .usual
     }
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
@@ -216,6 +216,9 @@ package struct SettingValues: Sendable {
     private func fallback(of setting: Setting) -> Found? {
         (setting.derived(self) ?? setting.fallback).map { ($0, .fallback) }
     }
+
+    /// What a setting is that nobody gave, where the bot's network has a default of its own.
+    func ofBotNetwork(_ setting: String) -> String? { network(of: .bot).descriptor.defaults[setting] }
 
     /// The value as a whole number; the form was checked when it was read.
     func integer(_ name: String) -> Int { text(name).flatMap { Int($0) } ?? 0 }

@@ -133,7 +133,7 @@ package struct ReplyFinder: Sendable {
     private func filter(for mention: ObservedPost, _ accounts: [AccountID]) async throws -> ReplyFilter {
         var names = [mention.author.handle, mention.author.displayName]
         for account in accounts {
-            if account.network == .mastodon { names.append(account.value) }
+            if account.network.traits.namesAreIdentities { names.append(account.value) }
             if let handle = try await people.person(account)?.handle { names.append(handle) }
         }
         return ReplyFilter(answering: accounts, called: names, known: try await people.knownNames())

@@ -236,24 +236,28 @@ extension HealthFacts {
 
     private var budget: [Obstacle] {
         var found: [Obstacle] = []
-        let (botIsOnX, humanIsOnX) = (accounts[.bot]?.network == .x, accounts[.human]?.network == .x)
-        if let money {
-            let change = Obstacle.Remedy.set("X_BUDGET_USD_PER_MONTH", "X_BUDGET_USD_PER_MONTH changes that")
+        let paid = accounts.mapValues(\.network).filter { $0.value.descriptor.prices != nil }
+        if let money, let network = paid.values.first, let setting = network.descriptor.prices?.budget {
+            let change = Obstacle.Remedy.set(setting, "\(setting) changes that")
             let until = "until \(money.renews.rfc3339.prefix(10)): \(money.left) is left of the month's \(money.budget)"
             let brief = "until \(money.renews.rfc3339.prefix(10)), \(money.left) of \(money.budget) being left"
             func unpaid(_ code: Obstacle.Code, _ stops: [Obstacle.Work], _ what: String) -> Obstacle {
                 make(code, .stops, of: stops, "\(what) \(until)", brief: brief, change, by: .unavailable)
             }
             if money.isSpent {
-                var stops: [Obstacle.Work] = botIsOnX ? [.sending, .hearing, .favorites] : []
-                if humanIsOnX { stops.append(.learning) }
-                found.append(unpaid(.budgetSpent, stops, "X is left alone"))
+                var stops: [Obstacle.Work] = paid[.bot] != nil ? [.sending, .hearing, .favorites] : []
+                if paid[.human] != nil { stops.append(.learning) }
+                found.append(unpaid(.budgetSpent, stops, "\(network.displayName) is left alone"))
             } else {
                 if money.lacksOwnPosts {
-                    found.append(unpaid(.ownPostsUnpaid, [.learning], "the human's posts on X are not read"))
+                    found.append(
+                        unpaid(.ownPostsUnpaid, [.learning], "the human's posts on \(network.displayName) are not read")
+                    )
                 }
                 if money.lacksMentions {
-                    found.append(unpaid(.mentionsUnpaid, [.hearing], "the bot's mentions on X are not read"))
+                    found.append(
+                        unpaid(.mentionsUnpaid, [.hearing], "the bot's mentions on \(network.displayName) are not read")
+                    )
                 }
             }
         }

@@ -324,8 +324,8 @@ package struct FeedTable: Sendable {
 
     /// Forgets the items whose names tell that people wrote them.
     func forget(_ people: [AccountID]) async throws {
-        for person in people where person.network == .bluesky {
-            let start = "at://\(person.value)/"
+        for person in people {
+            guard let start = person.network.traits.postsBegin(person.value) else { continue }
             try await storage.execute(
                 """
                 DELETE FROM feed_items WHERE mirror = \(mirror) AND SUBSTR(item, 1, LENGTH(\(start))) = \(start)
@@ -343,7 +343,7 @@ package struct FeedTable: Sendable {
         _ item: FeedItem, of feed: String, _ mirror: String, _ connection: any StorageConnection
     ) throws {
         // Nothing is kept of who was forgotten.
-        if let author = PostID(network: .bluesky, value: item.name).author {
+        if let author = AccountID(authorOf: item.name) {
             let found = try connection.query(
                 """
                 SELECT 1 AS one FROM forgotten

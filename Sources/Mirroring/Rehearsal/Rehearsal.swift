@@ -145,9 +145,7 @@ extension Rehearsal {
 extension AccountConfiguration {
     /// Whether all requests for the account stay on the loopback interface.
     fileprivate var isOnThisMachine: Bool {
-        let address: String? =
-            if case .mastodon(let server, _) = credentials { apiBaseURL ?? server } else { apiBaseURL }
-        return address.flatMap(URLComponents.init(string:))?.encodedHost.map(HostPlace.isLoopback) ?? false
+        address.flatMap(URLComponents.init(string:))?.encodedHost.map(HostPlace.isLoopback) ?? false
     }
 }
 

@@ -160,7 +160,7 @@ package struct Doctor: Sendable {
         let scopes = await examined("scopes") { try await self.scopes(configured) }
         let kept = role == .bot ? try await probe(account, network) : []
         return [found] + scopes + clock(network) + kept
-            + (role == .bot ? profile(account, of: record, on: network.name) : [])
+            + (role == .bot ? profile(account, of: record, on: network) : [])
             + (await links(role, account, record, network))
     }
 
@@ -186,8 +186,8 @@ package struct Doctor: Sendable {
             }
         }
         guard let (kept, time) = try await mirror.probes.findings(of: account.id), kept[.publishes] != nil else {
-            // What Mastodon, X and Bluesky do is known.
-            guard network.name == .mastodon, !network.capabilities.supportsIdempotencyKey, !probes else {
+            // What a site of its own does is known, and what Mastodon does.
+            guard network.name.traits.site == nil, !network.capabilities.supportsIdempotencyKey, !probes else {
                 return findings
             }
             return [
@@ -214,12 +214,11 @@ package struct Doctor: Sendable {
 
     /// What the bot's token does not allow, where the server tells.
     private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
-        guard account.role == .bot, case .mastodon(let server, let credentials) = account.credentials else { return [] }
-        let login = try mirror.installation.mastodonLogin(server: server, apiBaseURL: account.apiBaseURL)
-        let missing = try await login.missingBotScopes(of: credentials.accessToken)
+        guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else { return [] }
+        let missing = try await lacks(account, mirror.installation)
         guard !missing.isEmpty else { return [.ok("scopes", "the bot's token allows what the bot does")] }
-        let names = missing.map(\.rawValue).joined(separator: ", ")
-        let fix = "run mirror-bot login mastodon --as bot and allow everything that is listed"
+        let names = missing.map(\.name).joined(separator: ", ")
+        let fix = "run mirror-bot login \(account.network) --as bot and allow everything that is listed"
         if missing.contains(where: { $0.consequence == nil }) {
             return [.fail("scopes", "the bot's token lacks \(names)", .refused, fix: fix)]
         }
@@ -254,7 +253,7 @@ package struct Doctor: Sendable {
                         fix: "write @\(bot), or the address of its page, into your own profile")
             ]
         case .bot:
-            guard network.name == .mastodon, let profiled = network as? any ProfiledNetwork,
+            guard let profiled = network as? any ProfiledNetwork,
                 let rows = try? await profiled.profile().fields,
                 let row = rows.first(where: { $0.name == ProfileProposal.fieldName })
             else { return [] }
@@ -276,12 +275,13 @@ package struct Doctor: Sendable {
     }
 
     /// What the bot's profile tells who meets it.
-    private func profile(_ bot: Account, of record: MirrorRecord, on network: NetworkName) -> [Finding] {
+    private func profile(_ bot: Account, of record: MirrorRecord, on network: any SocialNetwork) -> [Finding] {
         var findings: [Finding] = []
-        if network == .x {
+        let name = network.name.displayName
+        if !network.name.traits.tellsBots {
             findings.append(
                 .warn(
-                    "bot label", "X does not tell whether the account is labelled as automated",
+                    "bot label", "\(name) does not tell whether the account is labelled as automated",
                     fix: "see Settings, Your account, Automation"))
         } else if bot.isBot {
             findings.append(.ok("bot label", "the account says that it is automated"))
@@ -297,9 +297,9 @@ package struct Doctor: Sendable {
                 ? .ok("profile", "names \(human)")
                 : .warn(
                     "profile", "does not say whose mirror the bot is",
-                    fix: network == .x
-                        ? "mirror-bot profile prints a line to paste into the bot's profile"
-                        : "mirror-bot profile writes it there"))
+                    fix: network is any ProfiledNetwork
+                        ? "mirror-bot profile writes it there"
+                        : "mirror-bot profile prints a line to paste into the bot's profile"))
         return findings
     }
 
@@ -319,8 +319,8 @@ package struct Doctor: Sendable {
                     "\(spending.left) of the month's \(spending.budget) is left until "
                         + "\(spending.renews.rfc3339.prefix(10))"))
         }
-        if mirror.configuration.botNetwork == .x, !named.contains("policies") {
-            fine.append(.ok("policies", "X_ACKNOWLEDGE_POLICY is yes: posts and replies are sent"))
+        if let policy = mirror.configuration.botNetwork.descriptor.policy, !named.contains("policies") {
+            fine.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
         }
         if !named.contains("worker") { fine.append(.ok("worker", "one does the mirror's work")) }
         return found + fine

@@ -288,7 +288,8 @@ package struct ExplainReporter: Sendable {
     /// The rules that leave out old replies to a person, as they are now.
     private func rulesOfReplies(to person: AccountID) async throws -> [ReportedReason] {
         let past = try await mirror.archive.replies(to: person)
-        let handle = person.network == .mastodon ? person.value : try await mirror.people.person(person)?.handle
+        let handle =
+            person.network.traits.namesAreIdentities ? person.value : try await mirror.people.person(person)?.handle
         guard !past.isEmpty, let handle else { return [] }
         let needsMention = try? await mirror.network(of: .bot)?.capabilities.replyNeedsMention
         let rules = TextRules(

@@ -53,7 +53,7 @@ package struct Forgetting: Sendable {
         do {
             return .post(try await changes.post(word))
         } catch let error as PlanChanges.Obstacle {
-            for network in NetworkName.allCases
+            for network in NetworkName.known
             where try await archive.isForgotten(PostID(network: network, value: word)) { return .gonePost }
             throw error
         }
@@ -152,7 +152,7 @@ package struct Forgetting: Sendable {
     /// - Returns: False if no such post was forgotten.
     /// - Throws: The store's error.
     package func undo(post word: String) async throws -> Bool {
-        for network in NetworkName.allCases
+        for network in NetworkName.known
         where try await archive.readmit(PostID(network: network, value: word).forgottenDigest) { return true }
         return try await archive.readmit(word)
     }

@@ -40,8 +40,10 @@ package struct SuggestionReview: Sendable {
     }
 
     private func requireFavorites(_ action: Action) async throws {
-        if try await mirror.requiredAccount(.bot).network == .x {
-            throw ConfigurationError("X", "does not let software favorite; open the address of \(action.id) instead")
+        let network = try await mirror.requiredNetwork(of: .bot)
+        if !network.capabilities.canFavorite {
+            throw ConfigurationError(
+                network.name.displayName, "does not let software favorite; open the address of \(action.id) instead")
         }
         if mirror.configuration.favoriteMode == .off {
             throw ConfigurationError("FAVORITE_MODE", "is off, so the bot gives no favorites; set it to suggest first")
@@ -71,8 +73,9 @@ package struct SuggestionReview: Sendable {
         }
         do {
             let network = try await mirror.requiredNetwork(of: .bot)
-            guard network.name != .x else {
-                return Outcome(action: decided, unlearned: "on X, asking for the post would cost")
+            guard network.name.descriptor.prices == nil else {
+                return Outcome(
+                    action: decided, unlearned: "on \(network.name.displayName), asking for the post would cost")
             }
             // Its text is not kept with the suggestion, and may not be there any more.
             guard let post = try await network.lookUp(target.address) else {

@@ -114,7 +114,7 @@ package struct ClassifierTrainer: Sendable {
     private func unreadable(_ step: TrainingProgress.Step) async throws -> String {
         let sentence = "the human's \(step.name) cannot be read with these settings"
         guard step == .home else { return sentence }
-        guard let problem = try await FoundAccounts(in: mirror).homeProblem(.bot) else {
+        guard let problem = try await FoundAccounts(in: mirror).homeGap(.bot)?.words else {
             return sentence
                 + "; the posts to compare favorites with come from the bot's home timeline while the bot runs"
         }
@@ -170,10 +170,7 @@ package struct ClassifierTrainer: Sendable {
     ) async throws -> [ArchiveItem] {
         let network = mirror.configuration.humanNetwork
         let authors = batch.map { item -> [AccountID] in
-            let named = item.example?.author.map { name in
-                network == .mastodon
-                    ? .mastodon(name, localHost: localHost ?? "") : AccountID(network: network, value: name)
-            }
+            let named = item.example?.author.map { AccountID(name: $0, localHost: localHost ?? "", on: network) }
             return [named, item.example?.authorID, item.example?.id.author].compactMap(\.self)
         }
         let stances = try await mirror.people.stances(of: authors.flatMap(\.self))

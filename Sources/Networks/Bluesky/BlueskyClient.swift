@@ -15,6 +15,10 @@ struct BlueskyClient: NetworkClient {
     private(set) var secrets: [Secret] = []
 
     var network: NetworkName { .bluesky }
+    /// The server tells of a record that is there.
+    var conflictIsCertain: Bool { true }
+    var missingIsCertain: Bool { false }
+    var requestIDHeaders: [String] { ["X-Request-Id", "Atproto-Request-Id"] }
 
     /// The same client for another server, and with other secrets.
     func at(_ server: ServerAddress, hiding secrets: [Secret] = []) -> BlueskyClient {

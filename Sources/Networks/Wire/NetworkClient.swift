@@ -69,12 +69,24 @@ protocol NetworkClient: Sendable {
     var secrets: [Secret] { get }
     /// What a server says in an answer that is not as it should be, made fit to print; nil where it says nothing.
     func words(in response: HTTPResponse) -> String?
+    /// Whether a request that is redirected may be sent to the other address.
+    var followsRedirects: Bool { get }
+    /// Whether the second of two equal requests is told of only once the first has succeeded.
+    var conflictIsCertain: Bool { get }
+    /// Whether who answers that there is no such thing has done nothing to it, also where the answer is not the network's.
+    var missingIsCertain: Bool { get }
+    /// The headers in which a server says what it calls a request, the likeliest first.
+    var requestIDHeaders: [String] { get }
 }
 
 extension NetworkClient {
     static var notExpected: String { "the answer is not the JSON that was expected" }
 
     func words(in response: HTTPResponse) -> String? { nil }
+    var followsRedirects: Bool { true }
+    var conflictIsCertain: Bool { false }
+    var missingIsCertain: Bool { true }
+    var requestIDHeaders: [String] { ["X-Request-Id"] }
 
     /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a refusal.
     ///
@@ -91,8 +103,7 @@ extension NetworkClient {
         var request = HTTPRequest(
             method: call.method, url: server.base + call.target, headers: headers, body: call.body,
             timeout: call.deadline, maximumBodyBytes: call.maximumBytes,
-            // X's signatures are good for one address.
-            followsRedirects: network != .x)
+            followsRedirects: followsRedirects)
         request.isPublicOnly = server.isPublicOnly
         let response: HTTPResponse
         do {
@@ -167,11 +178,11 @@ extension NetworkClient {
     /// What became of a write that was answered with an error.
     func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
-        // The first of two equal requests may still succeed; Bluesky tells of a record that is there.
-        case .conflict: network == .bluesky ? .refused : .unknown
+        // The first of two equal requests may still succeed.
+        case .conflict: conflictIsCertain ? .refused : .unknown
         // A broken server may have stored the post before it broke; who knows no such thing has done nothing to it.
         case .unavailable, .malformedResponse:
-            [404, 410].contains(status) && network != .bluesky ? .refused : .unknown
+            [404, 410].contains(status) && missingIsCertain ? .refused : .unknown
         case .redirected where status == 303: .unknown
         default: .refused
         }
@@ -192,13 +203,7 @@ extension NetworkClient {
 
     /// How the server calls a request; nil for what is no short plain word.
     private func requestID(in response: HTTPResponse) -> String? {
-        let names =
-            switch network {
-            case .mastodon: ["X-Request-Id"]
-            case .x: ["x-transaction-id", "X-Request-Id"]
-            case .bluesky: ["X-Request-Id", "Atproto-Request-Id"]
-            }
-        return names.lazy.compactMap { response.headers[$0] }
+        requestIDHeaders.lazy.compactMap { response.headers[$0] }
             .first { (1...64).contains($0.utf8.count) && $0.isVisibleASCII }
             .map { Secret.redacted(secrets, from: $0) }
     }

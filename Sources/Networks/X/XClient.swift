@@ -15,6 +15,9 @@ struct XClient: NetworkClient {
     let now: @Sendable () -> Date
 
     var network: NetworkName { .x }
+    /// A signature is good for one address.
+    var followsRedirects: Bool { false }
+    var requestIDHeaders: [String] { ["x-transaction-id", "X-Request-Id"] }
     var serverClock: ServerClock { memory.serverClock }
     var isAnonymous: Bool { false }
     var secrets: [Secret] { signer.secrets }

@@ -55,6 +55,7 @@ package struct XNetwork: SocialNetwork {
             requestDeadline: NetworkCall.usualDeadline * 2,
             depths: [.ownPosts: 3_200, .mentions: 800])
         capabilities.largestPicture = 5 << 20
+        capabilities.countsEachFeed = true
         return capabilities
     }
 

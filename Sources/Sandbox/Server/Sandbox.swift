@@ -142,7 +142,7 @@ extension Sandbox {
                 "API_BASE_URL": url, "CONSUMER_KEY": keys.consumerKey, "CONSUMER_SECRET": keys.consumerSecret,
                 "ACCESS_TOKEN": keys.accessToken, "ACCESS_TOKEN_SECRET": keys.accessTokenSecret,
             ]
-        case .bluesky:
+        default:
             let login = blueskyLogin(role)
             return ["API_BASE_URL": url, "HANDLE": login.handle, "APP_PASSWORD": login.appPassword]
         }

@@ -12,7 +12,7 @@ package enum SandboxIdentity {
         case .mastodon: return AccountID(network: .mastodon, value: handle)
         // Eighteen digits at most, and never few enough to be mistaken for a count.
         case .x: return AccountID(network: .x, value: String(1_000_000_000 + hash(handle) % 900_000_000_000_000_000))
-        case .bluesky:
+        default:
             var rest = hash(handle)
             var other = hash("did " + handle)
             var letters: [Character] = []
@@ -38,7 +38,7 @@ package enum SandboxIdentity {
             if host == SamplePeople.host, user.utf8.count <= 15 { return user }
             let mark = String(hash(handle) % 2_176_782_336, radix: 36)
             return "\(user.prefix(8))_\(mark)"
-        case .bluesky:
+        default:
             let label = user.map { $0 == "_" ? "-" : $0 }
             return "\(String(label).trimmed(of: "-")).\(host)"
         }
@@ -59,7 +59,7 @@ package enum SandboxIdentity {
             return PostID(network: .mastodon, value: "https://\(host)/users/\(parts.first ?? "")/statuses/\(id)")
         case .x:
             return PostID(network: .x, value: String(id))
-        case .bluesky:
+        default:
             let did = account(author, on: .bluesky).value
             return PostID(network: .bluesky, value: "at://\(did)/app.bsky.feed.post/\(recordKey(id))")
         }

@@ -42,7 +42,7 @@ struct AuditRules: Sendable {
         case .x:
             (recognisesRepeats, sends) = (false, 1)
             (lookUpWait, resendWindow) = (30 + 60, 0)
-        case .bluesky:
+        default:
             (recognisesRepeats, sends) = (true, 5)
             (lookUpWait, resendWindow) = (180 + 60, 24 * 3_600)
         }
@@ -52,7 +52,7 @@ struct AuditRules: Sendable {
     func key(of action: Action) -> String? {
         switch network {
         case .mastodon: action.kind == .favorite ? nil : action.key
-        case .bluesky: TimestampID(createdAt: action.sending ?? action.due, key: action.key).description
+        default: TimestampID(createdAt: action.sending ?? action.due, key: action.key).description
         case .x: nil
         }
     }

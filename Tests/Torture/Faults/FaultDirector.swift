@@ -199,7 +199,7 @@ extension FaultDirector {
             switch network {
             case .mastodon: "/api/v1/notifications"
             case .x: "/2/users/\(sandbox.world.population.people[SandboxPopulation.bot].id(on: .x).value)/mentions"
-            case .bluesky: "/xrpc/app.bsky.notification.listNotifications"
+            default: "/xrpc/app.bsky.notification.listNotifications"
             }
         sandbox.faults.failNext(
             fault, count: count, method: "GET", path: path, having: parameters,
@@ -229,7 +229,7 @@ extension FaultDirector {
         switch network {
         case .mastodon: "/api/v1/statuses"
         case .x: "/2/tweets"
-        case .bluesky: "/xrpc/com.atproto.repo.putRecord"
+        default: "/xrpc/com.atproto.repo.putRecord"
         }
     }
 

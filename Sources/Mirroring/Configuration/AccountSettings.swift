@@ -3,52 +3,6 @@ import Networks
 import Posts
 import Transport
 
-/// The settings of one account, of which each network wants some.
-///
-/// The raw value stands behind `HUMAN_` or `BOT_` in a variable's name.
-enum AccountSetting: String, CaseIterable {
-    case server = "SERVER"
-    case accessToken = "ACCESS_TOKEN"
-    case accessTokenSecret = "ACCESS_TOKEN_SECRET"
-    case consumerKey = "CONSUMER_KEY"
-    case consumerSecret = "CONSUMER_SECRET"
-    case handle = "HANDLE"
-    case appPassword = "APP_PASSWORD"
-
-    /// The networks that know the setting.
-    var networks: [NetworkName] {
-        switch self {
-        case .server: [.mastodon]
-        case .accessToken: [.mastodon, .x]
-        case .accessTokenSecret, .consumerKey, .consumerSecret: [.x]
-        case .handle, .appPassword: [.bluesky]
-        }
-    }
-
-    func name(of role: AccountRole) -> String { "\(role.prefix)_\(rawValue)" }
-
-    /// What an account needs, in the order in which it is asked for.
-    static func required(on network: NetworkName, by role: AccountRole) -> [AccountSetting] {
-        switch (network, role) {
-        case (.mastodon, _): [.server, .accessToken]
-        case (.x, _): [.consumerKey, .consumerSecret, .accessToken, .accessTokenSecret]
-        case (.bluesky, .bot): [.handle, .appPassword]
-        // What a person posts and favorites there is public.
-        case (.bluesky, .human): [.handle]
-        }
-    }
-
-    /// The setting that says whose account it is, for errors about that.
-    static func identity(on network: NetworkName) -> AccountSetting {
-        network == .bluesky ? .handle : .accessToken
-    }
-
-    /// `A`, `A and B`, `A, B and C`: the variables that an account needs.
-    static func requiredNames(on network: NetworkName, by role: AccountRole) -> [String] {
-        required(on: network, by: role).map { $0.name(of: role) }
-    }
-}
-
 /// The account of one role as the settings describe it.
 struct AccountSettings {
     let role: AccountRole
@@ -59,13 +13,17 @@ struct AccountSettings {
     ///
     /// - Throws: ``ConfigurationError`` if some but not all are given, or some of another network.
     func account() throws -> AccountConfiguration? {
-        let present = AccountSetting.allCases.filter { values.text($0.name(of: role)) != nil }
-        if let foreign = present.first(where: { !$0.networks.contains(network) }) { throw error(foreign: foreign) }
+        let present = AccountField.settable.filter { text($0) != nil }
+        let known = network.descriptor.fields.map(\.field)
+        if let foreign = present.first(where: { !known.contains($0) }) { throw error(foreign: foreign) }
         guard let first = present.first else { return nil }
-        let missing = AccountSetting.required(on: network, by: role).filter { !present.contains($0) }
+        let missing = network.descriptor.required(by: role).filter { !present.contains($0) }
         guard missing.isEmpty else { throw error(missing: missing, but: first) }
+        let credentials = try AccountCredentials(
+            network: network,
+            Dictionary(uniqueKeysWithValues: present.map { ($0, try value($0).map(Secret.init)) }))
         return AccountConfiguration(
-            role: role, credentials: try credentials(), apiBaseURL: try apiBaseURL(), origin: .environment)
+            role: role, credentials: credentials, apiBaseURL: try apiBaseURL(), origin: .environment)
     }
 
     /// Where requests go instead of the network's own address.
@@ -76,44 +34,26 @@ struct AccountSettings {
 
     /// Fails for an address or a name that is not of its form, whether or not the account's network wants it.
     func checkForms() throws {
-        let (server, handle) = (AccountSetting.server.name(of: role), AccountSetting.handle.name(of: role))
-        _ = try values.text(server).map { try ServerURL.normalized($0, setting: server) }
-        _ = try values.text(handle).map { try BlueskyIdentifier.normalized($0, setting: handle) }
+        for field in AccountField.settable { _ = try value(field) }
     }
 
-    private func credentials() throws -> AccountCredentials {
-        switch network {
-        case .mastodon:
-            let server = try ServerURL.normalized(text(.server), setting: AccountSetting.server.name(of: role))
-            return .mastodon(server: server, MastodonCredentials(accessToken: secret(.accessToken)))
-        case .x:
-            return .x(
-                XCredentials(
-                    consumerKey: text(.consumerKey), consumerSecret: secret(.consumerSecret),
-                    accessToken: secret(.accessToken), accessTokenSecret: secret(.accessTokenSecret)))
-        case .bluesky:
-            let identifier = try BlueskyIdentifier.normalized(
-                text(.handle), setting: AccountSetting.handle.name(of: role))
-            let password = values.text(AccountSetting.appPassword.name(of: role)).map(Secret.init)
-            return .bluesky(identifier: identifier, appPassword: password)
-        }
+    private func text(_ field: AccountField) -> String? { values.text(field.name(of: role)) }
+
+    /// A field's value in its one form; nil if it is not set.
+    private func value(_ field: AccountField) throws -> String? {
+        try text(field).map { try field.form($0, field.name(of: role)) }
     }
 
-    /// Only for settings that were found to be there.
-    private func text(_ setting: AccountSetting) -> String { values.text(setting.name(of: role)) ?? "" }
-
-    private func secret(_ setting: AccountSetting) -> Secret { Secret(text(setting)) }
-
-    private func error(foreign setting: AccountSetting) -> ConfigurationError {
-        let theirs = setting.networks.map(\.displayName).joined(separator: " and ")
-        let wanted = setting.networks.map(\.rawValue).joined(separator: " or ")
+    private func error(foreign field: AccountField) -> ConfigurationError {
+        let theirs = field.networks.map(\.displayName).joined(separator: " and ")
+        let wanted = field.networks.map(\.rawValue).joined(separator: " or ")
         return ConfigurationError(
-            setting.name(of: role),
+            field.name(of: role),
             "belongs to \(theirs), but \(role.prefix)_NETWORK is \(network.rawValue); remove it, "
                 + "or set \(role.prefix)_NETWORK to \(wanted)")
     }
 
-    private func error(missing: [AccountSetting], but present: AccountSetting) -> ConfigurationError {
+    private func error(missing: [AccountField], but present: AccountField) -> ConfigurationError {
         let names = missing.map { $0.name(of: role) }
         let rest = names.dropFirst().map { "and \($0) " }.joined()
         return ConfigurationError(

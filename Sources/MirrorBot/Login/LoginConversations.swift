@@ -1,0 +1,61 @@
+import Mirroring
+import Networks
+import Posts
+
+/// What a person wants to log in to, and what they have told already.
+struct LoginRequest {
+    let role: AccountRole
+    let network: NetworkName
+    let server: String?
+    let handle: String?
+    /// Where requests go instead of the network's own address.
+    let apiBaseURL: String?
+    /// The person has made a token in the server's settings.
+    let pastesToken: Bool
+    let mirror: HumanMirror
+}
+
+/// What a person at the terminal gave, ready to be tried.
+struct LoginOutcome {
+    let account: AccountConfiguration
+    /// What the person should know before going on, a sentence each.
+    let warnings: [String]
+}
+
+/// How accounts are logged in to, by network.
+enum LoginConversations {
+    typealias Conversation = @Sendable (LoginRequest) async throws -> LoginOutcome
+
+    /// Those of networks with steps of their own.
+    static let own: [NetworkName: Conversation] = [
+        .mastodon: { asked in
+            try await MastodonConversation(
+                role: asked.role, server: asked.server, apiBaseURL: asked.apiBaseURL, pastesToken: asked.pastesToken,
+                installation: asked.mirror.installation
+            ).outcome()
+        },
+        .x: { asked in
+            try await XConversation(role: asked.role, apiBaseURL: asked.apiBaseURL, mirror: asked.mirror).outcome()
+        },
+        .bluesky: { asked in
+            try BlueskyConversation(role: asked.role, handle: asked.handle, apiBaseURL: asked.apiBaseURL).outcome()
+        },
+    ]
+
+    /// Asks for each field that an account needs.
+    static let questions: Conversation = { asked in
+        var values: [AccountField: Secret?] = [:]
+        for field in asked.network.descriptor.required(by: asked.role) {
+            let prompt = "\(field.summary("the \(asked.role.rawValue)'s", asked.role)): "
+            values[field] =
+                field.isSecret
+                ? try Question.secret(prompt)
+                : Secret(try Question.checked(Question.line(prompt)) { try field.form($0, "the answer") })
+        }
+        return LoginOutcome(
+            account: AccountConfiguration(
+                role: asked.role, credentials: AccountCredentials(network: asked.network, values),
+                apiBaseURL: asked.apiBaseURL, origin: .login),
+            warnings: [])
+    }
+}

@@ -1,0 +1,79 @@
+import Posts
+
+/// One of the values that describe an account and open it; each network wants some of them.
+package struct AccountField: Hashable, Sendable {
+    /// Its name in a stored login.
+    package let name: String
+    /// Its name behind `HUMAN_` or `BOT_` among the settings; nil for what only a login can tell.
+    package let setting: String?
+    /// What it is, for people who configure it; `whose` is `the human's` or `the bot's`.
+    package let summary: @Sendable (_ whose: String, _ role: AccountRole) -> String
+    package let isSecret: Bool
+    /// The value in its one form.
+    ///
+    /// - Throws: ``ConfigurationError`` about the setting of the given name for a value that is not of its form.
+    package let form: @Sendable (_ text: String, _ setting: String) throws -> String
+
+    /// - Parameters:
+    ///   - name: Its name in a stored login.
+    ///   - setting: Its name among the settings, without the role.
+    ///   - isSecret: Whether it is never shown.
+    ///   - form: Brings a value into its one form.
+    ///   - summary: What it is.
+    package init(
+        _ name: String, setting: String? = nil, isSecret: Bool = true,
+        form: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = { text, _ in text },
+        summary: @escaping @Sendable (_ whose: String, _ role: AccountRole) -> String = { _, _ in "" }
+    ) {
+        (self.name, self.setting, self.isSecret) = (name, setting, isSecret)
+        (self.form, self.summary) = (form, summary)
+    }
+
+    package static func == (one: AccountField, other: AccountField) -> Bool { one.name == other.name }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension AccountField {
+    /// The address of a server.
+    package static let server = AccountField(
+        "server", setting: "SERVER", isSecret: false, form: { try ServerURL.normalized($0, setting: $1) },
+        summary: { whose, _ in "\(whose) server, as https://host" })
+    package static let accessToken = AccountField(
+        "accessToken", setting: "ACCESS_TOKEN", summary: { whose, _ in "token that opens \(whose) account" })
+    static let accessTokenSecret = AccountField(
+        "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET", summary: { _, _ in "secret of that token" })
+    static let consumerKey = AccountField(
+        "consumerKey", setting: "CONSUMER_KEY", summary: { _, _ in "key of the developer application" })
+    static let consumerSecret = AccountField(
+        "consumerSecret", setting: "CONSUMER_SECRET", summary: { _, _ in "secret of the developer application" })
+    static let handle = AccountField(
+        "identifier", setting: "HANDLE", isSecret: false, form: { try BlueskyIdentifier.normalized($0, setting: $1) },
+        summary: { whose, _ in "\(whose) handle or DID" })
+    static let appPassword = AccountField(
+        "appPassword", setting: "APP_PASSWORD",
+        summary: { _, role in "app password\(role == .human ? "; only needed for the home timeline" : "")" })
+    static let refreshToken = AccountField("refreshToken")
+    static let clientID = AccountField("clientID")
+    static let clientSecret = AccountField("clientSecret")
+
+    /// The fields that settings can give, of all networks, in the order in which they are listed.
+    ///
+    /// A network that is registered later comes behind.
+    static var settable: [AccountField] {
+        let usual: [AccountField] = [
+            .server, .accessToken, .accessTokenSecret, .consumerKey, .consumerSecret, .handle, .appPassword,
+        ]
+        return NetworkDescriptor.known.flatMap(\.fields).map(\.field).reduce(into: usual) { fields, field in
+            if field.setting != nil, !fields.contains(field) { fields.append(field) }
+        }
+    }
+
+    /// The networks that know the field.
+    var networks: [NetworkName] {
+        NetworkDescriptor.known.filter { $0.fields.contains { $0.field == self } }.map(\.name)
+    }
+
+    /// The variable that gives the field of a role's account.
+    package func name(of role: AccountRole) -> String { "\(role.prefix)_\(setting ?? name)" }
+}

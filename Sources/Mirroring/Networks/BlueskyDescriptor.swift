@@ -1,0 +1,43 @@
+import Networks
+package import Posts
+
+extension NetworkDescriptor {
+    /// Bluesky, by the AT protocol.
+    static let bluesky: NetworkDescriptor = {
+        var network = NetworkDescriptor(
+            .bluesky,
+            // What a person posts and favorites there is public.
+            fields: [Field(.handle), Field(.appPassword, optionalFor: [.human])],
+            // A password may be one that can be guessed from its hash.
+            identity: .handle, fingerprint: [.handle],
+            rhythm: Rhythm(
+                mentions: Rhythm.Beat(1, shortest: .seconds(30)), home: Rhythm.Beat(2, shortest: .seconds(60)),
+                ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
+                favorites: Rhythm.Beat(10, shortest: .seconds(10 * 60))),
+            connect: { made in
+                let configuration = made.configuration
+                return try BlueskyNetwork(
+                    identifier: made.account.credentials.text(.handle),
+                    appPassword: made.account.credentials[.appPassword], apiBaseURL: made.account.apiBaseURL,
+                    sessions: made.sessions,
+                    gates: BlueskyGates(
+                        replies: configuration.replies, allowsQuotes: configuration.quotes != .nobody),
+                    client: made.installation.client, now: made.now, uptime: made.uptime)
+            })
+        network.defaults = ["FAVORITE_MODE": "suggest"]
+        network.quotes = [.anyone, .nobody]
+        network.replies = Set(Audience.allCases)
+        network.homeGap = { account, _ in
+            guard account.credentials[.appPassword] == nil else { return nil }
+            return HomeGap(words: "\(AccountField.appPassword.name(of: account.role)) is not set", isChosen: false)
+        }
+        return network
+    }()
+}
+
+extension AccountCredentials {
+    /// What describes an account by its handle or DID; the password is nil where public reading is enough.
+    package static func bluesky(identifier: String, appPassword: Secret?) -> AccountCredentials {
+        AccountCredentials(network: .bluesky, [.handle: Secret(identifier), .appPassword: appPassword])
+    }
+}

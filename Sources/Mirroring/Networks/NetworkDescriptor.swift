@@ -1,0 +1,181 @@
+package import Foundation
+package import Networks
+package import Posts
+import Synchronization
+
+/// What mirror-bot does for one network that it does not do for the others: logins, requests, money and rules.
+///
+/// One value a network, in a file of its own beside this one. How a network's names and texts are written stands in
+/// `NetworkTraits`. Code outside the networks' own folders asks the two values, and never which network it is;
+/// `docs/architecture.md` says what a further network needs.
+package struct NetworkDescriptor: Sendable {
+    /// A value that describes an account of the network.
+    package struct Field: Sendable {
+        let field: AccountField
+        /// The roles whose accounts can do without it.
+        let optional: Set<AccountRole>
+
+        package init(_ field: AccountField, optionalFor roles: Set<AccountRole> = []) {
+            (self.field, optional) = (field, roles)
+        }
+    }
+
+    /// How often feeds are looked at, as multiples of the wait between two looks at the mentions.
+    package struct Rhythm: Sendable {
+        /// One feed's.
+        package struct Beat: Sendable {
+            let multiple: Int
+            /// Where the network charges or asks for it.
+            let shortest: Duration
+
+            package init(_ multiple: Int, shortest: Duration = .zero) {
+                (self.multiple, self.shortest) = (multiple, shortest)
+            }
+
+            func wait(_ poll: Duration) -> Duration { max(poll * multiple, shortest) }
+        }
+
+        let mentions: Beat
+        let home: Beat
+        let ownPosts: Beat
+        let favorites: Beat
+
+        package init(mentions: Beat, home: Beat, ownPosts: Beat, favorites: Beat) {
+            (self.mentions, self.home, self.ownPosts, self.favorites) = (mentions, home, ownPosts, favorites)
+        }
+    }
+
+    /// What a network wants an operator to have read before a program publishes there.
+    package struct Policy: Sendable {
+        /// The setting that says so.
+        package let setting: String
+        package let isAcknowledged: @Sendable (MirrorConfiguration) -> Bool
+
+        package init(setting: String, isAcknowledged: @escaping @Sendable (MirrorConfiguration) -> Bool) {
+            (self.setting, self.isAcknowledged) = (setting, isAcknowledged)
+        }
+    }
+
+    /// What a network charges for.
+    package struct Prices: Sendable {
+        /// The setting that limits a month's costs.
+        package let budget: String
+        /// The least that publishing costs.
+        package let post: @Sendable () -> Money
+        /// The least that one look at a feed of a role's account costs.
+        package let look: @Sendable (Feed, AccountRole, MirrorConfiguration) -> Money
+    }
+
+    /// Why a home timeline is not read.
+    package struct HomeGap: Equatable, Sendable {
+        /// In words for people, as the rest of a sentence.
+        package let words: String
+        /// Whether the settings say that it is not to be read.
+        package let isChosen: Bool
+    }
+
+    /// What an access token does not allow.
+    package struct MissingScope: Sendable {
+        package let name: String
+        /// What the bot does not do without it; nil where it can do nothing.
+        package let consequence: String?
+    }
+
+    /// What a client is made with.
+    package struct Connection: Sendable {
+        package let account: AccountConfiguration
+        package let configuration: MirrorConfiguration
+        package let sessions: any CredentialStore
+        package let spending: SpendingTable
+        package let installation: Installation
+        package let clock: any WallClock
+
+        /// Reads the wall clock.
+        package var now: @Sendable () -> Date {
+            let clock = clock
+            return { clock.now }
+        }
+
+        /// Reads the seconds since the machine started, which nobody sets.
+        package var uptime: @Sendable () -> TimeInterval {
+            let clock = clock
+            return { clock.uptime }
+        }
+    }
+
+    package let name: NetworkName
+    /// What describes an account, in the order in which it is asked for and printed.
+    package let fields: [Field]
+    /// The field that says whose account it is: equal values certainly open the same one.
+    package let identity: AccountField
+    /// What tells credentials from others; nothing that could be guessed from its digest.
+    package let fingerprint: [AccountField]
+    package let rhythm: Rhythm
+    /// A client that acts as an account.
+    ///
+    /// - Throws: `NetworkError` for an unusable server.
+    package let connect: @Sendable (Connection) throws -> any SocialNetwork
+
+    /// The values of settings that nobody gave, where the bot's network has its own.
+    package var defaults: [String: String] = [:]
+    /// What `QUOTES` and `WHO_MAY_REPLY` may be.
+    package var quotes: Set<Audience> = []
+    package var replies: Set<Audience> = [.anyone]
+    /// The most pages of the favorites that one look asks for.
+    package var favoritePages = 50
+    package var policy: Policy?
+    package var prices: Prices?
+    package var homeGap: @Sendable (AccountConfiguration, MirrorConfiguration) -> HomeGap? = { _, _ in nil }
+    /// What the bot's credentials do not allow, where the network tells; nil where it never does.
+    package var missingScopes: (@Sendable (AccountConfiguration, Installation) async throws -> [MissingScope])?
+
+    package init(
+        _ name: NetworkName, fields: [Field], identity: AccountField, fingerprint: [AccountField], rhythm: Rhythm,
+        connect: @escaping @Sendable (Connection) throws -> any SocialNetwork
+    ) {
+        (self.name, self.fields, self.identity, self.fingerprint) = (name, fields, identity, fingerprint)
+        (self.rhythm, self.connect) = (rhythm, connect)
+    }
+}
+
+extension NetworkDescriptor {
+    private static let registered = Mutex<[NetworkDescriptor]>([.mastodon, .x, .bluesky])
+
+    /// The networks that this process can use, in the order of their registration.
+    package static var known: [NetworkDescriptor] { registered.withLock(\.self) }
+
+    /// Makes a network known to this process, for good; before any settings are read.
+    ///
+    /// - Parameters:
+    ///   - traits: How its names and texts are written.
+    ///   - descriptor: Makes the descriptor of the name that the network gets.
+    /// - Returns: That name.
+    package static func register(
+        _ traits: NetworkTraits, _ descriptor: (NetworkName) -> NetworkDescriptor
+    ) -> NetworkName {
+        let name = NetworkName.register(traits)
+        let value = descriptor(name)
+        registered.withLock { known in
+            if !known.contains(where: { $0.name == name }) { known.append(value) }
+        }
+        return name
+    }
+
+    /// The fields that an account of a role needs.
+    package func required(by role: AccountRole) -> [AccountField] {
+        fields.filter { $0.field.setting != nil && !$0.optional.contains(role) }.map(\.field)
+    }
+
+    /// `A`, `A and B`, `A, B and C`: the variables that an account of a role needs.
+    package func requiredNames(of role: AccountRole) -> [String] { required(by: role).map { $0.name(of: role) } }
+}
+
+extension NetworkName {
+    /// What mirror-bot does for the network.
+    package var descriptor: NetworkDescriptor {
+        guard let known = NetworkDescriptor.known.first(where: { $0.name == self }) else {
+            preconditionFailure("\(self) was registered without a descriptor")
+        }
+        return known
+    }
+}

@@ -1,0 +1,61 @@
+package import Networks
+import Posts
+
+extension NetworkDescriptor {
+    /// X, where rules are strict and calls cost money.
+    static let x: NetworkDescriptor = {
+        var network = NetworkDescriptor(
+            .x,
+            fields: [
+                Field(.consumerKey), Field(.consumerSecret), Field(.accessToken), Field(.accessTokenSecret),
+            ],
+            identity: .accessToken, fingerprint: [.consumerKey, .accessToken],
+            rhythm: Rhythm(
+                mentions: Rhythm.Beat(1, shortest: .seconds(60)), home: Rhythm.Beat(15, shortest: .seconds(15 * 60)),
+                ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
+                favorites: Rhythm.Beat(30, shortest: .seconds(30 * 60))),
+            connect: { made in
+                let x = made.configuration.x
+                let options = XOptions(
+                    apiBaseURL: made.account.apiBaseURL, mayPublish: x.mayPublish, homePostsPerDay: x.homePostsPerDay,
+                    ownsApp: x.appOwner == made.account.role, fieldNames: x.fieldNames)
+                return try XNetwork(
+                    credentials: XCredentials(made.account.credentials), options: options, book: made.spending,
+                    client: made.installation.client, now: made.now, uptime: made.uptime)
+            })
+        network.defaults = ["LINKS": "off", "FAVORITE_MODE": "suggest"]
+        // Every favorite is billed again that a further page shows.
+        network.favoritePages = 1
+        network.policy = Policy(setting: "X_ACKNOWLEDGE_POLICY", isAcknowledged: \.x.mayPublish)
+        network.prices = Prices(
+            budget: "X_BUDGET_USD_PER_MONTH", post: { XPrices.current.postCreate },
+            look: { feed, role, configuration in
+                XPrices.current.price(
+                    ofReading: XNetwork.smallestPage(of: feed), from: feed,
+                    ownsApp: configuration.x.appOwner == role, fieldNames: configuration.x.fieldNames)
+            })
+        network.homeGap = { _, configuration in
+            configuration.x.homePostsPerDay == 0 ? HomeGap(words: "X_HOME_POSTS_PER_DAY is 0", isChosen: true) : nil
+        }
+        return network
+    }()
+}
+
+extension AccountCredentials {
+    package static func x(_ credentials: XCredentials) -> AccountCredentials {
+        AccountCredentials(
+            network: .x,
+            [
+                .consumerKey: Secret(credentials.consumerKey), .consumerSecret: credentials.consumerSecret,
+                .accessToken: credentials.accessToken, .accessTokenSecret: credentials.accessTokenSecret,
+            ])
+    }
+}
+
+extension XCredentials {
+    package init(_ account: AccountCredentials) {
+        self.init(
+            consumerKey: account.text(.consumerKey), consumerSecret: account.secret(.consumerSecret),
+            accessToken: account.secret(.accessToken), accessTokenSecret: account.secret(.accessTokenSecret))
+    }
+}

@@ -1,0 +1,50 @@
+extension NetworkTraits {
+    /// Bluesky, by the AT protocol.
+    static let bluesky: NetworkTraits = {
+        var traits = NetworkTraits(
+            name: "bluesky", displayName: "Bluesky", site: "bsky.app", accounts: .identifier(beginning: "did:"),
+            isHandle: DomainHandle.isHandle, profilePage: { "https://bsky.app/profile/\($0)" },
+            postPage: { uri in
+                RecordAddress(uri).map { "https://bsky.app/profile/\($0.repository)/post/\($0.key)" }
+            },
+            // The labels that authors may put on their own posts.
+            limits: .bluesky, longestAlt: 2_000, warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
+        traits.newCredentials = "make a new app password in the settings and configure it"
+        traits.author = { uri in
+            RecordAddress(uri).flatMap { $0.repository.hasPrefix("did:") ? $0.repository : nil }
+        }
+        traits.postsBegin = { "at://\($0)/" }
+        return traits
+    }()
+}
+
+extension PublishingLimits {
+    /// What a Bluesky post record may hold.
+    package static let bluesky = PublishingLimits(maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000)
+}
+
+/// The parts of `at://repository/collection/key`.
+private struct RecordAddress {
+    let repository: String
+    let key: String
+
+    init?(_ uri: String) {
+        let parts = uri.split(separator: "/")
+        guard parts.count == 4, parts[0] == "at:" else { return nil }
+        (repository, key) = (String(parts[1]), String(parts[3]))
+    }
+}
+
+private enum DomainHandle {
+    /// A host name in ASCII, as the AT protocol wants it; `handle.invalid` stands for a handle that is no longer one.
+    static func isHandle(_ text: String) -> Bool {
+        let labels = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, text.utf8.count <= 253, text.lowercased() != "handle.invalid",
+            let top = labels.last?.first, !("0"..."9").contains(top)
+        else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.count) && label.first != "-" && label.last != "-"
+                && label.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+extension NetworkTraits {
+    /// Servers that speak Mastodon's client API.
+    static let mastodon: NetworkTraits = {
+        var traits = NetworkTraits(
+            name: "mastodon", displayName: "Mastodon", accounts: .address, isHandle: FediverseHandle.isHandle,
+            profilePage: { handle in
+                let parts = handle.split(separator: "@")
+                return parts.count == 2 ? "https://\(parts[1])/@\(parts[0])" : nil
+            },
+            postPage: { $0.hasPrefix("https://") || $0.hasPrefix("http://") ? $0 : nil },
+            limits: .mastodon, longestAlt: 1_500, warnings: .words)
+        traits.hidesPictures = true
+        traits.hasCustomEmoji = true
+        return traits
+    }()
+}
+
+extension PublishingLimits {
+    /// What a Mastodon server allows unless it says otherwise.
+    package static let mastodon = PublishingLimits(maximumCharacters: 500, charactersPerURL: 23)
+}
+
+extension AccountID {
+    /// The identity of `name` on a Mastodon-compatible server.
+    ///
+    /// A local name is completed with `localHost`; neither case nor the spelling of the host counts.
+    ///
+    /// - Parameters:
+    ///   - name: `user` or `user@host`, with or without a leading `@`.
+    ///   - localHost: The host that local names belong to.
+    /// - Returns: `user@host` in its canonical form.
+    package static func mastodon(_ name: some StringProtocol, localHost: String) -> AccountID {
+        AccountID(address: name, localHost: localHost, network: .mastodon)
+    }
+}
+
+/// The form of the names of the fediverse: one name, or one name and one host, which may have a port.
+private enum FediverseHandle {
+    static func isHandle(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false).map { Array($0.unicodeScalars) }
+        guard let name = parts.first, parts.count <= 2, text.utf8.count <= 320 else { return false }
+        return isName(name) && (parts.count == 1 || isHost(parts[1]))
+    }
+
+    private static func isEdge(_ scalar: Unicode.Scalar) -> Bool { scalar.isASCIIAlphanumeric || scalar == "_" }
+
+    private static func isName(_ name: [Unicode.Scalar]) -> Bool {
+        guard let first = name.first, let last = name.last, isEdge(first), isEdge(last) else { return false }
+        return name.allSatisfy { isEdge($0) || $0 == "." || $0 == "-" }
+    }
+
+    /// Labels of letters, digits and hyphens with dots between them, letters of any script; perhaps a port.
+    private static func isHost(_ address: [Unicode.Scalar]) -> Bool {
+        let parts = address.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let host = parts.first, parts.count == 1 || isPort(parts[1]) else { return false }
+        return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            guard let first = label.first, let last = label.last, first != "-", last != "-" else { return false }
+            return label.allSatisfy { $0.isWord && $0 != "_" && !$0.isInvisible || $0 == "-" }
+        }
+    }
+
+    private static func isPort(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
+        (1...5).contains(text.count) && text.allSatisfy { ("0"..."9").contains($0) }
+    }
+}

@@ -1,0 +1,92 @@
+/// What mirror-bot knows of a network without asking it: how its accounts, posts and texts are written, and what it lets
+/// authors do.
+///
+/// One value a network, in a file of its own beside this one. Requests, money and logins are `NetworkDescriptor`'s.
+package struct NetworkTraits: Sendable {
+    /// What identifies an account.
+    package enum AccountForm: Sendable, Equatable {
+        /// `user@host`, which is also what people type for it.
+        case address
+        /// A number, which people do not know: they type a name that may change hands.
+        case number
+        /// A text that begins so, as `did:`; people type a name that may change hands.
+        case identifier(beginning: String)
+    }
+
+    /// What warns of a text before it is shown.
+    package enum WarningForm: Sendable, Equatable {
+        /// Nothing.
+        case none
+        /// Words of the author's, which count as the text does.
+        case words
+        /// Only these labels.
+        case labels(Set<String>)
+    }
+
+    /// The raw value of the network's ``NetworkName``.
+    package var name: String
+    /// What people call the network.
+    package var displayName: String
+    /// The one host on which people meet the network; nil where each account has a server of its own.
+    package var site: String?
+    package var accounts: AccountForm
+    /// Whether a name that people type is of the network's form, without the leading `@`.
+    package var isHandle: @Sendable (String) -> Bool
+    /// Where a browser shows a person, by what people type for them; nil if that does not tell.
+    package var profilePage: @Sendable (String) -> String?
+    /// Where a browser shows a post, by its identity; nil if that does not tell.
+    package var postPage: @Sendable (String) -> String?
+    /// The identity of a post's author, by that of the post; nil where that does not tell.
+    package var author: @Sendable (String) -> String? = { _ in nil }
+    /// What the identities of all posts of an account begin with, where they tell their author; else nil.
+    package var postsBegin: @Sendable (String) -> String? = { _ in nil }
+
+    /// How long a text may be, unless a server says otherwise.
+    package var limits: PublishingLimits
+    /// The longest description of a picture, in code points.
+    package var longestAlt: Int
+    package var warnings: WarningForm
+    /// Whether a picture may be hidden from who did not ask for it without any words.
+    package var hidesPictures = false
+    /// Whether hashtags, and cashtags after the first, are held against automated posts, so that their signs go.
+    package var resentsTags = false
+    /// Whether the network makes links of host names by the pattern of ``XLink``, which charge for them.
+    package var chargesForHosts = false
+    /// Whether an author may go on from a post of their own by the network's interface.
+    package var hasThreads = true
+    /// Whether `:name:` in a text stands for a picture of one server.
+    package var hasCustomEmoji = false
+    /// Whether the network tells of the pictures of its posts; else an archive may know them.
+    package var tellsPictures = true
+    /// Whether the texts of answers begin with the name of who is answered, who may be known by nothing else.
+    package var answersBeginWithName = false
+    /// Whether the network's interface tells that an account is automated.
+    package var tellsBots = true
+    /// What a person does about credentials that the network refuses.
+    package var newCredentials = "make a new access token and configure it"
+    /// How many days posts of others may be kept to learn from.
+    package var learningDays = 180
+
+    package init(
+        name: String, displayName: String, site: String? = nil, accounts: AccountForm,
+        isHandle: @escaping @Sendable (String) -> Bool, profilePage: @escaping @Sendable (String) -> String?,
+        postPage: @escaping @Sendable (String) -> String?, limits: PublishingLimits, longestAlt: Int,
+        warnings: WarningForm = .none
+    ) {
+        (self.name, self.displayName, self.site, self.accounts) = (name, displayName, site, accounts)
+        (self.isHandle, self.profilePage, self.postPage) = (isHandle, profilePage, postPage)
+        (self.limits, self.longestAlt, self.warnings) = (limits, longestAlt, warnings)
+    }
+
+    /// Whether people type what identifies an account.
+    package var namesAreIdentities: Bool { accounts == .address }
+
+    /// Whether a text is an identity rather than a name that people type.
+    package func isIdentity(_ text: String) -> Bool {
+        switch accounts {
+        case .address: text.contains("@")
+        case .number: !text.isEmpty && text.utf8.allSatisfy(\.isASCIIDigit)
+        case .identifier(let beginning): text.hasPrefix(beginning)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+extension NetworkTraits {
+    /// X.
+    static let x: NetworkTraits = {
+        var traits = NetworkTraits(
+            name: "x", displayName: "X", site: "x.com", accounts: .number,
+            isHandle: { name in
+                (1...15).contains(name.utf8.count)
+                    && name.unicodeScalars.allSatisfy { $0.isASCIIAlphanumeric || $0 == "_" }
+            },
+            profilePage: { "https://x.com/\($0)" },
+            postPage: { $0.utf8.allSatisfy(\.isASCIIDigit) ? "https://x.com/i/status/\($0)" : nil },
+            limits: .x, longestAlt: 1_000)
+        traits.resentsTags = true
+        traits.chargesForHosts = true
+        // As far as its rules are known.
+        traits.hasThreads = false
+        traits.tellsPictures = false
+        traits.answersBeginWithName = true
+        traits.tellsBots = false
+        // X wants what is deleted there to be gone soon.
+        traits.learningDays = 30
+        return traits
+    }()
+}
+
+extension PublishingLimits {
+    /// What X allows accounts without a subscription.
+    package static let x = PublishingLimits(maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight)
+}
