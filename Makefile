@@ -174,8 +174,11 @@ docs: swift ## Make the documentation of every target with DocC, in .build/docs;
 			--output-path .build/docs/$$target.doccarchive || bad=1; \
 	done; exit $$bad
 
-lint: swift ## Check the format of every Swift file
+lint: PACKAGES += python3
+lint: swift ## Check the format of every Swift file, and what depends on what
+	$(install)
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
+	python3 Tests/Structure/check.py
 
 format: swift ## Bring every Swift file into that format
 	$(SWIFT) format --in-place --recursive $(SOURCES)

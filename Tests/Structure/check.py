@@ -1,0 +1,143 @@
+"""Checks two rules of docs/architecture.md that the compiler does not know.
+
+1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
+2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
+   stands in knots.txt; a circle may lose files, and gain none.
+
+Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
+other declares. Comments and literals do not count.
+
+Usage: python3 Tests/Structure/check.py [--list]; --list prints the circles of today.
+Exit codes: 0 all is well, 1 a rule is broken.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "Sources"
+KNOTS = pathlib.Path(__file__).with_name("knots.txt")
+
+# Where a network may be named: what is written for one network, and what reads one format.
+NETWORK_FOLDERS = [
+    "Import",
+    "Mirroring/Networks",
+    "MirrorBot/Login",
+    "Networks/Bluesky",
+    "Networks/Mastodon",
+    "Networks/X",
+    "Posts/Networks",
+    "Sandbox",
+]
+NETWORK = re.compile(r"(?<![\w)\]>\"'])\.(?:mastodon|bluesky)\b|(?:==|!=|case|\?\?|contains\(|[,(\[:])\s*\.x\b|NetworkName\.(?:mastodon|x|bluesky)\b")
+DECLARATION = re.compile(r"^(?:[\w@()]+ )*?(?:struct|class|enum|protocol|actor|typealias|func) +`?(\w+)", re.M)
+EXTENSION = re.compile(r"^(?:[\w@]+ )*?extension +([\w.]+)", re.M)
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def code(text: str) -> str:
+    """The text without comments and without what stands in literals."""
+    text = re.sub(r"//[^\n]*", "", text)
+    text = re.sub(r'"""(?:.|\n)*?"""', '""', text)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+
+
+def network_names() -> list[str]:
+    """The places that name a network and may not."""
+    places = []
+    for file in sorted(SOURCES.rglob("*.swift")):
+        path = file.relative_to(SOURCES).as_posix()
+        if any(path.startswith(folder + "/") for folder in NETWORK_FOLDERS):
+            continue
+        for number, line in enumerate(code(file.read_text()).split("\n"), 1):
+            if NETWORK.search(line):
+                places.append(f"Sources/{path}:{number}: names a network; ask its traits or its descriptor")
+    return places
+
+
+def dependencies(target: pathlib.Path) -> dict[str, set[str]]:
+    """Which files of a target each of its files uses."""
+    texts = {
+        file.relative_to(target).as_posix(): code(file.read_text()) for file in sorted(target.rglob("*.swift"))
+    }
+    owners: dict[str, set[str]] = {}
+    for file, text in texts.items():
+        for name in DECLARATION.findall(text):
+            owners.setdefault(name, set()).add(file)
+    unique = {name: next(iter(files)) for name, files in owners.items() if len(files) == 1}
+    return {
+        file: {unique[word] for word in set(WORD.findall(text)) if word in unique} - {file}
+        for file, text in texts.items()
+    }
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected parts of a graph that have more than one member (Tarjan, without recursion)."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+    for root in graph:
+        if root in number:
+            continue
+        work = [(root, iter(sorted(graph[root])))]
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        while work:
+            node, rest = work[-1]
+            for other in rest:
+                if other not in number:
+                    number[other] = low[other] = len(number)
+                    stack.append(other)
+                    work.append((other, iter(sorted(graph[other]))))
+                    break
+                if other in stack:
+                    low[node] = min(low[node], number[other])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == number[node]:
+                    part = []
+                    while not part or part[-1] != node:
+                        part.append(stack.pop())
+                    if len(part) > 1:
+                        found.append(sorted(part))
+    return found
+
+
+def knots() -> dict[str, list[list[str]]]:
+    """The circles of each target that join files of different folders."""
+    result = {}
+    for target in sorted(path for path in SOURCES.iterdir() if path.is_dir()):
+        across = [
+            part for part in circles(dependencies(target)) if len({pathlib.PurePath(f).parent for f in part}) > 1
+        ]
+        if across:
+            result[target.name] = sorted(across)
+    return result
+
+
+def main() -> int:
+    found = knots()
+    lines = [f"{target}/{file}" for target, parts in found.items() for part in parts for file in part]
+    if "--list" in sys.argv:
+        print("\n".join(sorted(lines)))
+        return 0
+    known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
+    problems = network_names()
+    problems += [
+        f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
+        for line in sorted(set(lines) - known)
+    ]
+    problems += [
+        f"Sources/{line}: is in no circle any more; take it out of Tests/Structure/knots.txt"
+        for line in sorted(known - set(lines))
+    ]
+    print("\n".join(problems), end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
