@@ -25,18 +25,21 @@ enum ExitStatus: Int32 {
 struct Failure {
     private let error: any Error
     private let command: any ParsableCommand.Type
+    private let root: any ParsableCommand.Type
 
     /// - Parameters:
     ///   - error: What went wrong.
     ///   - command: The command that failed.
-    init(_ error: any Error, of command: any ParsableCommand.Type = MirrorBot.self) {
-        (self.error, self.command) = (error, command)
+    ///   - root: The command line that it belongs to, which words the parser's errors.
+    init(_ error: any Error, of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) {
+        (self.error, self.command, self.root) = (error, command, root)
     }
 
     /// Prints what went wrong, or the help or version that was asked for, and returns the exit code.
     func tell() -> Int32 {
         if let misuse {
-            let text = "error: \(Printable.lines(misuse.message))\n\(CommandPath.usage(of: misuse.command))\n"
+            let text =
+                "error: \(Printable.lines(misuse.message))\n\(CommandPath.usage(of: misuse.command, under: root))\n"
             StandardError.write(text)
             return ExitStatus.usage.rawValue
         }
@@ -48,8 +51,8 @@ struct Failure {
 
     /// Help, version and usage errors, in the words of the parser.
     private func tellAsParser() -> Int32 {
-        let code = MirrorBot.exitCode(for: error)
-        let text = MirrorBot.fullMessage(for: error)
+        let code = root.exitCode(for: error)
+        let text = root.fullMessage(for: error)
         if !text.isEmpty {
             if code == .success { print(text) } else { StandardError.write(text + "\n") }
         }
@@ -76,7 +79,7 @@ struct Failure {
         case let error as OutboxError: error.code == .unfitting ? .badData : .tryLater
         case is CancellationError: .tryLater
         case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand: nil
-        default: Self.isParserError(error) ? nil : .bug
+        default: isParserError ? nil : .bug
         }
     }
 
@@ -124,8 +127,8 @@ struct Failure {
     }
 
     /// ArgumentParser's own errors are internal to it; their exit code tells them apart.
-    private static func isParserError(_ error: any Error) -> Bool {
-        let code = MirrorBot.exitCode(for: error)
+    private var isParserError: Bool {
+        let code = root.exitCode(for: error)
         return code == .validationFailure || code == .success
     }
 }

@@ -93,7 +93,8 @@ import Testing
     /// Every command by the words that name it, also those of which it is a part.
     private static func commands(of parent: any ParsableCommand.Type = MirrorBot.self) -> [String] {
         parent.configuration.subcommands.flatMap { command in
-            [CommandPath.words(to: command).dropFirst("mirror-bot ".count).description] + commands(of: command)
+            [CommandPath.words(to: command, under: MirrorBot.self).dropFirst("mirror-bot ".count).description]
+                + commands(of: command)
         }
     }
 

@@ -18,7 +18,9 @@ import Testing
 /// The exit code of every kind of error.
 @Suite struct FailureTests {
     private func expectStatus(_ status: Int?, _ error: any Error, _ location: SourceLocation = #_sourceLocation) {
-        #expect(Failure(error).status.map { Int($0.rawValue) } == status, "\(error)", sourceLocation: location)
+        #expect(
+            Failure(error, of: MirrorBot.self, under: MirrorBot.self).status.map { Int($0.rawValue) } == status,
+            "\(error)", sourceLocation: location)
     }
 
     @Test(arguments: [

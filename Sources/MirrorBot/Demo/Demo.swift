@@ -54,14 +54,14 @@ struct Demo {
             watch.cancel()
             folder.remove()
         }
-        let home = try keep.map(Self.made) ?? folder.path + (network == .mastodon ? "" : "/\(network.rawValue)")
+        let home = try keep.map(Self.made) ?? folder.path + (network == .usual ? "" : "/\(network.rawValue)")
         // A folder without settings is of no use, and would be in the way of the next try.
         var isKept = keep == nil
         defer { if !isKept { try? FileManager.default.removeItem(atPath: home) } }
         say("learning posting times and texts from \(from ?? "the sample archive") …")
         let sample = try from == nil ? sample(in: folder.path) : nil
-        let past = try await learnPosts(sample, home: network == .mastodon ? home : folder.path, on: .mastodon)
-        if network != .mastodon {
+        let past = try await learnPosts(sample, home: network == .usual ? home : folder.path, on: .usual)
+        if network != .usual {
             // The sandbox's world is written in its own server's names; the mirror learns the same past in the
             // network's.
             _ = try await learnPosts(sample, home: home, on: network)

@@ -62,8 +62,8 @@ extension DemoPast {
     /// Moves a post of a downloaded archive into the sandbox, its people under names made of their ids.
     @Sendable static func adopt(_ post: Post) -> Post {
         var adopted = post
-        adopted.id = PostID(network: .mastodon, value: "https://\(SamplePeople.host)/archive/\(post.id.value)")
-        adopted.author = AccountID(network: .mastodon, value: ownName)
+        adopted.id = PostID(network: .usual, value: "https://\(SamplePeople.host)/archive/\(post.id.value)")
+        adopted.author = AccountID(network: .usual, value: ownName)
         adopted.replyTo = post.replyTo.map { target in
             ReplyTarget(author: target.author.map { author in Self.adopt(author, human: post.author) })
         }
@@ -73,10 +73,10 @@ extension DemoPast {
     }
 
     private static func adopt(_ author: AccountID, human: AccountID) -> AccountID {
-        guard author != human else { return AccountID(network: .mastodon, value: ownName) }
+        guard author != human else { return AccountID(network: .usual, value: ownName) }
         let name = author.value.split(separator: "@").first.map(String.init) ?? author.value
         let plain = name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-        return AccountID(network: .mastodon, value: "friend_\(plain)@\(SamplePeople.host)")
+        return AccountID(network: .usual, value: "friend_\(plain)@\(SamplePeople.host)")
     }
 }
 

@@ -109,7 +109,7 @@ extension DemoResult {
             favoritePrecision: from == nil ? received.favoritePrecision : nil,
             baseRate: from == nil ? received.baseRate : nil, unsolicited: received.unsolicited,
             errors: received.errors, duplicateSends: received.duplicateSends,
-            cost: network == .x ? Double(ledger.spentMicrodollars - spentBefore) / 1_000_000 : nil)
+            cost: network.descriptor.prices != nil ? Double(ledger.spentMicrodollars - spentBefore) / 1_000_000 : nil)
         complaints = Self.complaints(ledger)
         let network = network
         names = Dictionary(

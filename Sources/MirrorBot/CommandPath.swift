@@ -1,0 +1,53 @@
+import ArgumentParser
+import Mirroring
+
+/// A word in the place of a command that is none.
+struct UnknownCommand: Error, CustomStringConvertible {
+    let description: String
+    /// The command whose part it should be.
+    let parent: any ParsableCommand.Type
+
+    /// Nil if every word before the first option names a command, or none is near to what was meant.
+    static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand? {
+        var parent = root
+        for word in arguments {
+            let commands = parent.configuration.subcommands
+            guard !word.hasPrefix("-"), !commands.isEmpty else { return nil }
+            if let command = commands.first(where: { $0.configuration.commandName == word }) {
+                parent = command
+                continue
+            }
+            let names = commands.compactMap { $0.configuration.commandName }
+            guard let near = Spelling.nearest(to: word.lowercased(), among: names) else { return nil }
+            return UnknownCommand(
+                description:
+                    "\"\(word)\" is no command; did you mean \(CommandPath.words(to: parent, under: root)) \(near)?",
+                parent: parent)
+        }
+        return nil
+    }
+}
+
+/// How a command is called.
+enum CommandPath {
+    /// `mirror-bot people link`.
+    static func words(to command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> String {
+        (path(from: root, to: command) ?? [root]).compactMap { $0.configuration.commandName }
+            .joined(separator: " ")
+    }
+
+    /// How the command is used, in the parser's own words.
+    static func usage(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> String {
+        "Usage: \(root.usageString(for: command))\n  See '\(words(to: command, under: root)) --help' for more information."
+    }
+
+    private static func path(
+        from start: any ParsableCommand.Type, to command: any ParsableCommand.Type
+    ) -> [any ParsableCommand.Type]? {
+        if start == command { return [start] }
+        for child in start.configuration.subcommands {
+            if let rest = path(from: child, to: command) { return [start] + rest }
+        }
+        return nil
+    }
+}
