@@ -38,7 +38,7 @@ struct HealthNumbers {
     /// Spans of other zones that are noted.
     var zones = 0
     var undo = UndoTally()
-    var examination: StatusReport.Examination?
+    var examination: LastExamination?
 }
 
 /// Reads the facts of a mirror's health: some statements, and no change.
@@ -155,7 +155,7 @@ struct HealthReader {
         (numbers.unconfirmed, numbers.zones) = (try row.int("unconfirmed"), try row.int("zones"))
         numbers.undo = try UndoTally(row: row)
         if let at = try row.optionalDate("examined_ms") {
-            numbers.examination = StatusReport.Examination(
+            numbers.examination = LastExamination(
                 at: at, failed: try row.int("failed"), warned: try row.int("warned"))
         }
         return numbers

@@ -123,7 +123,9 @@ package struct HumanMirror: Sendable {
             spending: SpendingTable(configuration, storage: storage), isScratch: false)
         if !configuration.rehearsal.isEmpty {
             let accounts = [try await account(.human), try await account(.bot)].compactMap(\.self)
-            rehearsal = try Rehearsal(variables: configuration.rehearsal, accounts: accounts)
+            rehearsal = try Rehearsal(
+                variables: configuration.rehearsal,
+                accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.role, $0.address) }))
         }
     }
 
@@ -377,7 +379,7 @@ package struct HumanMirror: Sendable {
         try account.network.descriptor.connect(
             .init(
                 account: account, configuration: configuration,
-                sessions: sessions ?? vault.sessions(of: account.role, clock: clock), spending: spending,
-                installation: installation, clock: clock))
+                sessions: sessions ?? vault.sessions(of: account.role, clock: clock), book: spending,
+                client: installation.client, clock: clock))
     }
 }

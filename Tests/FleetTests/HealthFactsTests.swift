@@ -270,7 +270,7 @@ import Testing
         #expect(last.findings == findings)
         #expect(last.at == clock.now + 60)
         let examination = try await StatusReporter(mirror: mirror).report(now: clock.now).examination
-        #expect(examination == StatusReport.Examination(at: clock.now + 60, failed: 1, warned: 1))
+        #expect(examination == LastExamination(at: clock.now + 60, failed: 1, warned: 1))
     }
 
     // MARK: What it costs

@@ -20,9 +20,9 @@ SOURCES = ROOT / "Sources"
 KNOTS = pathlib.Path(__file__).with_name("knots.txt")
 
 # Where a network may be named: what is written for one network, and what reads one format.
+NETWORK_FILE = re.compile(r"Mirroring/Settings/\w+Descriptor\.swift$")
 NETWORK_FOLDERS = [
     "Import",
-    "Mirroring/Networks",
     "MirrorBot/Login",
     "Networks/Bluesky",
     "Networks/Mastodon",
@@ -48,7 +48,7 @@ def network_names() -> list[str]:
     places = []
     for file in sorted(SOURCES.rglob("*.swift")):
         path = file.relative_to(SOURCES).as_posix()
-        if any(path.startswith(folder + "/") for folder in NETWORK_FOLDERS):
+        if NETWORK_FILE.match(path) or any(path.startswith(folder + "/") for folder in NETWORK_FOLDERS):
             continue
         for number, line in enumerate(code(file.read_text()).split("\n"), 1):
             if NETWORK.search(line):

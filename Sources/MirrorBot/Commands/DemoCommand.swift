@@ -62,7 +62,7 @@ struct DemoCommand: AsyncParsableCommand {
         let bar = ProgressView()
         let line = DemoLine(stream: console.error)
         let rehearsal = try Rehearsal(
-            variables: Rehearsal.variables(in: console.environment), accounts: [])
+            variables: Rehearsal.variables(in: console.environment), accounts: [:])
         let demo = Demo(
             network: network, from: from.map(console.path), days: days, seed: seed,
             zone: timeZone.flatMap(TimeZone.init(identifier:)),

@@ -168,7 +168,7 @@ enum StatusView {
 
     private static func dollars(_ amount: Double) -> String { String(format: "$%.2f", amount) }
 
-    private static func words(for examination: StatusReport.Examination, _ zone: TimeZone) -> String {
+    private static func words(for examination: LastExamination, _ zone: TimeZone) -> String {
         let isFine = examination.failed + examination.warned == 0
         let found = isFine ? "nothing wrong" : "\(examination.failed) failed, \(examination.warned) to look at"
         return "\(found), seen \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"

@@ -33,17 +33,18 @@ package struct Rehearsal: Sendable {
     ///
     /// - Parameters:
     ///   - values: As ``variables(in:)`` finds them.
-    ///   - accounts: What the process would talk to.
+    ///   - accounts: Where the requests of each account go; nil for its network's own address.
     /// - Throws: ``ConfigurationError`` if one has no meaning, or if an account is not on this machine.
-    package init(variables values: [String: String], accounts: [AccountConfiguration]) throws {
+    package init(variables values: [String: String], accounts: [AccountRole: String?]) throws {
         guard let first = values.keys.min() else {
             self = .off
             return
         }
-        for account in accounts where !account.isOnThisMachine {
+        for role in AccountRole.allCases {
+            guard let address = accounts[role], !Self.isOnThisMachine(address) else { continue }
             throw ConfigurationError(
                 first,
-                "is for rehearsals against a server on this machine, and the \(account.role.rawValue)'s account is "
+                "is for rehearsals against a server on this machine, and the \(role.rawValue)'s account is "
                     + "elsewhere; unset it")
         }
         func value<Value>(_ variable: Variable, _ read: (String) -> Value?) throws -> Value? {
@@ -142,9 +143,9 @@ extension Rehearsal {
     }
 }
 
-extension AccountConfiguration {
-    /// Whether all requests for the account stay on the loopback interface.
-    fileprivate var isOnThisMachine: Bool {
+extension Rehearsal {
+    /// Whether all requests to an address stay on the loopback interface.
+    private static func isOnThisMachine(_ address: String?) -> Bool {
         address.flatMap(URLComponents.init(string:))?.encodedHost.map(HostPlace.isLoopback) ?? false
     }
 }

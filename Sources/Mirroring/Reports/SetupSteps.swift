@@ -4,14 +4,6 @@ import Networks
 import Posts
 import Storage
 
-/// One thing that a person does before a mirror works by itself.
-package struct SetupStep: Codable, Equatable, Sendable {
-    package var isDone: Bool
-    package var text: String
-    /// What does it.
-    package var command: String
-}
-
 extension HumanMirror {
     /// What there is to do before the mirror works, in its order; none once it has worked.
     ///

@@ -188,13 +188,6 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// The last examination by `doctor`, which is not repeated here: that would ask the networks, at a price on X.
-    package struct Examination: Codable, Equatable, Sendable {
-        package var at: Date
-        package var failed: Int
-        package var warned: Int
-    }
-
     package var schema = "mirror-bot/status/2"
     /// Nil in reports of earlier versions.
     package var verdict: Verdict?
@@ -230,7 +223,7 @@ package struct StatusReport: Codable, Sendable {
     /// Nil in reports of earlier versions.
     package var worker: WorkerState?
     /// Nil if `doctor` never examined the mirror.
-    package var examination: Examination?
+    package var examination: LastExamination?
     /// How well each feed is heard.
     package var feeds: [FeedHealth] = []
     /// The obstacles as sentences.

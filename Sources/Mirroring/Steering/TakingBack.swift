@@ -7,15 +7,6 @@ package import Outbox
 import Posts
 import ServiceLifecycle
 
-/// A point in taking an action back, told to whoever wants to know how far it got.
-package enum UndoStep: String, CaseIterable, Sendable {
-    /// The request is recorded, and no byte of it has left.
-    case begun
-    /// The network answered, or the answer was lost; nothing of it is stored.
-    case answered
-    case outcomeStored = "outcome-stored"
-}
-
 /// Carries out what somebody wants taken back, no faster than the network lets us.
 ///
 /// A request may be made twice, by a process after a crash or by two beside each other: what is gone already is no error.

@@ -18,13 +18,13 @@ extension NetworkDescriptor {
                     server: made.account.credentials.text(.server), apiBaseURL: made.account.apiBaseURL,
                     credentials: MastodonCredentials(made.account.credentials), sessions: made.sessions,
                     trustsVisibility: made.account.role == .bot || made.configuration.trustsHumanServer,
-                    quotes: made.configuration.quotes, client: made.installation.client, now: made.now,
+                    quotes: made.configuration.quotes, client: made.client, now: made.now,
                     uptime: made.uptime)
             })
         network.quotes = [.anyone, .followers, .nobody]
-        network.missingScopes = { account, installation in
-            let login = try installation.mastodonLogin(
-                server: account.credentials.text(.server), apiBaseURL: account.apiBaseURL)
+        network.missingScopes = { account, client, now in
+            let login = try MastodonLogin(
+                server: account.credentials.text(.server), apiBaseURL: account.apiBaseURL, client: client, now: now)
             return try await login.missingBotScopes(of: account.credentials.secret(.accessToken)).map {
                 MissingScope(name: $0.rawValue, consequence: $0.consequence)
             }

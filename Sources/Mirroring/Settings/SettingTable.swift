@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import Posts
 package import Storage
 
@@ -20,7 +20,7 @@ package struct SettingTable: Sendable {
     }
 
     /// Stores values that were checked, see ``HumanMirror/set(_:now:)``.
-    fileprivate func store(_ values: [String: String], now: Date) async throws {
+    func store(_ values: [String: String], now: Date) async throws {
         let rows = values.sorted { $0.key < $1.key }.map { name, value in
             [mirror.sqlValue, name.sqlValue, value.sqlValue, now.sqlValue]
         }
@@ -41,26 +41,6 @@ package struct SettingTable: Sendable {
         guard !found.isEmpty else { return [] }
         try await storage.execute("DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
         return found
-    }
-}
-
-extension HumanMirror {
-    /// Sets values for this mirror, all or none.
-    ///
-    /// - Parameters:
-    ///   - values: By the names of their variables.
-    ///   - now: Recorded with them.
-    /// - Throws: ``ConfigurationError`` for the first that cannot be set or used; the store's error.
-    package func set(_ values: [String: String], now: Date) async throws {
-        let table = SettingTable(storage: storage, mirror: name)
-        let stored = try await table.all().merging(values) { $1 }
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            try SettingValues.requireOfMirror(name, value)
-        }
-        // What only shows when values are put together, such as a zone that is none.
-        _ = try given.with(stored: stored)
-        try await self.table.add(now: now)
-        try await table.store(values, now: now)
     }
 }
 

@@ -20,8 +20,8 @@ extension NetworkDescriptor {
                     apiBaseURL: made.account.apiBaseURL, mayPublish: x.mayPublish, homePostsPerDay: x.homePostsPerDay,
                     ownsApp: x.appOwner == made.account.role, fieldNames: x.fieldNames)
                 return try XNetwork(
-                    credentials: XCredentials(made.account.credentials), options: options, book: made.spending,
-                    client: made.installation.client, now: made.now, uptime: made.uptime)
+                    credentials: XCredentials(made.account.credentials), options: options, book: made.book,
+                    client: made.client, now: made.now, uptime: made.uptime)
             })
         network.defaults = ["LINKS": "off", "FAVORITE_MODE": "suggest"]
         // Every favorite is billed again that a further page shows.

@@ -2,6 +2,7 @@ package import Foundation
 package import Networks
 package import Posts
 import Synchronization
+package import Transport
 
 /// What mirror-bot does for one network that it does not do for the others: logins, requests, money and rules.
 ///
@@ -86,8 +87,9 @@ package struct NetworkDescriptor: Sendable {
         package let account: AccountConfiguration
         package let configuration: MirrorConfiguration
         package let sessions: any CredentialStore
-        package let spending: SpendingTable
-        package let installation: Installation
+        /// Where calls that cost something are paid.
+        package let book: any SpendingBook
+        package let client: HTTPClient
         package let clock: any WallClock
 
         /// Reads the wall clock.
@@ -127,7 +129,11 @@ package struct NetworkDescriptor: Sendable {
     package var prices: Prices?
     package var homeGap: @Sendable (AccountConfiguration, MirrorConfiguration) -> HomeGap? = { _, _ in nil }
     /// What the bot's credentials do not allow, where the network tells; nil where it never does.
-    package var missingScopes: (@Sendable (AccountConfiguration, Installation) async throws -> [MissingScope])?
+    package var missingScopes:
+        (
+            @Sendable (AccountConfiguration, HTTPClient, _ now: @escaping @Sendable () -> Date) async throws ->
+                [MissingScope]
+        )?
 
     package init(
         _ name: NetworkName, fields: [Field], identity: AccountField, fingerprint: [AccountField], rhythm: Rhythm,

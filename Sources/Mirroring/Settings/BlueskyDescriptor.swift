@@ -22,7 +22,7 @@ extension NetworkDescriptor {
                     sessions: made.sessions,
                     gates: BlueskyGates(
                         replies: configuration.replies, allowsQuotes: configuration.quotes != .nobody),
-                    client: made.installation.client, now: made.now, uptime: made.uptime)
+                    client: made.client, now: made.now, uptime: made.uptime)
             })
         network.defaults = ["FAVORITE_MODE": "suggest"]
         network.quotes = [.anyone, .nobody]

@@ -1,0 +1,49 @@
+package import Foundation
+package import Networks
+import Posts
+import Storage
+
+/// The stored refusals of accounts and faults of the work, which share a table.
+package struct FaultTable: Sendable {
+    let storage: any StorageEngine
+    let mirror: String
+
+    /// What is stored of both accounts and of every part, the oldest first.
+    ///
+    /// - Throws: The store's error.
+    package func rows() async throws -> (refusals: [AccountRole: StoredFault], faults: [WorkFault]) {
+        let rows = try await storage.query(
+            """
+            SELECT role, error, code, since_ms, noted_ms FROM refusals WHERE mirror = \(mirror) ORDER BY since_ms, role
+            """)
+        var (refusals, faults): ([AccountRole: StoredFault], [WorkFault]) = ([:], [])
+        for row in rows {
+            let (name, error, code) = (try row.text("role"), try row.text("error"), try row.optionalText("code"))
+            let since = try row.date("since_ms")
+            if let role = AccountRole(rawValue: name) {
+                refusals[role] = StoredFault(since: since, error: error, code: code)
+            } else {
+                faults.append(
+                    WorkFault(part: name, since: since, noted: try row.date("noted_ms"), error: error, code: code))
+            }
+        }
+        return (refusals, faults)
+    }
+
+    /// Notes that a network refuses an account's credentials; an error of this write is ignored.
+    package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
+        _ = try? await storage.note(
+            """
+            INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
+            VALUES (\(mirror), \(role.rawValue), \("\(error)"), \(error.code.rawValue), \(now.milliseconds),
+                \(now.milliseconds))
+            ON CONFLICT (mirror, role) DO UPDATE
+            SET error = excluded.error, code = excluded.code, noted_ms = excluded.noted_ms
+            """)
+    }
+
+    /// Notes that an account is let in; an error of this write is ignored.
+    package func clear(_ role: AccountRole) async {
+        _ = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Networks
+import Posts
+import Transport
+
+/// The account of one role as the settings describe it.
+struct AccountSettings {
+    let role: AccountRole
+    let network: NetworkName
+    let values: SettingValues
+
+    /// The account; nil if none of its settings is given.
+    ///
+    /// - Throws: ``ConfigurationError`` if some but not all are given, or some of another network.
+    func account() throws -> AccountConfiguration? {
+        let present = AccountField.settable.filter { text($0) != nil }
+        let known = network.descriptor.fields.map(\.field)
+        if let foreign = present.first(where: { !known.contains($0) }) { throw error(foreign: foreign) }
+        guard let first = present.first else { return nil }
+        let missing = network.descriptor.required(by: role).filter { !present.contains($0) }
+        guard missing.isEmpty else { throw error(missing: missing, but: first) }
+        let credentials = try AccountCredentials(
+            network: network,
+            Dictionary(uniqueKeysWithValues: present.map { ($0, try value($0).map(Secret.init)) }))
+        return AccountConfiguration(
+            role: role, credentials: credentials, apiBaseURL: try apiBaseURL(), origin: .environment)
+    }
+
+    /// Where requests go instead of the network's own address.
+    func apiBaseURL() throws -> String? {
+        let name = "\(role.prefix)_API_BASE_URL"
+        return try values.text(name).map { try ServerURL.normalized($0, setting: name) }
+    }
+
+    /// Fails for an address or a name that is not of its form, whether or not the account's network wants it.
+    func checkForms() throws {
+        for field in AccountField.settable { _ = try value(field) }
+    }
+
+    private func text(_ field: AccountField) -> String? { values.text(field.name(of: role)) }
+
+    /// A field's value in its one form; nil if it is not set.
+    private func value(_ field: AccountField) throws -> String? {
+        try text(field).map { try field.form($0, field.name(of: role)) }
+    }
+
+    private func error(foreign field: AccountField) -> ConfigurationError {
+        let theirs = field.networks.map(\.displayName).joined(separator: " and ")
+        let wanted = field.networks.map(\.rawValue).joined(separator: " or ")
+        return ConfigurationError(
+            field.name(of: role),
+            "belongs to \(theirs), but \(role.prefix)_NETWORK is \(network.rawValue); remove it, "
+                + "or set \(role.prefix)_NETWORK to \(wanted)")
+    }
+
+    private func error(missing: [AccountField], but present: AccountField) -> ConfigurationError {
+        let names = missing.map { $0.name(of: role) }
+        let rest = names.dropFirst().map { "and \($0) " }.joined()
+        return ConfigurationError(
+            names[0], "\(rest)\(names.count == 1 ? "is" : "are") not set, but \(present.name(of: role)) is",
+            isMissing: true)
+    }
+}
