@@ -254,7 +254,7 @@ extension FoundAccounts {
             uniqueKeysWithValues: AccountRole.allCases.map { role in
                 var fact = AccountFact(network: accounts[role]?.network ?? configuration.network(of: role))
                 fact.problem = problem(role)
-                fact.isUnusable = problems[role] != nil
+                fact.isUnusable = errors[role] != nil
                 let gap = homeGap(role)
                 (fact.homeProblem, fact.isHomeLeftOut) = (gap?.words, gap?.isChosen ?? false)
                 return (role, fact)

@@ -60,18 +60,19 @@ package struct HumanMirror: Sendable {
     ///   - clock: Tells the time and waits, unless the mirror rehearses.
     ///   - rehearsal: How this process differs from one in earnest, unless the environment says how.
     ///   - logger: Where events go.
+    ///   - opening: Opens the database at a location.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. ``ConfigurationError`` for what is not
     ///   there and may not be made.
     package static func open(
         _ configuration: MirrorConfiguration, making: Making = .mirror, clock: any WallClock = SystemClock(),
-        rehearsal: Rehearsal = .off, logger: Logger = Logger(label: "mirror-bot")
+        rehearsal: Rehearsal = .off, logger: Logger = Logger(label: "mirror-bot"),
+        opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
     ) async throws -> HumanMirror {
         if making == .nothing { try configuration.requireDatabase() }
-        let installation = try await Installation(configuration, clock: clock, logger: logger)
+        let installation = try await Installation(configuration, clock: clock, logger: logger, opening: opening)
         do {
-            if making != .mirror { try await MirrorTable.requireMirror(of: configuration, in: installation.storage) }
-            var mirror = try await HumanMirror(configuration, in: installation)
+            var mirror = try await HumanMirror(configuration, in: installation, mayBeNew: making == .mirror)
             if configuration.rehearsal.isEmpty { mirror.rehearsal = rehearsal }
             return mirror
         } catch {
@@ -113,11 +114,15 @@ package struct HumanMirror: Sendable {
     }
 
     /// A mirror of an open installation, with the networks of its stored logins.
-    init(_ configuration: MirrorConfiguration, in installation: Installation) async throws {
+    ///
+    /// - Throws: ``ConfigurationError`` for a mirror that is not there and may not be new; the store's error.
+    init(_ configuration: MirrorConfiguration, in installation: Installation, mayBeNew: Bool = true) async throws {
         let storage = installation.storage
         let vault = CredentialVault(configuration, storage: storage, logger: installation.logger)
         let given = configuration
-        let configuration = try await Self.effective(given, storage, vault)
+        let stored = try await StoredConfiguration(of: given.mirror, in: storage)
+        if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(configuration, in: storage) }
+        let configuration = try Self.effective(given, stored, vault)
         self.init(
             configuration, given, installation, storage, vault: vault,
             spending: SpendingTable(configuration, storage: storage), isScratch: false)
@@ -131,14 +136,11 @@ package struct HumanMirror: Sendable {
 
     /// What a mirror goes by, of what it is told and what is stored.
     private static func effective(
-        _ given: MirrorConfiguration, _ storage: any StorageEngine, _ vault: CredentialVault
-    ) async throws -> MirrorConfiguration {
+        _ given: MirrorConfiguration, _ stored: StoredConfiguration, _ vault: CredentialVault
+    ) throws -> MirrorConfiguration {
         var configuration = given
-        if !given.ignoresSettings {
-            configuration = try given.with(
-                stored: try await SettingTable(storage: storage, mirror: given.mirror).all())
-        }
-        try configuration.adopt(try await vault.networks())
+        if !given.ignoresSettings { configuration = try given.with(stored: stored.settings) }
+        try configuration.adopt(try vault.networks(of: stored.logins))
         return configuration
     }
 
@@ -178,7 +180,8 @@ package struct HumanMirror: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` for a value that cannot be used; the store's error.
     package func withCurrentSettings() async throws -> HumanMirror {
-        let configuration = try await Self.effective(given, storage, vault)
+        let stored = try await StoredConfiguration(of: given.mirror, in: storage)
+        let configuration = try Self.effective(given, stored, vault)
         var mirror = HumanMirror(
             configuration, given, installation, storage, vault: vault,
             spending: SpendingTable(configuration, storage: storage), isScratch: isScratch)
@@ -276,7 +279,10 @@ package struct HumanMirror: Sendable {
     /// - Returns: The configured zone, else the one stored with the mirror, else nil.
     /// - Throws: The store's error.
     package func settleTimeZone(now: Date) async throws -> TimeZone? {
-        let record = try await table.record()
+        try await settleTimeZone(try await table.record(), now: now)
+    }
+
+    private func settleTimeZone(_ record: MirrorRecord, now: Date) async throws -> TimeZone? {
         guard let zone = configuration.timeZone ?? record.zone else { return nil }
         let isStale = try await archive.hasStaleTimes()
         if record.zone != zone || isStale { try await archive.rewriteTimes(in: zone) }
@@ -295,7 +301,12 @@ package struct HumanMirror: Sendable {
     /// - Returns: As ``knownTimeZone()``.
     /// - Throws: The store's error.
     package func recordedTimeZone(now: Date) async throws -> TimeZone? {
-        guard let zone = try await table.record().zone else { return try await settleTimeZone(now: now) }
+        try await recordedTimeZone(try await table.record(), now: now)
+    }
+
+    /// The same by the mirror's record.
+    package func recordedTimeZone(_ record: MirrorRecord, now: Date) async throws -> TimeZone? {
+        guard let zone = record.zone else { return try await settleTimeZone(record, now: now) }
         if try await archive.hasStaleTimes() { try await archive.rewriteTimes(in: zone) }
         return zone
     }
@@ -306,7 +317,7 @@ package struct HumanMirror: Sendable {
     package func zoneToCome() async throws -> String? { zoneToCome(try await table.record()) }
 
     /// The same by the mirror's record.
-    func zoneToCome(_ record: MirrorRecord) -> String? {
+    package func zoneToCome(_ record: MirrorRecord) -> String? {
         guard let zone = configuration.timeZone, let recorded = record.zone, recorded != zone else { return nil }
         return """
             minutes are those of \(recorded.name); TIME_ZONE, \(configuration.name(of: zone)), counts from the next start \
@@ -317,9 +328,10 @@ package struct HumanMirror: Sendable {
     /// The zone in which minutes are recorded, else the one in which they will be: the configured one.
     ///
     /// - Throws: The store's error.
-    package func knownTimeZone() async throws -> TimeZone? {
-        try await table.record().zone ?? configuration.timeZone
-    }
+    package func knownTimeZone() async throws -> TimeZone? { knownTimeZone(try await table.record()) }
+
+    /// The same by the mirror's record.
+    package func knownTimeZone(_ record: MirrorRecord) -> TimeZone? { record.zone ?? configuration.timeZone }
 
     /// The host in the human's verified name, which may be another one than the server's: it completes local names.
     ///

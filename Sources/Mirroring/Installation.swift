@@ -35,12 +35,19 @@ package final class Installation: Sendable {
     ///   - configuration: Where the data is.
     ///   - clock: Tells the time and waits.
     ///   - logger: Where events go.
+    ///   - opening: Opens the database at a location.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
-    convenience init(_ configuration: MirrorConfiguration, clock: any WallClock, logger: Logger) async throws {
-        self.init(try await Storage.open(configuration.storage), clock: clock, logger: logger)
+    convenience init(
+        _ configuration: MirrorConfiguration, clock: any WallClock, logger: Logger,
+        opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
+    ) async throws {
+        self.init(try await opening(configuration.storage), clock: clock, logger: logger)
         do {
-            if case .sqlite = configuration.storage { try await AccountSpelling.migrate(storage) }
-            try await Migrations.check(storage)
+            switch configuration.storage {
+            // Afterwards the tables are those of this version.
+            case .sqlite: try await AccountSpelling.migrate(storage)
+            case .postgres: try await Migrations.check(storage)
+            }
         } catch {
             await close()
             throw error

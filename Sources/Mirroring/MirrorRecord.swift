@@ -124,15 +124,11 @@ package struct MirrorTable: Sendable {
         try Self.record(in: try await storage.query(Self.selection(of: mirror))) ?? MirrorRecord()
     }
 
-    /// Fails for a name that no mirror of the database has, and tells which there are.
+    /// Fails for a mirror that is not in the database, unless it is the first one and has the usual name.
     ///
-    /// A database without any mirror has room for the first one, which is called as ``MirrorConfiguration/mirror`` is
-    /// where nobody names it.
-    ///
-    /// - Throws: ``ConfigurationError``; the store's error.
-    static func requireMirror(of configuration: MirrorConfiguration, in storage: any StorageEngine) async throws {
+    /// - Throws: ``ConfigurationError`` that names the mirrors of the database; the store's error.
+    static func requireFirst(_ configuration: MirrorConfiguration, in storage: any StorageEngine) async throws {
         let mirror = configuration.mirror
-        guard try await !isKnown(mirror, in: storage) else { return }
         let known = try await names(in: storage, limit: named)
         if known.isEmpty, mirror == MirrorConfiguration.usualMirror { return }
         let there =
@@ -144,14 +140,17 @@ package struct MirrorTable: Sendable {
 
     /// Whether anything is stored under this name.
     static func isKnown(_ mirror: String, in storage: any StorageEngine) async throws -> Bool {
-        let found = try await storage.query(
-            """
-            SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM mirrors WHERE mirror = \(mirror))
-                OR EXISTS (SELECT 1 FROM posts WHERE mirror = \(mirror))
-                OR EXISTS (SELECT 1 FROM examples WHERE mirror = \(mirror))
-                OR EXISTS (SELECT 1 FROM credentials WHERE mirror = \(mirror))
-            """)
-        return !found.isEmpty
+        try await !storage.query("SELECT 1 AS found WHERE \(isKnown(mirror))").isEmpty
+    }
+
+    /// The condition that anything is stored under this name.
+    fileprivate static func isKnown(_ mirror: String) -> SQL {
+        """
+        (EXISTS (SELECT 1 FROM mirrors WHERE mirror = \(mirror))
+            OR EXISTS (SELECT 1 FROM posts WHERE mirror = \(mirror))
+            OR EXISTS (SELECT 1 FROM examples WHERE mirror = \(mirror))
+            OR EXISTS (SELECT 1 FROM credentials WHERE mirror = \(mirror)))
+        """
     }
 
     /// The names of the mirrors in a database, in order.
@@ -183,9 +182,12 @@ package struct MirrorTable: Sendable {
 
     /// Fails for a mirror that was moved to another database, or is not all in this one yet.
     ///
+    /// - Returns: The mirror's record.
     /// - Throws: ``ConfigurationError`` that says where it is; the store's error.
-    package func requireHere() async throws {
-        guard let problem = try await record().move?.problem else { return }
+    @discardableResult
+    package func requireHere() async throws -> MirrorRecord {
+        let record = try await record()
+        guard let problem = record.move?.problem else { return record }
         throw ConfigurationError("mirror \(mirror)", problem)
     }
 
@@ -219,15 +221,24 @@ package struct MirrorTable: Sendable {
     ///   - reason: What a person wants to be told of later.
     ///   - code: Why the mirror pauses by itself; nil for a person's wish.
     ///   - now: Since when.
+    /// - Returns: The stored pause.
     /// - Throws: The store's error.
-    package func pause(until: Date?, reason: String?, code: Pause.Code? = nil, now: Date) async throws {
-        try await add(now: now)
+    @discardableResult
+    package func pause(
+        until: Date?, reason: String?, code: Pause.Code? = nil, now: Date
+    ) async throws -> Pause {
         try await storage.execute(
             """
-            UPDATE mirrors SET paused_ms = \(now.milliseconds), paused_until_ms = \(until?.milliseconds),
-                pause_reason = \(reason), pause_code = \(code?.rawValue)
-            WHERE mirror = \(mirror)
+            INSERT INTO mirrors (mirror, created_ms, paused_ms, paused_until_ms, pause_reason, pause_code)
+            VALUES (\(mirror), \(now.milliseconds), \(now.milliseconds), \(until?.milliseconds), \(reason),
+                \(code?.rawValue))
+            ON CONFLICT (mirror) DO UPDATE SET paused_ms = excluded.paused_ms,
+                paused_until_ms = excluded.paused_until_ms, pause_reason = excluded.pause_reason,
+                pause_code = excluded.pause_code
             """)
+        return Pause(
+            since: Date(milliseconds: now.milliseconds), until: until.map { Date(milliseconds: $0.milliseconds) },
+            reason: reason, code: code)
     }
 
     /// Ends a pause.
@@ -513,6 +524,34 @@ package struct MirrorTable: Sendable {
         return MoveMark(
             id: id, state: try row.optionalText("move_state").flatMap(MoveMark.State.init(rawValue:)),
             place: try row.optionalText("move_place") ?? "another database", since: try row.optionalDate("move_ms"))
+    }
+}
+
+/// The stored part of a mirror's configuration: one statement reads all of it when the mirror is opened.
+struct StoredConfiguration {
+    /// Whether anything is stored under the mirror's name.
+    private(set) var isKnown = false
+    /// What is set for the mirror, by the names of the variables.
+    private(set) var settings: [String: String] = [:]
+    /// The sealed logins.
+    private(set) var logins: [AccountRole: String] = [:]
+
+    init(of mirror: String, in storage: any StorageEngine) async throws {
+        let roles = AccountRole.allCases.map(\.rawValue)
+        let rows = try await storage.query(
+            """
+            SELECT 'mirror' AS kind, '' AS name, '' AS value WHERE \(MirrorTable.isKnown(mirror))
+            UNION ALL SELECT 'setting', name, value FROM settings WHERE mirror = \(mirror)
+            UNION ALL SELECT 'login', role, sealed FROM credentials WHERE mirror = \(mirror) AND role IN \(list: roles)
+            """)
+        for row in rows {
+            let (name, value) = (try row.text("name"), try row.text("value"))
+            switch try row.text("kind") {
+            case "mirror": isKnown = true
+            case "setting": settings[name] = value
+            default: if let role = AccountRole(rawValue: name) { logins[role] = value }
+            }
+        }
     }
 }
 

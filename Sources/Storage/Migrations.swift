@@ -85,7 +85,7 @@ package enum Migrations {
         return try await engine.run(.exclusive) { connection in
             try connection.execute(
                 "CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)")
-            let missing = try pending(steps, recorded: recorded(connection))
+            let missing = try pending(steps, recorded: checksums(in: connection.query(records)))
             for step in missing {
                 for statement in step.statements { try connection.execute("\(unsafe: statement)") }
                 try connection.execute(
@@ -103,14 +103,21 @@ package enum Migrations {
             case .sqlite: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
             case .postgres: "SELECT 1 AS found WHERE to_regclass('schema_migrations') IS NOT NULL"
             }
-        return try await engine.read { connection in
-            try pending(steps, recorded: connection.query(exists).isEmpty ? [:] : recorded(connection))
+        let rows: [SQLRow]
+        do {
+            rows = try await engine.query(records)
+        } catch let error as StorageError where error.code == .other {
+            // So an empty database answers too, which only a second statement tells from another failure.
+            rows = try await engine.query(exists).isEmpty ? [] : engine.query(records)
         }
+        return try pending(steps, recorded: checksums(in: rows))
     }
 
-    private static func recorded(_ connection: any StorageConnection) throws -> [String: String] {
-        let rows = try connection.query("SELECT id, checksum FROM schema_migrations")
-        return Dictionary(try rows.map { (try $0.text("id"), try $0.text("checksum")) }) { first, _ in first }
+    private static let records: SQL = "SELECT id, checksum FROM schema_migrations"
+
+    /// The checksums of the applied steps, by id.
+    private static func checksums(in rows: [SQLRow]) throws -> [String: String] {
+        Dictionary(try rows.map { (try $0.text("id"), try $0.text("checksum")) }) { first, _ in first }
     }
 
     private static func pending(_ steps: [Migration], recorded: [String: String]) throws -> [Migration] {

@@ -41,7 +41,23 @@ package struct CredentialVault: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open what is stored; the store's error.
     package func login(of role: AccountRole) async throws -> StoredLogin? {
-        guard let sealed = try await row(role.rawValue) else { return nil }
+        try await row(role.rawValue).map { try opened($0, of: role) }
+    }
+
+    /// The logins of all roles as they are stored, read with one statement.
+    ///
+    /// - Throws: The store's error.
+    func sealedLogins() async throws -> [AccountRole: String] {
+        let rows = try await storage.query("SELECT role, sealed FROM credentials WHERE mirror = \(mirror)")
+        return try rows.reduce(into: [:]) { logins, row in
+            if let role = AccountRole(rawValue: try row.text("role")) { logins[role] = try row.text("sealed") }
+        }
+    }
+
+    /// What is in a login as it is stored.
+    ///
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open it.
+    func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
         guard let seal = try existingSeal() else { throw unopened(role, because: missingKey) }
         guard let text = seal.opened(sealed, place: place(role.rawValue)),
             let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8)).login
@@ -110,12 +126,12 @@ package struct CredentialVault: Sendable {
         VaultSessions(vault: self, role: role, clock: clock)
     }
 
-    /// The networks of the stored logins, without those that cannot be opened.
-    func networks() async throws -> [AccountRole: NetworkName] {
+    /// The networks of logins as they are stored, without those that cannot be opened.
+    func networks(of sealed: [AccountRole: String]) throws -> [AccountRole: NetworkName] {
         var networks: [AccountRole: NetworkName] = [:]
-        for role in AccountRole.allCases {
+        for (role, login) in sealed {
             do {
-                networks[role] = try await login(of: role)?.network
+                networks[role] = try opened(login, of: role).network
             } catch is ConfigurationError {
                 // Whoever needs the login is told then; others, such as a new login, are not kept from their work.
             }

@@ -4,15 +4,18 @@ import Posts
 struct FoundAccounts: Sendable {
     let configuration: MirrorConfiguration
     private(set) var accounts: [AccountRole: AccountConfiguration] = [:]
-    private(set) var problems: [AccountRole: String] = [:]
+    /// Why a login cannot be used.
+    private(set) var errors: [AccountRole: ConfigurationError] = [:]
 
     init(in mirror: HumanMirror) async throws {
         configuration = mirror.configuration
-        for role in AccountRole.allCases {
+        for role in AccountRole.allCases { accounts[role] = configuration.account(role) }
+        guard accounts.count < AccountRole.allCases.count else { return }
+        for (role, sealed) in try await mirror.vault.sealedLogins() where accounts[role] == nil {
             do {
-                accounts[role] = try await mirror.account(role)
+                accounts[role] = try mirror.account(role, openedBy: try mirror.vault.opened(sealed, of: role))
             } catch let error as ConfigurationError {
-                problems[role] = error.description
+                errors[role] = error
             }
         }
     }
@@ -23,7 +26,7 @@ struct FoundAccounts: Sendable {
     /// Why a role does nothing; nil if it has an account.
     func problem(_ role: AccountRole) -> String? {
         guard accounts[role] == nil else { return nil }
-        if let problem = problems[role] { return problem }
+        if let error = errors[role] { return error.description }
         let names = configuration.network(of: role).descriptor.requiredNames(of: role)
         let start = names.dropLast().joined(separator: ", ")
         return names.count == 1 ? "\(names[0]) is not set" : "\(start) and \(names[names.count - 1]) are not set"

@@ -23,7 +23,13 @@ extension HumanMirror {
     ///   one that a setting names; the store's error.
     package func account(_ role: AccountRole) async throws -> AccountConfiguration? {
         if let account = configuration.account(role) { return account }
-        guard let login = try await vault.login(of: role) else { return nil }
+        return try await vault.login(of: role).map { try account(role, openedBy: $0) }
+    }
+
+    /// The account that a stored login opens.
+    ///
+    /// - Throws: ``ConfigurationError`` for a login of another network than the one that a setting names.
+    func account(_ role: AccountRole, openedBy login: StoredLogin) throws -> AccountConfiguration {
         let network = configuration.network(of: role)
         if login.network != network, let setting = configuration.values.networkSetting(of: role) {
             throw ConfigurationError(
@@ -41,9 +47,11 @@ extension HumanMirror {
     ///
     /// - Throws: ``ConfigurationError``, also if the bot's account is certainly the human's; the store's error.
     package func requiredAccount(_ role: AccountRole) async throws -> AccountConfiguration {
-        guard let account = try await account(role) else { throw configuration.missing(role) }
+        let found = try await FoundAccounts(in: self)
+        if let error = found.errors[role] { throw error }
+        guard let account = found.accounts[role] else { throw configuration.missing(role) }
         // A human whose login cannot be used is another matter.
-        if role == .bot, let human = try await FoundAccounts(in: self).accounts[.human],
+        if role == .bot, let human = found.accounts[.human],
             account.credentials.openSameAccount(as: human.credentials)
         {
             throw MirrorTable.sameAccount(as: account.settingName)
