@@ -75,8 +75,7 @@ extension Archive {
 
     /// Whether posts are still to be moved to the clocks by which they were written.
     package func hasStaleTimes() async throws -> Bool {
-        let mirror = mirror
-        return try await storage.read { try Self.staleness(mirror, $0) != nil }
+        try await !storage.query(Self.staleness(mirror)).isEmpty
     }
 
     static func zones(
@@ -108,8 +107,11 @@ extension Archive {
 
     /// The number under which posts are to be moved; nil if none are.
     static func staleness(_ mirror: String, _ connection: any StorageConnection) throws -> Int64? {
-        try connection.query("SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
-            .first?.integer("value")
+        try connection.query(staleness(mirror)).first?.integer("value")
+    }
+
+    private static func staleness(_ mirror: String) -> SQL {
+        "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)"
     }
 
     /// Notes that all posts were moved, unless that was asked for anew meanwhile.

@@ -25,6 +25,8 @@ package struct ScheduleConfiguration: Equatable, Sendable {
     package var quiet: Set<MinuteOfDay>
     /// How many minutes late a slot may still be posted; later it is skipped.
     package var graceMinutes: Int
+    /// The same in seconds.
+    package var grace: Double { Double(graceMinutes) * 60 }
 
     package init(
         model: ScheduleModel = .days, bursts: Bool = true, minimumGapMinutes: Int = 1, maximumPerDay: Int = 50,

@@ -148,7 +148,7 @@ package struct PlanMaker: Sendable {
     func mayRelaxAge() async throws -> Bool { try await past() == .whole }
 
     /// How late a slot may leave, in seconds.
-    package var grace: TimeInterval { Double(configuration.schedule.graceMinutes) * 60 }
+    package var grace: TimeInterval { configuration.schedule.grace }
 
     /// Whether the settings leave no place for a post of the bot's own.
     package var makesNoPosts: Bool { configuration.schedule.maximumPerDay == 0 }

@@ -432,27 +432,31 @@ extension HumanMirror {
     /// - Parameters:
     ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`,
     ///     or `#3` for today's, or `next` for the one that comes next.
+    ///   - zone: As ``knownTimeZone()``, for a caller that knows it; nil to read it.
     ///   - now: Decides which days are still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
     /// - Throws: ``ActionNameError``; the store's error.
-    package func action(named name: String, now: Date) async throws -> (action: Action, isStored: Bool) {
+    package func action(
+        named name: String, in zone: TimeZone? = nil, now: Date
+    ) async throws -> (action: Action, isStored: Bool) {
+        let zone = zone == nil ? try await knownTimeZone() : zone
+        guard name != Self.next else { return try await nextPost(in: zone, now: now) }
         let outbox = outbox(lease: nil)
-        let today = LocalTime(now, in: try await knownTimeZone() ?? .gmt).day
+        let today = LocalTime(now, in: zone ?? .gmt).day
         if let slot = Slot.Name(typed: name, today: today) {
             if let action = try await outbox.action(.post, subject: slot.description) { return (action, true) }
-            if let action = try await preview(of: slot, now: now) { return (action, false) }
+            if let action = try await preview(of: slot, in: zone, now: now) { return (action, false) }
             throw ActionNameError.unknown(name)
         }
-        if name == Self.next { return try await nextPost(now: now) }
         let digits = name.lowercased()
         let found = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
         if let exact = found.first(where: { $0.id == digits }) { return (exact, true) }
         if found.count == 1 { return (found[0], true) }
         guard found.isEmpty else { throw ActionNameError.ambiguous(name, try await described(found)) }
-        let slots = try await foreseenSlots(identifiedBy: digits, now: now)
+        let slots = foreseenSlots(identifiedBy: digits, in: zone, now: now)
         var previewed: [Action] = []
         for slot in slots {
-            if let action = try await preview(of: slot, now: now) { previewed.append(action) }
+            if let action = try await preview(of: slot, in: zone, now: now) { previewed.append(action) }
             if previewed.count > Self.named { break }
         }
         guard previewed.count < 2 else { throw ActionNameError.ambiguous(name, try await described(previewed)) }
@@ -465,24 +469,33 @@ extension HumanMirror {
     /// Whoever posts less often has no next post to talk about.
     private static let daysToNext = 31
 
-    /// The post that comes next, be it planned for another day than today.
-    private func nextPost(now: Date) async throws -> (action: Action, isStored: Bool) {
-        guard let zone = try await knownTimeZone() else { throw ActionNameError.nothingNext }
-        let (reporter, today) = (PlanReporter(mirror: self, zone: zone), LocalTime(now, in: zone).day)
-        for ahead in 0..<Self.daysToNext {
-            guard let (plan, actions) = try await reporter.actions(of: today.advanced(by: ahead), now: now) else {
-                continue
-            }
-            let next = actions.first { $0.due > now && $0.text != nil && [.planned, .claimed].contains($0.state) }
-            if let next { return (next, plan != nil) }
+    /// The post that comes next, be it planned or foreseen for another day than today.
+    private func nextPost(in zone: TimeZone?, now: Date) async throws -> (action: Action, isStored: Bool) {
+        guard let zone else { throw ActionNameError.nothingNext }
+        func comes(_ action: Action) -> Bool {
+            action.due > now && action.text != nil && [.planned, .claimed].contains(action.state)
         }
-        throw ActionNameError.nothingNext
+        let outbox = outbox(lease: nil)
+        let stored = try await outbox.waitingPosts().first(where: comes)
+        let today = LocalTime(now, in: zone).day
+        let end = stored?.slotDay ?? today.advanced(by: Self.daysToNext)
+        // An earlier day without a plan may get a post yet.
+        let planned = end > today ? Set(try await outbox.plannedDays(from: today)) : []
+        let reporter = PlanReporter(mirror: self, zone: zone)
+        for ahead in 0..<Self.daysToNext {
+            let day = today.advanced(by: ahead)
+            guard day < end else { break }
+            guard !planned.contains(day), let foreseen = try await reporter.preview(of: day, now: now) else { continue }
+            if let next = foreseen.first(where: comes) { return (next, false) }
+        }
+        guard let stored else { throw ActionNameError.nothingNext }
+        return (stored, true)
     }
 
     /// The slots to come that would have such an identifier: it follows from the day and the number alone.
-    private func foreseenSlots(identifiedBy digits: String, now: Date) async throws -> [Slot.Name] {
+    private func foreseenSlots(identifiedBy digits: String, in zone: TimeZone?, now: Date) -> [Slot.Name] {
         // Fewer digits would be those of many slots that nobody has seen.
-        guard digits.count >= ActionNameError.usualLength, let zone = try await knownTimeZone() else { return [] }
+        guard digits.count >= ActionNameError.usualLength, let zone else { return [] }
         let today = LocalTime(now, in: zone).day
         return (0...Self.foreseen).flatMap { ahead in
             (1...max(1, configuration.schedule.maximumPerDay)).map {
@@ -491,8 +504,8 @@ extension HumanMirror {
         }.filter { Action.id(of: .post, subject: $0.description).hasPrefix(digits) }
     }
 
-    private func preview(of slot: Slot.Name, now: Date) async throws -> Action? {
-        guard let zone = try await knownTimeZone() else { return nil }
+    private func preview(of slot: Slot.Name, in zone: TimeZone?, now: Date) async throws -> Action? {
+        guard let zone else { return nil }
         let planned = try await PlanReporter(mirror: self, zone: zone).actions(of: slot.day, now: now)
         return planned?.actions.first { $0.subject == slot.description }
     }
@@ -505,5 +518,12 @@ extension HumanMirror {
             names.append("\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
         }
         return names + (actions.count > Self.named ? ["and others"] : [])
+    }
+}
+
+extension Action {
+    /// The day whose slot it is; nil for what is no post.
+    fileprivate var slotDay: LocalDay? {
+        if case .post(let name, _) = payload { name.day } else { nil }
     }
 }

@@ -120,10 +120,17 @@ package struct PlanReporter: Sendable {
     func actions(of day: LocalDay, now: Date) async throws -> (plan: StoredPlan?, actions: [Action])? {
         let outbox = mirror.outbox(lease: nil)
         if let stored = try await outbox.plan(for: day) { return (stored, try await outbox.slots(of: day)) }
-        let maker = mirror.planMaker(zone: zone, store: outbox, limits: limits)
+        return try await preview(of: day, now: now).map { (nil, $0) }
+    }
+
+    /// The posts of a day that has no plan, as they would be; nil if there is no archive to make a plan from.
+    ///
+    /// - Throws: The store's error.
+    func preview(of day: LocalDay, now: Date) async throws -> [Action]? {
+        let maker = mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil), limits: limits)
         let watching = try await FoundAccounts(in: mirror).accounts[.human] != nil
-        guard let planned = try await maker.preview(day, now: now, watching: watching) else { return nil }
-        return (nil, planned.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) })
+        let planned = try await maker.preview(day, now: now, watching: watching)
+        return planned?.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) }
     }
 
     private func slot(of action: Action, isStored: Bool) -> PlanReport.Slot {

@@ -20,15 +20,12 @@ package struct PlanChanges: Sendable {
     private let mirror: HumanMirror
     private let zone: TimeZone
     private let store: OutboxStore
-    private let planner: PlanMaker
+    /// Made where a text is chosen or judged: that opens the dictionary, which most changes do not need.
+    private var planner: PlanMaker { mirror.planMaker(zone: zone, store: store) }
 
-    /// - Parameters:
-    ///   - mirror: The mirror.
-    ///   - zone: The human's time zone.
     package init(mirror: HumanMirror, zone: TimeZone) {
         (self.mirror, self.zone) = (mirror, zone)
         store = mirror.outbox(lease: nil)
-        planner = mirror.planMaker(zone: zone, store: store)
     }
 
     // MARK: One slot
@@ -199,7 +196,8 @@ package struct PlanChanges: Sendable {
             post = try await mirror.archive.post(source)
         }
         guard let post else { throw unknownPost(word) }
-        let key = TextRules(mirror.configuration, limits: planner.limits).neverKey(of: post)
+        let key = TextRules(mirror.configuration, limits: .usual(of: mirror.configuration.botNetwork)).neverKey(
+            of: post)
         let isNew = try await mirror.archive.neverUse(key, of: post.id, now: now)
         try await mirror.table.raiseVersion()
         var changed: [Action] = []
@@ -260,7 +258,7 @@ package struct PlanChanges: Sendable {
     /// How often a change is tried that meets another one.
     private static let attempts = 5
 
-    private var grace: TimeInterval { planner.grace }
+    private var grace: TimeInterval { mirror.configuration.schedule.grace }
 
     private var emptyArchive: Obstacle {
         Obstacle(
@@ -304,7 +302,7 @@ package struct PlanChanges: Sendable {
             return slot
         }
         do {
-            let (action, isStored) = try await mirror.action(named: word, now: now)
+            let (action, isStored) = try await mirror.action(named: word, in: zone, now: now)
             guard case .post(let name, _) = action.payload else {
                 throw Obstacle(
                     description: "\(word) is a \(action.kind.rawValue) and no slot of a plan", isMisuse: true)
