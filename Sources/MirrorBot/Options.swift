@@ -126,6 +126,23 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
+    /// Opens a mirror that is here with its record, which is read once.
+    ///
+    /// - Parameters:
+    ///   - making: What may be made where it is not there yet.
+    ///   - body: Given the open mirror, and its record as it was then.
+    /// - Returns: What `body` returns.
+    /// - Throws: As ``withMirror``.
+    func withRecord<Value>(
+        making: HumanMirror.Making = .nothing, _ body: (HumanMirror, MirrorRecord) async throws -> Value
+    ) async throws -> Value {
+        try await withMirror(looksOnly: true, making: making) { mirror in
+            let value = try await body(mirror, try await mirror.table.requireHere())
+            try await requireStill(mirror)
+            return value
+        }
+    }
+
     /// Fails if the mirror was moved away while a command changed something of it, which may not have come along.
     private func requireStill(_ mirror: HumanMirror) async throws {
         do {
@@ -146,11 +163,11 @@ struct MirrorOptions: ParsableArguments {
     func withZone<Value>(
         making: HumanMirror.Making = .nothing, _ body: (HumanMirror, TimeZone) async throws -> Value
     ) async throws -> Value {
-        try await withMirror(making: making) { mirror in
-            guard let zone = try await mirror.recordedTimeZone(now: mirror.clock.now) else {
+        try await withRecord(making: making) { mirror, record in
+            guard let zone = try await mirror.recordedTimeZone(record, now: mirror.clock.now) else {
                 throw try await mirror.missingTimeZone()
             }
-            if let sentence = try await mirror.zoneToCome() { StandardError.write("note: \(sentence)\n") }
+            if let sentence = mirror.zoneToCome(record) { StandardError.write("note: \(sentence)\n") }
             return try await body(mirror, zone)
         }
     }

@@ -34,9 +34,9 @@ struct PauseCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror(making: .database) { mirror in
+        try await options.withRecord(making: .database) { mirror, record in
             let now = mirror.clock.now
-            let zone = try await mirror.knownTimeZone() ?? .gmt
+            let zone = mirror.knownTimeZone(record) ?? .gmt
             let end = try until.map { text in
                 guard let end = PersonTime(zone: zone).instant(text, now: now) else {
                     throw ValidationError(
@@ -45,11 +45,9 @@ struct PauseCommand: AsyncParsableCommand {
                 guard end > now else { throw ValidationError("--until is \"\(text)\", which has passed") }
                 return end
             }
-            try await mirror.table.pause(until: end, reason: reason, now: now)
+            let pause = try await mirror.table.pause(until: end, reason: reason, now: now)
             let left = try await LastWord(mirror: mirror).wait().map(LeftAction.init)
-            guard !json else {
-                return try JSONOutput.print(PauseReport(mirror.name, try await mirror.table.record().pause, left: left))
-            }
+            guard !json else { return try JSONOutput.print(PauseReport(mirror.name, pause, left: left)) }
             let words = end.map { "until \(LocalTime($0, in: zone)); mirror-bot resume ends it sooner" }
             print("mirror \(mirror.name) pauses \(words ?? "until mirror-bot resume")")
             for action in left { print(action.line) }
