@@ -12,6 +12,11 @@ final class CountingEngine: StorageEngine, @unchecked Sendable {
         var statements = 0
         /// Units of work that may change something.
         var changes = 0
+        /// Units of work that begin a transaction and end it.
+        var transactions = 0
+
+        /// Statements with those that begin and end transactions.
+        var all: Int { statements + 2 * transactions }
     }
 
     init(_ engine: any StorageEngine) { self.engine = engine }
@@ -22,15 +27,24 @@ final class CountingEngine: StorageEngine, @unchecked Sendable {
     func counting(_ body: () async throws -> Void) async rethrows -> Numbers {
         lock.withLock { numbers = Numbers() }
         try await body()
-        return lock.withLock { numbers }
+        return counted
     }
+
+    /// What was counted so far.
+    var counted: Numbers { lock.withLock { numbers } }
 
     func run<Value: Sendable>(
         _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        switch unit {
-        case .transaction, .exclusive, .note: lock.withLock { numbers.changes += 1 }
-        case .read, .query: break
+        lock.withLock {
+            switch unit {
+            case .transaction, .exclusive:
+                numbers.changes += 1
+                numbers.transactions += 1
+            case .note: numbers.changes += 1
+            case .read: numbers.transactions += 1
+            case .query: break
+            }
         }
         return try await engine.run(unit) { connection in try body(CountingConnection(connection, self)) }
     }
