@@ -31,13 +31,6 @@ extension Archive {
         try await posts(where: "network = \(id.network.rawValue) AND post_id = \(id.value)").first
     }
 
-    /// The newest post of a network.
-    package func newestPost(on network: NetworkName) async throws -> Post? {
-        try await posts(
-            where: "network = \(network.rawValue)", "ORDER BY created_ms DESC, post_id DESC LIMIT 1"
-        ).first
-    }
-
     /// The posts that answer nobody, oldest first.
     package func standalonePosts() async throws -> [Post] {
         try await posts(where: "is_reply = \(false)", "ORDER BY created_ms, post_id, network")

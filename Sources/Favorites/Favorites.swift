@@ -368,13 +368,6 @@ package struct Favorites: Sendable {
         return (categories, features)
     }
 
-    /// Replaces the counts by what the examples say.
-    ///
-    /// - Throws: ``FavoritesError``, `StorageError` or `CancellationError`.
-    package func rebuildCounts() async throws {
-        try await turnstile.pass { try await counts.rebuild(from: examples) }
-    }
-
     /// Removes everything this mirror has learned, and nothing else.
     ///
     /// The number of the last batch stays and grows, so that counts which could

@@ -16,7 +16,6 @@ struct Lesson {
     /// - Parameters:
     ///   - events: What happened, in order.
     ///   - stored: The examples among the events' posts.
-    ///   - features: Finds the features of an example.
     init(_ events: [FavoriteEvent], stored: [PostID: ExampleTable.Row], features: (Example) -> FeatureSet) {
         // In the order in which they are first touched.
         var posts: [(id: PostID, current: ExampleTable.Row?)] = []
@@ -131,7 +130,6 @@ package struct TrainingStatus: Equatable, Sendable {
     package var normals: Int64 { examples.normals }
     package var seen: Int64 { examples.seen }
     package var seenFavorites: Int64 { examples.seenFavorites }
-    package var countsMatch: Bool { counts == .current }
 }
 
 /// A point in learning, told to whoever wants to know how far it got.

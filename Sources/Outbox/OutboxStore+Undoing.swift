@@ -49,21 +49,15 @@ package enum UndoAnswer: String, CaseIterable, Codable, Sendable {
 /// A store with a lease checks it, as everywhere. One without may do all this too, beside a worker: to delete what is
 /// gone already is no error, so two that do it at once do no harm.
 extension OutboxStore {
-    /// Notes that an action is to be taken back, or keeps it from happening if it waits.
+    /// Notes that actions are to be taken back, or keeps them from happening if they wait; a few hundred in one
+    /// transaction. What goes on from one in a thread is taken back too.
     ///
     /// - Parameters:
-    ///   - id: The action's identifier.
+    ///   - ids: The actions' identifiers.
     ///   - reason: A stable code of why; what waits is skipped for it.
-    ///   - now: Recorded with the wish.
-    /// - Returns: What became of the wish; it is stored durably.
-    /// - Throws: ``OutboxError`` if the lease is lost or the action changes all the time; the store's error.
-    package func askUndo(
-        _ id: String, reason: String = Action.Reason.byPerson, now: Date
-    ) async throws -> UndoAnswer {
-        try await askUndos([id], reason: reason, now: now)[id] ?? .unknown
-    }
-
-    /// The same for many actions, a few hundred in one transaction; what goes on from one in a thread is taken back too.
+    ///   - now: Recorded with the wishes.
+    /// - Returns: What became of each wish; it is stored durably.
+    /// - Throws: ``OutboxError`` if the lease is lost or an action changes all the time; the store's error.
     package func askUndos(
         _ ids: [String], reason: String = Action.Reason.byPerson, now: Date
     ) async throws -> [String: UndoAnswer] {
@@ -291,11 +285,6 @@ extension OutboxStore {
         try await actions(
             where: "undo_next_ms IS NOT NULL AND \(Self.awaitingUndo)", order: "undo_asked_ms ASC, id ASC",
             limit: 10_000)
-    }
-
-    /// How many wishes stand.
-    package func undoTally() async throws -> UndoTally {
-        try await storage.query("SELECT \(undoNumbers)").first.map(UndoTally.init(row:)) ?? UndoTally()
     }
 
     /// The columns of an ``UndoTally``, for a statement that asks for other numbers too.

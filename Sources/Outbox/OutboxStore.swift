@@ -219,17 +219,6 @@ extension OutboxStore {
         try await actions(where: "state = 'suggested'", order: "created_ms DESC, id ASC", limit: limit)
     }
 
-    /// How many suggestions nobody has decided about; no more than `limit` are counted.
-    package func suggestionCount(limit: Int = 1_000) async throws -> Int {
-        let rows = try await storage.query(
-            """
-            SELECT COUNT(*) AS number FROM (
-                SELECT 1 FROM actions WHERE mirror = \(mirror) AND state = 'suggested' LIMIT \(limit)
-            ) AS waiting
-            """)
-        return try rows.first?.int("number") ?? 0
-    }
-
     /// The subjects among `subjects` that already have an action of this kind.
     package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
         guard !subjects.isEmpty else { return [] }

@@ -166,15 +166,8 @@ extension PlainText {
     /// - Parameters:
     ///   - text: The record's text; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is left out.
     ///   - facets: The record's parts, in any order.
-    /// - Returns: The text without control characters and without white space around it.
-    package static func fromBluesky(_ text: String, facets: [BlueskyFacet]) -> String {
-        readBluesky(text, facets: facets).text
-    }
-
-    /// The plain text of a post as a Bluesky record holds it, and the words of its links behind which addresses stand.
-    ///
-    /// - Parameters: As ``fromBluesky(_:facets:)`` takes them.
-    /// - Returns: The text as there, and what ``Post/linkWords`` are of it.
+    /// - Returns: The text without control characters and without white space around it, and its ``Post/linkWords``:
+    ///   the words of links behind which addresses stand.
     package static func readBluesky(_ text: String, facets: [BlueskyFacet]) -> (text: String, linkWords: [String]) {
         var linkWords: [String] = []
         let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)

@@ -18,9 +18,6 @@ package struct MinuteDistribution: Equatable, Sendable {
     private let table: CumulativeTable
     private let isClosed: [Bool]
 
-    /// The running totals of whole weights, the last of which is the total of all.
-    package var cumulative: [UInt64] { table.totals }
-
     /// - Parameters:
     ///   - shares: The share of each minute before any is closed.
     ///   - closed: Minutes that must never be drawn.

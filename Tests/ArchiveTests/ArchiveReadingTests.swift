@@ -64,16 +64,13 @@ import Testing
         try await expect(test.archive.repliedAuthors(limit: -1)) { $0.isEmpty }
     }
 
-    @Test func spanAndNewestPostTellTheEnds() async throws {
+    @Test func theSpanTellsTheEnds() async throws {
         let test = try await TestArchive()
         try await expect(test.archive.span()) { $0 == nil }
-        try await expect(test.archive.newestPost(on: .mastodon), equals: nil)
         try await test.store([post("a", at: 3), post("b", at: 9), post("c", at: 6)])
         let span = try #require(try await test.archive.span())
         #expect(span.oldest == Date(timeIntervalSince1970: 180))
         #expect(span.newest == Date(timeIntervalSince1970: 540))
-        try await expect(test.archive.newestPost(on: .mastodon)?.id.value, equals: "b")
-        try await expect(test.archive.newestPost(on: .x), equals: nil)
     }
 
     @Test func aRowOfAnUnknownKindIsAnErrorThatSaysWhatToDo() async throws {

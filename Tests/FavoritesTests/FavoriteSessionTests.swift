@@ -138,7 +138,7 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             try await commitWithoutCounts(fixture, [.favorited(Corpus.unseen)])
             _ = try await logRate(session)
-            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(favorites.status()) { $0.counts == .current }
             try await expect(fixture.dump()["favorite 旅行"], equals: 2)
         }
     }
@@ -158,7 +158,7 @@ import Testing
             try await expect(logRate(session), equals: before)
             let after = try await logRate(favorites.session())
             #expect(after < before)
-            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(favorites.status()) { $0.counts == .current }
             try await expect(logRate(session), equals: after)
         }
     }

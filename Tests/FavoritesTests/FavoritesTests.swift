@@ -94,7 +94,7 @@ import Testing
             try await expect(favorites.forget(bob(.x), called: ["bob"], at: Fixture.now).unlearned, equals: 1)
             try await expect(fixture.dump()["normal @bob"], equals: nil)
             try await expect(favorites.forget(bob(.x), called: [""], at: Fixture.now).unlearned, equals: 0)
-            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(favorites.status()) { $0.counts == .current }
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
             #expect(summary.pruned == 1_100)
             let status = try await favorites.status()
             #expect(status.normals == 1_500)
-            #expect(status.countsMatch)
+            #expect(status.counts == .current)
         }
     }
 
@@ -122,7 +122,7 @@ import Testing
             let snapshot = try #require(try await store.counts(of: ["猫", "旅行"]))
             #expect(snapshot.categories == CategoryCounts(favorites: 4, normals: 4, seen: 7, seenFavorites: 3))
             #expect(snapshot.features == ["猫": .init(favorite: 2, normal: 1), "旅行": .init(favorite: 2)])
-            try await expect(embedded.status()) { $0.countsMatch }
+            try await expect(embedded.status()) { $0.counts == .current }
         }
     }
 
@@ -134,7 +134,7 @@ import Testing
             let answer = try await trial.classify([Corpus.example(9, "猫", "alice")])
             #expect(abs(try #require(answer.first).logRate - 0.590985271875) < 1e-11)
             _ = try await trial.learn([.forgotten(Corpus.id(1))], at: Fixture.now)
-            try await expect(trial.status()) { $0.countsMatch }
+            try await expect(trial.status()) { $0.counts == .current }
             await scratch.close()
             try await expect(fixture.dump(), equals: Corpus.counts)
             try await expect(fixture.favorites().status().favorites, equals: 3)
@@ -171,7 +171,7 @@ import Testing
             let taken = try await favorites.learn(
                 [.unfavorited(Corpus.id(3)), .forgotten(Corpus.id(4)), .forgotten(Corpus.id(5_000))], at: Fixture.now)
             #expect((taken.relabelled, taken.unlearned, taken.unchanged) == (1, 1, 1))
-            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(favorites.status()) { $0.counts == .current }
         }
     }
 }

@@ -101,6 +101,12 @@ final class Fixture: Sendable {
             configuration: try FavoriteConfiguration(exampleLimit: limit, minimumPerCategory: minimum))
     }
 
+    /// Loses the counts, and has them made anew from the examples by whoever asks next.
+    func rebuildCounts() async throws {
+        try await counts.clear()
+        _ = try await favorites().classify([Corpus.unseen])
+    }
+
     /// The same mirror with another way to decide, or other counts.
     func favorites(_ configuration: FavoriteConfiguration) throws -> Favorites {
         try favorites(configuration, counts: counts)

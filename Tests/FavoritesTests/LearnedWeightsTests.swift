@@ -76,7 +76,7 @@ import Testing
             let second = try fixture.favorites()
             try await expect(fitted(second), equals: learned)
             try await expect(second.status().weights, equals: learned)
-            try await second.rebuildCounts()
+            try await fixture.rebuildCounts()
             try await expect(fitted(second), equals: learned)
             if let redis = fixture.redis {
                 for key in try await fixture.redisKeys() { _ = try await redis.command(RedisCommand("DEL", key)) }

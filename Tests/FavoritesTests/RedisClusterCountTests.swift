@@ -47,7 +47,7 @@ import Testing
                 }
                 try await learning.value
             }
-            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(favorites.status()) { $0.counts == .current }
             let expected = try await undisturbedCounts()
             try await expect(fixture.dump(), equals: expected)
             try await expect(fixture.redisKeys().count, equals: 3)
@@ -75,7 +75,7 @@ import Testing
                 try await cluster.settle()
                 _ = try await favorites.classify(Array(Corpus.posts))
             }
-            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(favorites.status()) { $0.counts == .current }
             let expected = try await undisturbedCounts()
             try await expect(fixture.dump(), equals: expected)
         }

@@ -29,7 +29,7 @@ import Testing
                 [.forgotten(Self.posts[1].id), .forgotten(Self.posts[0].id)], at: Fixture.now)
             try await expect(favorites.status().wordless, equals: 2)
             let kept = try await fixture.dump()
-            try await favorites.rebuildCounts()
+            try await fixture.rebuildCounts()
             try await expect(fixture.dump(), equals: kept)
             _ = try await favorites.learn(Self.posts.map { .forgotten($0.id) }, at: Fixture.now)
             try await expect(favorites.status().wordless, equals: 0)
@@ -44,7 +44,7 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Self.posts.map { .seen($0) }, at: Fixture.now)
             try await fixture.makeCountsOld(["normal 비": 7, "normal :": 2])
-            try await expect(favorites.status().countsMatch, equals: false)
+            try await expect(favorites.status().counts, equals: .outdated)
             try await expect(favorites.status().wordless, equals: nil)
             _ = try await favorites.learn([.forgotten(Self.posts[3].id)], at: Fixture.now)
             try await expect(
@@ -52,7 +52,7 @@ import Testing
                 equals: [
                     "= normal": 4, "= seen": 4, "= wordless": 3, "normal 猫": 1, "normal @alice": 2, "normal @bob": 1,
                 ])
-            try await expect(favorites.status().countsMatch, equals: true)
+            try await expect(favorites.status().counts, equals: .current)
         }
     }
 }

@@ -52,7 +52,7 @@ import Testing
         #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
         let status = try await fixture.mirror.favorites().status()
         #expect(status.seen > Sample.exampleCount)
-        #expect(status.countsMatch)
+        #expect(status.counts == .current)
     }
 
     @Test func keepsTheOneItHasOpened() async throws {

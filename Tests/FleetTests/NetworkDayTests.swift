@@ -35,8 +35,8 @@ import Testing
             expect(favorites) { $0.allSatisfy { $0.state == .suggested } }
         }
         #expect(favorites.count { $0.state == .done } == ledger.favorites.count)
-        let archived = try await fixture.mirror.archive.newestPost(on: network)
-        try expect(#require(archived).createdAt) { $0 > Sample.origin }
+        let archived = try await fixture.mirror.archive.standalonePosts()
+        expect(archived.filter { $0.id.network == network }.map(\.createdAt)) { $0.contains { $0 > Sample.origin } }
     }
 
     @Test(arguments: [

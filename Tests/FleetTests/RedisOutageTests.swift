@@ -34,7 +34,7 @@ import Testing
         let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
         expect(ids) { $0.contains { outage.contains(Date(milliseconds: $0 >> 16)) } }
         let status = try await fixture.mirror.favorites().status()
-        #expect(status.countsMatch)
+        #expect(status.counts == .current)
         #expect(status.seen > 0)
     }
 
@@ -68,7 +68,7 @@ import Testing
         let favorites = await fixture.sandbox.ledger.favorites
         #expect(favorites.map(\.postID) == untouched.favorites)
         try await expect(fixture.explanations(), equals: untouched.explanations)
-        try await expect(fixture.mirror.favorites().status()) { $0.countsMatch }
+        try await expect(fixture.mirror.favorites().status()) { $0.counts == .current }
         expect(fixture.log.values) { !$0.contains { $0.contains("Pass failed") } }
         await server.stop()
     }
@@ -140,7 +140,7 @@ import Testing
         let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
         expect(ids) { $0.contains { outage.contains(Date(milliseconds: $0 >> 16)) } }
         expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains(trouble.reason) } }
-        try await expect(fixture.mirror.favorites().status()) { $0.countsMatch }
+        try await expect(fixture.mirror.favorites().status()) { $0.counts == .current }
         await server.stop()
     }
 

@@ -74,7 +74,7 @@ import Testing
         #expect(!before.isEmpty)
         #expect(Set(before).isSubset(of: Set(ledger.removals.map(\.postID))))
         #expect(ledger.duplicates.isEmpty)
-        try await expect(fixture.mirror.outbox(lease: nil).undoTally(), equals: UndoTally())
+        try await expect(fixture.mirror.undoTally(), equals: UndoTally())
     }
 
     @Test(arguments: Engine.allCases) func aPauseDoesNotStopIt(_ engine: Engine) async throws {
@@ -205,6 +205,6 @@ import Testing
         let waited = mirror.clock.now.timeIntervalSince(start)
         #expect(waited > 7 * 86_400)
         #expect(waited < 7.1 * 86_400)
-        try await expect(store.undoTally(), equals: UndoTally(refused: 1))
+        try await expect(mirror.mirror.undoTally(), equals: UndoTally(refused: 1))
     }
 }

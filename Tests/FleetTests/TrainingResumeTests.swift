@@ -242,7 +242,7 @@ import Testing
         #expect(sentence.contains("X_BUDGET_USD_PER_MONTH"))
         #expect(sentence.contains("--from"))
         // The newest came first.
-        try await expect(paper.mirror.archive.newestPost(on: .x)?.id.value, equals: "p249")
+        try await expect(paper.mirror.archive.standalonePosts().last?.id.value, equals: "p249")
         // The same month again: nothing is asked for.
         let looks = human.looks.count
         let second = try await scheduler(paper, budget: purse.training).train(from: human)

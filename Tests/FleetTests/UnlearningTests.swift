@@ -40,7 +40,7 @@ import Testing
         try await expect(mirror.forgetLearning(of: pal, now: Self.now), equals: 10)
         let status = try await mirror.favorites().status()
         #expect(status.seen == 32)
-        #expect(status.countsMatch)
+        #expect(status.counts == .current)
         try await expect(mirror.forgetLearning(of: pal, now: Self.now), equals: 0)
         // What comes later is another matter.
         try await learn([example(100, by: "pal@home.example")], mirror)

@@ -95,7 +95,7 @@ import Testing
         let after = try await classifier.status()
         #expect(after.favorites == before.favorites + 1)
         #expect(after.seen == before.seen + 1)
-        #expect(after.countsMatch)
+        #expect(after.counts == .current)
     }
 
     @Test func aPositionThatTheServerNoLongerTakesIsReplaced() async throws {

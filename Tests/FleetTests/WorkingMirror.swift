@@ -49,3 +49,15 @@ extension HumanMirror {
         return try #require(taken)
     }
 }
+
+extension HumanMirror {
+    /// How many wishes to take something back stand, as the mirror's health has them.
+    func undoTally() async throws -> UndoTally { try await HealthReader(self).reading(now: clock.now).numbers.undo }
+}
+
+extension OutboxStore {
+    /// What became of the wish to take one action back.
+    func askUndo(_ id: String, now: Date) async throws -> UndoAnswer {
+        try await askUndos([id], now: now)[id] ?? .unknown
+    }
+}

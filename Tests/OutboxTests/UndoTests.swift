@@ -274,3 +274,15 @@ import Testing
         try await expect(outbox.store.askUndo(own.id, now: Self.now), equals: .asked)
     }
 }
+
+extension OutboxStore {
+    /// What became of the wish to take one action back.
+    func askUndo(_ id: String, reason: String = Action.Reason.byPerson, now: Date) async throws -> UndoAnswer {
+        try await askUndos([id], reason: reason, now: now)[id] ?? .unknown
+    }
+
+    /// How many wishes stand.
+    func undoTally() async throws -> UndoTally {
+        try await storage.query("SELECT \(undoNumbers)").first.map(UndoTally.init(row:)) ?? UndoTally()
+    }
+}

@@ -13,29 +13,25 @@ import Testing
         #expect(rawDistribution([60, 60, 720, 1_439]).minute(atUniform: u)?.value == expected)
     }
 
-    @Test func rawSharesAreTheHistogram() {
+    @Test func rawSharesAreTheHistogram() throws {
         let distribution = rawDistribution([60, 60, 720, 1_439])
         #expect(distribution.probabilities[60] == 0.5)
         #expect(distribution.probabilities[720] == 0.25)
         #expect(distribution.probabilities[1_439] == 0.25)
         #expect(distribution.probabilities.reduce(0, +) == 1)
-        let half: UInt64 = 1 << 39
-        #expect(distribution.cumulative[59] == 0)
-        #expect(distribution.cumulative[60] == half)
-        #expect(distribution.cumulative[720] == half + half / 2)
-        #expect(distribution.cumulative[1_438] == half + half / 2)
-        #expect(distribution.cumulative[1_439] == 2 * half)
+        for (minute, share) in [(60, 0), (61, 0.5), (720, 0.5), (721, 0.75), (1_439, 0.75)] {
+            try expect(shareBefore(minute, in: distribution), equals: share)
+        }
     }
 
     @Test(arguments: [(0, 0), (0.33, 0), (0.34, 1), (0.66, 1), (0.67, 1_439), (0.999999, 1_439)])
-    func smoothingRunsOverMidnight(u: Double, expected: Int) {
+    func smoothingRunsOverMidnight(u: Double, expected: Int) throws {
         let shares = CircularKernel(halfTaps: [1, 1]).smooth(masses([0: 1]))
         #expect(agree(shares[1_439], 1 / 3) && agree(shares[0], 1 / 3) && agree(shares[1], 1 / 3))
         let distribution = MinuteDistribution(shares: shares, closed: [], rounding: .down)
         #expect(distribution.minute(atUniform: u)?.value == expected)
-        for (minute, running) in [(0, 1.0 / 3), (1, 2.0 / 3), (1_438, 2.0 / 3), (1_439, 1)] {
-            let found = Double(distribution.cumulative[minute]) / Double(distribution.cumulative[1_439])
-            #expect(abs(found - running) < 1e-9)
+        for (minute, share) in [(1, 1.0 / 3), (2, 2.0 / 3), (1_439, 2.0 / 3)] {
+            try expect(shareBefore(minute, in: distribution)) { abs($0 - share) < 1e-9 }
         }
     }
 
@@ -58,9 +54,8 @@ import Testing
         let distribution = Self.bellCurveWithFloor
         #expect(agree(distribution.probabilities[0], 0.019755711))
         #expect(agree(distribution.probabilities[720], 6.944444e-6))
-        let total = Double(try #require(distribution.cumulative.last))
-        for (minute, share) in [20: 0.353909938, 719: 0.509874383, 1_419: 0.665845772] {
-            #expect(abs(Double(distribution.cumulative[minute]) / total - share) < 1e-8)
+        for (minute, share) in [21: 0.353909938, 720: 0.509874383, 1_420: 0.665845772] {
+            try expect(shareBefore(minute, in: distribution)) { abs($0 - share) < 1e-8 }
         }
     }
 
@@ -82,16 +77,19 @@ import Testing
         #expect(agree(prior.reduce(0, +), 1))
     }
 
-    @Test func lastRunningTotalIsTheTotalAndEveryMinuteWithMassCanBeDrawn() throws {
+    @Test func theSharesAddUpToAllAndEveryMinuteWithMassCanBeDrawn() throws {
         let distribution = Self.bellCurveWithFloor
-        let total = try #require(distribution.cumulative.last)
-        var previous: UInt64 = 0
-        for (minute, running) in distribution.cumulative.enumerated() {
-            let middle = (Double(previous) + Double(running - previous) / 2) / Double(total)
-            #expect(distribution.minute(atUniform: middle)?.value == minute)
-            previous = running
+        var previous = 0.0
+        for value in 0..<1_440 {
+            let (first, middle) = (
+                try #require(distribution.uniform(at: minute(value), part: 0)),
+                try #require(distribution.uniform(at: minute(value), part: 0.5))
+            )
+            #expect(first >= previous && middle > first)
+            #expect(distribution.minute(atUniform: middle)?.value == value)
+            previous = middle
         }
-        #expect(previous == total)
+        try expect(distribution.uniform(at: minute(1_439), part: 1), equals: 1)
     }
 
     @Test(arguments: [-1, -0.0, 2, .infinity, -.infinity, .nan])
@@ -111,6 +109,11 @@ import Testing
             weights: masses([100: 5]), squares: 5, closed: Set(try (0..<1_440).map(minute)))
         #expect(nothing.minute(atUniform: 0.5) == nil)
         #expect(nothing.probabilities.reduce(0, +) == 0)
+    }
+
+    /// The running share in front of a minute.
+    private func shareBefore(_ value: Int, in distribution: MinuteDistribution) throws -> Double {
+        try #require(distribution.uniform(at: minute(value), part: 0))
     }
 
     private static let bellCurveWithFloor = MinuteDistribution(

@@ -89,11 +89,11 @@ extension FuzzTarget {
         facets.append(BlueskyFacet(byteStart: .min, byteEnd: .max))
         facets.append(BlueskyFacet(byteStart: .max, byteEnd: .min))
         let raw = String(decoding: input.dropFirst(bytes.count), as: UTF8.self)
-        let text = PlainText.fromBluesky(raw, facets: facets)
+        let text = PlainText.readBluesky(raw, facets: facets).text
         try holdPlain(text, "the text")
         try hold(text.utf8.count <= raw.utf8.count + 28 * facets.count, "the text grows only by the links")
         try hold(
-            PlainText.fromBluesky(raw, facets: []) == PlainText.cleaned(raw) || raw.utf8.count > 100_000,
+            PlainText.readBluesky(raw, facets: []).text == PlainText.cleaned(raw) || raw.utf8.count > 100_000,
             "a text without parts stays as it is")
     }
 
@@ -123,7 +123,7 @@ extension FuzzTarget {
         }
         guard bytes.count <= 50_000 else { return }
         // But for the spaces behind links.
-        let (again, plain) = (PlainText.fromBluesky(text, facets: read), PlainText.cleaned(text))
+        let (again, plain) = (PlainText.readBluesky(text, facets: read).text, PlainText.cleaned(text))
         try hold(
             again.filter { !$0.isWhitespace } == plain.filter { !$0.isWhitespace }, "reading undoes writing")
     }

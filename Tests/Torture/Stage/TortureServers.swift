@@ -174,13 +174,23 @@ struct TortureServers: Sendable {
 
     /// Everything that Redis has of the mirror, one `hash field value` each; nil where there is none.
     func counts() async throws -> [String]? {
-        let server = if let cluster { try await cluster.master(of: Self.slot) } else { redis }
-        guard let server else { return nil }
+        guard let server = try await countServer() else { return nil }
         var counts: [String] = []
-        for name in ["categories", "features:favorite", "features:normal"] {
+        for name in Self.hashes {
             let lines = try await server.run("HGETALL", Self.key(name)).split(separator: "\n")
             counts += stride(from: 0, to: lines.count - 1, by: 2).map { "\(name) \(lines[$0]) \(lines[$0 + 1])" }
         }
         return counts.sorted()
+    }
+
+    /// Deletes the counts of the mirror.
+    func loseCounts() async throws {
+        for name in Self.hashes { _ = try await countServer()?.run("DEL", Self.key(name)) }
+    }
+
+    private static let hashes = ["categories", "features:favorite", "features:normal"]
+
+    private func countServer() async throws -> RedisServer? {
+        if let cluster { try await cluster.master(of: Self.slot) } else { redis }
     }
 }
