@@ -19,8 +19,6 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - ids: The posts; those that are not here are not let in.
-    ///   - now: Recorded with them.
-    /// - Throws: The store's error.
     package func forgetForGood(_ ids: [PostID], now: Date) async throws {
         let (mirror, digests) = (mirror, ids.map(\.forgottenDigest))
         try await storage.transaction { connection in
@@ -57,7 +55,6 @@ extension Archive {
     ///
     /// - Parameter digest: The whole digest, or its beginning if it is the only one that begins so.
     /// - Returns: False if no post was forgotten under it, or more than one.
-    /// - Throws: The store's error.
     package func readmit(_ digest: String) async throws -> Bool {
         let mirror = mirror
         guard !digest.isEmpty, digest.allSatisfy({ "0123456789abcdef".contains($0) }) else { return false }
@@ -138,7 +135,6 @@ extension Archive {
     /// Mutes something.
     ///
     /// - Returns: False if it was already.
-    /// - Throws: The store's error.
     package func mute(_ kind: String, _ value: String, now: Date) async throws -> Bool {
         try await storage.execute(
             """
@@ -150,7 +146,6 @@ extension Archive {
     /// Takes that back.
     ///
     /// - Returns: False if it was not muted.
-    /// - Throws: The store's error.
     package func unmute(_ kind: String, _ value: String) async throws -> Bool {
         try await storage.execute(
             "DELETE FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)") == 1

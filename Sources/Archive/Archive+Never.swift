@@ -13,10 +13,7 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - key: What texts that read the same have in common.
-    ///   - id: A post that has the text.
-    ///   - now: Recorded with it.
     /// - Returns: False if that was so already.
-    /// - Throws: The store's error.
     package func neverUse(_ key: String, of id: PostID, now: Date) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
@@ -36,7 +33,6 @@ extension Archive {
     ///
     /// - Parameter word: What was typed or copied from a browser.
     /// - Returns: At most two; one if the word names one post.
-    /// - Throws: The store's error.
     package func posts(named word: String) async throws -> [Post] {
         let exact = try await posts(where: "post_id = \(word)", "ORDER BY network LIMIT 2")
         guard exact.isEmpty else { return exact }

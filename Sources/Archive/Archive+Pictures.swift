@@ -15,12 +15,9 @@ extension Archive {
     /// Keeps the file of a picture, unless its post is not in the archive or there is no more room.
     ///
     /// - Parameters:
-    ///   - bytes: The file.
     ///   - place: Which of the post's pictures, from 0.
-    ///   - id: The post.
     ///   - room: How many bytes all pictures of the mirror may have together.
     /// - Returns: Whether it is kept now.
-    /// - Throws: The store's error.
     package func keepPicture(
         _ bytes: [UInt8], at place: Int, of id: PostID, room: Int = Archive.pictureStore
     ) async throws -> Bool {
@@ -74,8 +71,6 @@ extension Archive {
     }
 
     /// Notes that a post's pictures cannot be sent, so that it counts as one with something else attached.
-    ///
-    /// - Throws: The store's error.
     package func giveUpPictures(of id: PostID) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -90,8 +85,6 @@ extension Archive {
     }
 
     /// How many posts have pictures that may be sent with them, as far as a plan knows, and how many files are kept.
-    ///
-    /// - Throws: The store's error.
     package func pictureCounts() async throws -> (posts: Int, files: Int) {
         let rows = try await storage.query(
             """

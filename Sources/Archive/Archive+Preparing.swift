@@ -199,8 +199,6 @@ extension Archive {
     /// Counts what is not sent, for a person who asks.
     ///
     /// - Parameter filter: The longest text, and how fit it has to be; the rest does not matter.
-    /// - Returns: The numbers.
-    /// - Throws: The store's error.
     package func unsent(_ filter: TextFilter) async throws -> Unsent {
         let rows = try await storage.query(
             """
@@ -235,8 +233,6 @@ extension Archive {
     }
 
     /// Whether all that answers nobody was prepared by rules of one version that begins so.
-    ///
-    /// - Throws: The store's error.
     package func isPrepared(by beginning: String) async throws -> Bool {
         let own: SQL = "SELECT rules FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE"
         let rows = try await storage.query(
@@ -250,7 +246,6 @@ extension Archive {
     /// The posts of which the author's program is known, or which may have hashtags, replies too.
     ///
     /// - Parameter body: Told the text, the program and the time of each.
-    /// - Throws: The store's error.
     package func forEachHabit(
         _ body: @escaping @Sendable (_ text: String, _ client: String?, _ time: Date) -> Void
     ) async throws {
@@ -277,7 +272,6 @@ extension Archive {
 
     /// How many posts of each minute of the day have a text that may be sent; none whose time of day was lost.
     ///
-    /// - Parameter filter: Which texts count.
     /// - Returns: The numbers, for each grade and window that occurs, in any order.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func textCounts(_ filter: TextFilter) async throws -> [TextCount] {
@@ -302,7 +296,6 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - minutes: Ranges that do not overlap.
-    ///   - filter: Which texts do.
     /// - Returns: The texts in any order, those that read the same too.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func texts(in minutes: [ClosedRange<Int>], _ filter: TextFilter) async throws -> [StoredText] {

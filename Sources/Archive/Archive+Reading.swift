@@ -97,7 +97,6 @@ extension Archive {
     /// What somebody was called when the human answered them last: the name at the start of that answer.
     ///
     /// - Returns: Nil where the identity is the name, or no text holds it.
-    /// - Throws: The store's error.
     package func nameInAnswers(to author: AccountID) async throws -> String? {
         guard author.network.traits.answersBeginWithName else { return nil }
         let rows = try await storage.query(

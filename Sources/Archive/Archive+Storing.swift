@@ -16,7 +16,6 @@ extension Archive {
     ///   - limit: How many posts stay, the newest by time; of the same time
     ///     those with the higher id. Nil leaves that to a later call: finding
     ///     out which ones must go takes the longer the higher the limit is.
-    /// - Returns: What became of the posts.
     /// - Throws: `StorageError` or `CancellationError`; nothing is stored then.
     package func store(
         _ posts: [Post], timeZone: TimeZone, limit: Int?
@@ -55,8 +54,6 @@ extension Archive {
     }
 
     /// Gives a known post the text, the language and the nature that it has now; its place in time stays.
-    ///
-    /// - Throws: `StorageError` or `CancellationError`.
     package func rewrite(_ post: Post) async throws {
         let (post, mirror) = (post.storable, mirror)
         try await storage.transaction { connection in

@@ -33,9 +33,6 @@ extension Archive {
     ///
     /// The posts are still to be moved, see ``rewriteTimes(in:)``.
     ///
-    /// - Parameters:
-    ///   - span: The days and the zone.
-    ///   - now: Recorded with it.
     /// - Returns: What came of it; only `.changed` has changed anything.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func add(_ span: ZoneSpan, now: Date) async throws -> ZoneChange {

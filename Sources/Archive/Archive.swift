@@ -5,7 +5,8 @@ package import Storage
 /// The human's own open posts, as one mirror remembers them.
 ///
 /// Only public and unlisted posts come in, never reposts. The newest stay, by
-/// the time they were posted; a post is known by its network and id.
+/// the time they were posted; a post is known by its network and id. Every
+/// call may throw the store's error.
 package struct Archive: Sendable {
     /// What became of a batch of posts.
     package struct StoreSummary: Equatable, Sendable {
@@ -29,7 +30,6 @@ package struct Archive: Sendable {
     let mirror: String
 
     /// - Parameters:
-    ///   - storage: The database, with its tables.
     ///   - mirror: Whose posts; other mirrors' posts are never touched.
     package init(storage: any StorageEngine, mirror: String) {
         self.storage = storage

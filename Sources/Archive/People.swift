@@ -3,6 +3,8 @@ package import Posts
 package import Storage
 
 /// What one mirror knows about the people it met.
+///
+/// Every call may throw the store's error.
 package struct People: Sendable {
     /// Whether a person may be answered and learned from.
     package enum Stance: String, Sendable {
@@ -33,9 +35,6 @@ package struct People: Sendable {
     let storage: any StorageEngine
     let mirror: String
 
-    /// - Parameters:
-    ///   - storage: The database, with its tables.
-    ///   - mirror: Who met these people.
     package init(storage: any StorageEngine, mirror: String) {
         self.storage = storage
         self.mirror = mirror
@@ -80,12 +79,7 @@ package struct People: Sendable {
     /// Records what a person, or the operator about them, said.
     ///
     /// - Parameters:
-    ///   - stance: What holds from now on.
-    ///   - person: Whose stance.
     ///   - handle: The name they were seen under; nil keeps the known one.
-    ///   - reason: Why, for the operator.
-    ///   - date: When it was said.
-    /// - Throws: `StorageError` or `CancellationError`.
     package func set(
         _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil, at date: Date
     ) async throws {
@@ -128,10 +122,7 @@ package struct People: Sendable {
     ///
     /// - Parameters:
     ///   - accounts: All accounts of the person.
-    ///   - kept: Posts that stay for now.
-    ///   - now: Recorded with the digest.
     /// - Returns: How many of the human's posts went.
-    /// - Throws: The store's error.
     package func forget(
         _ accounts: [AccountID], keeping kept: Set<PostID> = [], now: Date
     ) async throws -> Int {
@@ -163,7 +154,6 @@ package struct People: Sendable {
     ///   - accounts: All accounts of a person.
     ///   - wholly: False while something has to end before: then it stays known which accounts these are, and that they
     ///     belong together.
-    /// - Throws: The store's error.
     package func letGo(_ accounts: [AccountID], wholly: Bool) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -187,8 +177,6 @@ package struct People: Sendable {
     }
 
     /// The handles that some accounts were last seen under, in one statement; none for who has no handle.
-    ///
-    /// - Throws: The store's error.
     package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
         guard !accounts.isEmpty else { return [:] }
         let wanted = Set(accounts)
@@ -233,7 +221,6 @@ package struct People: Sendable {
     /// Takes back that an account is forgotten; what was known of it stays gone.
     ///
     /// - Returns: False if it was not.
-    /// - Throws: The store's error.
     package func readmit(_ account: AccountID) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
@@ -272,7 +259,6 @@ package struct People: Sendable {
     /// The known handles of the people whom the mirror met or the human answered.
     ///
     /// - Returns: Handles, with their hosts where accounts have servers.
-    /// - Throws: The store's error.
     package func names() async throws -> Set<String> {
         let byName = NetworkName.known.filter(\.traits.namesAreIdentities).map(\.rawValue)
         let rows = try await storage.query(
