@@ -75,16 +75,12 @@ package protocol Deliverer: Sendable {
     ///
     /// - Parameters:
     ///   - place: Which of them, from 0.
-    ///   - action: What it goes along with.
-    /// - Returns: What became of it.
     func upload(_ place: Int, of action: Action) async -> UploadOutcome
     /// Reads the bot's own posts back to before `departure`, or asks for the favorite.
     ///
     /// - Parameters:
-    ///   - action: What is looked for.
     ///   - departure: When its first request left, or some time before.
     ///   - others: What else was sent, or may have been, at that time: the posts of the bot that are not the action's.
-    /// - Returns: Whether the network shows it.
     func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome
     /// How long a prepared request may take before its answer counts as lost.
     var requestDeadline: Duration { get }

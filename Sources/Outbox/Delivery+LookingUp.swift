@@ -7,7 +7,6 @@ extension Delivery {
     /// What could not be stored before is stored first. Actions that ended unconfirmed are looked for a few times more.
     ///
     /// - Parameters:
-    ///   - now: Reads the wall clock.
     ///   - allows: Whether an action may still be sent a second time.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
@@ -32,7 +31,6 @@ extension Delivery {
     /// - Parameters:
     ///   - ids: What is looked for now; of everything else only what is due. One of these that is not found is looked for
     ///     again when it is due: a lost request may act late.
-    ///   - now: Reads the wall clock.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func seekUnwanted(
@@ -64,7 +62,6 @@ extension Delivery {
     /// what the database did not take before.
     ///
     /// - Returns: A time that may have passed; nil if nothing is left to do.
-    /// - Throws: The store's error.
     package func nextAttention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
     ) async throws -> Date? {
@@ -237,7 +234,6 @@ enum Sightings {
     ///
     /// - Parameters:
     ///   - sending: When the request left.
-    ///   - now: The present.
     ///   - wasAsked: Whether the network has just told that there is nothing.
     /// - Returns: A time after `now`, or nil.
     static func next(sending: Date, now: Date, wasAsked: Bool) -> Date? {

@@ -29,7 +29,6 @@ extension Delivery {
     ///
     /// - Parameters:
     ///   - action: With its final text.
-    ///   - now: Reads the wall clock.
     /// - Returns: The action with its uploads, or as it is stored then.
     /// - Throws: ``OutboxError``; the store's error.
     func uploadPictures(of action: Action, now: @escaping @Sendable () -> Date) async throws -> Uploading {

@@ -52,9 +52,6 @@ package struct Delivery: Sendable {
 
     /// - Parameters:
     ///   - store: The table, with the worker's lease.
-    ///   - deliverer: The network.
-    ///   - onStep: Told how far a delivery got.
-    ///   - onUpload: The same of its pictures.
     ///   - uptime: Reads a clock that nobody sets.
     package init(
         store: OutboxStore, deliverer: any Deliverer,
@@ -73,9 +70,7 @@ package struct Delivery: Sendable {
     ///
     /// - Parameters:
     ///   - action: A planned action whose time has come.
-    ///   - now: Reads the wall clock.
     ///   - prepare: Checks the claimed action once more and gives its final text.
-    /// - Returns: The action in its new state.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
     package func deliver(
         _ action: Action, now: @escaping @Sendable () -> Date,
@@ -175,11 +170,8 @@ package struct Delivery: Sendable {
     /// Records that a request leaves; if it is not certain that this is recorded, or the worker is to end, none leaves.
     ///
     /// - Parameters:
-    ///   - id: The action's.
     ///   - withdraw: Takes the record back.
-    ///   - record: Makes the record.
     ///   - then: Called when it is made.
-    /// - Returns: The action as it is stored.
     /// - Throws: The store's error; ``OutboxError``; `CancellationError`.
     func departing(
         _ id: String, orElse withdraw: @escaping DeliveryMemory.Change, record: @escaping DeliveryMemory.Change,

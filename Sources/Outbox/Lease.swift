@@ -34,7 +34,7 @@ package struct LeaseRecord: Equatable, Sendable {
     }
 }
 
-/// Reads and changes one mirror's lease.
+/// Reads and changes one mirror's lease; every call may throw the store's error.
 package struct LeaseTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
@@ -61,9 +61,6 @@ package struct LeaseTable: Sendable {
     }
 
     /// Notes that a pass of `run --once` ended, and how long after the one before it.
-    ///
-    /// - Parameter now: The end.
-    /// - Throws: The store's error.
     package func notePass(now: Date) async throws {
         let now = now.milliseconds
         try await storage.note(
@@ -77,8 +74,6 @@ package struct LeaseTable: Sendable {
     }
 
     /// Forgets the passes of `run --once`: a worker that goes on holds the mirror now.
-    ///
-    /// - Throws: The store's error.
     package func forgetPasses() async throws {
         try await storage.note(
             """
@@ -151,7 +146,6 @@ package struct LeaseWatch: Sendable {
     private var seen: LeaseRecord?
     private var since: ContinuousClock.Instant?
 
-    /// - Parameter patience: How long a beat must stand still.
     package init(patience: Duration = Self.patience) { self.patience = patience }
 
     /// Whether `record`, read at `instant`, may be taken.

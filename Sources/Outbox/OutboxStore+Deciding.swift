@@ -6,9 +6,6 @@ package import Storage
 extension OutboxStore {
     /// Stores a day's plan unless one exists: the first writer wins.
     ///
-    /// - Parameters:
-    ///   - plan: The day and what it was drawn from.
-    ///   - slots: The day's post actions.
     /// - Returns: True if this plan was stored, false if the day had one.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func store(_ plan: StoredPlan, slots: [Intent]) async throws -> Bool {
@@ -30,7 +27,6 @@ extension OutboxStore {
 
     /// Stores a decision about a mention or a post, unless one about it exists.
     ///
-    /// - Returns: The stored action and whether it is new.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func propose(_ intent: Intent, now: Date) async throws -> (action: Action, isNew: Bool) {
         try await write { connection in
@@ -95,11 +91,9 @@ extension OutboxStore {
     /// A post is pinned thereby: its text is what a person agreed to, and no other takes its place.
     ///
     /// - Parameters:
-    ///   - id: The action's short identifier.
     ///   - now: When it becomes due.
     ///   - expires: Until when it may be delivered.
     /// - Returns: False if there is no such suggestion.
-    /// - Throws: The store's error.
     package func approve(_ id: String, now: Date, expires: Date) async throws -> Bool {
         let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
         return try await steer(
@@ -122,12 +116,6 @@ extension OutboxStore {
     /// Answers and favorites were decided for that account, and what it may have sent can no longer be looked up. Posts
     /// that are only planned stay. To be called in the transaction that binds the other account, under the mirror's
     /// lease.
-    ///
-    /// - Parameters:
-    ///   - mirror: Whose actions.
-    ///   - connection: The transaction.
-    ///   - now: When it is done.
-    /// - Throws: The store's error.
     package static func leaveUnsent(
         of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {

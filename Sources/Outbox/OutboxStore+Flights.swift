@@ -18,8 +18,6 @@ extension OutboxStore {
     ///
     /// A worker that was killed leaves its record behind, which counts no longer than its request could have taken on a
     /// machine whose clock differs.
-    ///
-    /// - Throws: The store's error.
     package func flights(now: Date) async throws -> [Flight] {
         let margin = Int64(Self.clockMargin * 1_000)
         let rows = try await storage.query(
@@ -37,9 +35,7 @@ extension OutboxStore {
     /// Records that a copy is given another text now, unless the mirror pauses or the person answered is to be left alone.
     ///
     /// - Parameters:
-    ///   - copy: An action that stands, as far as is known.
     ///   - deadline: How long the request may take.
-    ///   - now: Recorded with it.
     /// - Returns: Whether it stands and nobody wants it taken back.
     /// - Throws: ``OutboxError`` if the mirror pauses, the person is denied or the lease is lost; the store's error.
     package func beginEdit(of copy: Action, deadline: Duration, now: Date) async throws -> Bool {

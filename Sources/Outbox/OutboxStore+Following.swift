@@ -14,11 +14,7 @@ extension OutboxStore {
     /// The originals whose turn it is, those first that have waited longest.
     ///
     /// - Parameters:
-    ///   - network: Where they are.
     ///   - now: What is due then; what a clock put off that was ahead is due as well.
-    ///   - limit: How many at most.
-    /// - Returns: Their identities.
-    /// - Throws: The store's error.
     package func originalsToFollow(on network: NetworkName, now: Date, limit: Int) async throws -> [PostID] {
         let rows = try await storage.query(
             """
@@ -72,9 +68,7 @@ extension OutboxStore {
     /// Records that a copy has followed a change of its original.
     ///
     /// - Parameters:
-    ///   - id: The action's identifier.
     ///   - text: The copy's text now; nil if it stays, with what it warns of.
-    ///   - warning: What it warns of.
     ///   - edited: When the original was changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func noteEdited(
@@ -139,7 +133,6 @@ extension OutboxStore {
     /// Lets what a person was asked about stay for good; nobody is asked about it again.
     ///
     /// - Returns: How many there are.
-    /// - Throws: The store's error.
     package func keepProposed() async throws -> Int {
         try await setProposal(Self.kept, where: Self.isProposed)
     }

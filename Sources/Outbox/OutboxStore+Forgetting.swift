@@ -34,9 +34,7 @@ extension OutboxStore {
     /// - Parameters:
     ///   - accounts: All accounts of a person.
     ///   - posts: The human's posts that answer or name them, whose text is to be nowhere.
-    ///   - now: Recorded with what is dropped.
     /// - Returns: How much there was.
-    /// - Throws: The store's error.
     package func forget(
         _ accounts: [AccountID], quoting posts: [PostID] = [], now: Date
     ) async throws -> Forgetting {

@@ -24,7 +24,6 @@ extension OutboxStore {
     ///   - version: What ``wishVersion()`` was before the text was checked; nil to send whatever was said since.
     ///   - now: Recorded as the time of the first request, unless the action has one.
     ///   - serverTime: The same on the network's clock; nil if that is not known.
-    /// - Returns: The action as it is stored now.
     /// - Throws: As all these changes.
     package func beginSending(
         _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date,
@@ -82,9 +81,6 @@ extension OutboxStore {
     /// - Parameters:
     ///   - action: With the attempts to record; whether the table says that it is being sent does not matter.
     ///   - until: When it may be sent again; nil for at once.
-    ///   - reason: Why it waits.
-    ///   - now: Recorded with the change.
-    /// - Returns: The action as it is stored now.
     /// - Throws: As all these changes.
     package func postpone(_ action: Action, until: Date?, reason: String?, now: Date) async throws -> Action {
         try await change(
@@ -100,9 +96,6 @@ extension OutboxStore {
     /// - Parameters:
     ///   - slot: A planned slot.
     ///   - due: Its new time; nil if there is none.
-    ///   - reason: Why it may not leave.
-    ///   - now: Recorded with the change.
-    /// - Returns: The action as it is stored now.
     /// - Throws: As all these changes.
     package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws -> Action {
         guard let due else {
@@ -135,13 +128,9 @@ extension OutboxStore {
     /// Ends an action for good.
     ///
     /// - Parameters:
-    ///   - action: An action that has not ended.
-    ///   - state: How it ends.
     ///   - reason: The code of why.
     ///   - outcome: What the network said, added to why the action was decided, for people.
     ///   - sighting: When to look for it again, if nobody knows whether it happened.
-    ///   - now: Recorded with the change.
-    /// - Returns: The action as it is stored now.
     /// - Throws: As all these changes.
     package func end(
         _ action: Action, as state: ActionState, reason: String, outcome: String? = nil, sighting: Date? = nil,
@@ -210,8 +199,6 @@ extension OutboxStore {
     }
 
     /// Raised by whatever a person says of what may be sent; what was checked before that is checked once more.
-    ///
-    /// - Throws: The store's error.
     package func wishVersion() async throws -> Int64 { try await storage.read { try wishVersion(on: $0) } }
 
     private func wishVersion(on connection: any StorageConnection) throws -> Int64 {
@@ -242,8 +229,6 @@ extension OutboxStore {
     }
 
     /// The texts of posts, other than an action's, whose requests left since `start`, or are leaving.
-    ///
-    /// - Throws: The store's error.
     package func textsLeft(besides action: Action?, since start: Date) async throws -> [String] {
         let rows = try await storage.query(
             """

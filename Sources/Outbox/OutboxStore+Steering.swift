@@ -14,7 +14,6 @@ extension OutboxStore {
     /// Decides against an action that waits.
     ///
     /// - Returns: False if it does not wait any more.
-    /// - Throws: The store's error.
     package func skip(_ id: String, reason: String = Action.Reason.byPerson, now: Date) async throws -> Bool {
         try await steer(
             id, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, bystanders = NULL", now: now)
@@ -23,7 +22,6 @@ extension OutboxStore {
     /// Gives an action that waits another time, and lets nothing but a person change it from then on.
     ///
     /// - Returns: False if it does not wait any more.
-    /// - Throws: The store's error.
     package func move(_ id: String, to due: Date, expires: Date, now: Date) async throws -> Bool {
         try await steer(
             id,
@@ -36,13 +34,10 @@ extension OutboxStore {
     /// Keeps an action that waits as it is, or with another text, whatever else changes.
     ///
     /// - Parameters:
-    ///   - id: The action's identifier.
     ///   - wording: The text that it gets; nil to keep its own.
     ///   - explanation: Why it has that text; nil to keep what is stored.
     ///   - isPinned: False to change the text without keeping it.
-    ///   - now: Recorded with the change.
     /// - Returns: False if it does not wait any more.
-    /// - Throws: The store's error.
     package func pin(
         _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true, now: Date
     ) async throws -> Bool {
@@ -62,12 +57,7 @@ extension OutboxStore {
 
     /// Takes the text out of a slot that a person has pinned; its time stays, and waits for another text.
     ///
-    /// - Parameters:
-    ///   - id: The action's identifier.
-    ///   - reason: Why the text may not be used.
-    ///   - now: Recorded with the change.
     /// - Returns: False if it does not wait any more.
-    /// - Throws: The store's error.
     package func withdrawText(of id: String, reason: String, now: Date) async throws -> Bool {
         try await steer(
             id,
@@ -81,13 +71,10 @@ extension OutboxStore {
     /// Puts the slots of a day that was drawn anew in the place of those that wait, but for the pinned ones.
     ///
     /// - Parameters:
-    ///   - plan: The day, and what it was drawn from now.
     ///   - slots: The new slots, whose numbers no other slot of the day has.
     ///   - kept: How many slots of the day stay beside them.
-    ///   - now: Recorded with the change.
     /// - Returns: How many slots were taken out; nil if somebody else has numbered slots of that day meanwhile, and
     ///   nothing was changed.
-    /// - Throws: The store's error.
     package func replan(_ plan: StoredPlan, slots: [Intent], besides kept: Int, now: Date) async throws -> Int? {
         do {
             return try await storage.transaction { connection in
@@ -132,7 +119,6 @@ extension OutboxStore {
     /// Adds a slot to a day.
     ///
     /// - Returns: The stored action; nil if another slot has that number, and nothing was changed.
-    /// - Throws: The store's error.
     package func add(_ slot: Intent, now: Date) async throws -> Action? {
         try await storage.transaction { connection in
             let action = Action(slot, of: mirror, at: now)
@@ -161,7 +147,6 @@ extension OutboxStore {
     /// Changes an action in one of some states, none of which a worker leaves without looking at them.
     ///
     /// - Returns: False if it is in another one, or not there.
-    /// - Throws: The store's error.
     func steer(
         _ id: String, ifIn states: [ActionState] = waitingStates, _ assignments: SQL, now: Date
     ) async throws -> Bool {

@@ -15,7 +15,6 @@ extension OutboxStore {
     /// - Parameters:
     ///   - now: When the next parts are due.
     ///   - grace: How long they may be late, in seconds.
-    /// - Returns: The new actions.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func continueThreads(now: Date, grace: TimeInterval) async throws -> [Action] {
         // Nearly always there is nothing, and reading takes no lock.

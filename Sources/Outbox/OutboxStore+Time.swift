@@ -9,12 +9,7 @@ extension OutboxStore {
     /// What an earlier worker took and did not send is among them.
     ///
     /// - Parameters:
-    ///   - kinds: Of which kinds.
     ///   - heard: As for ``Action/mayLeave(heard:at:)``.
-    ///   - now: The present.
-    ///   - limit: How many at most.
-    /// - Returns: The actions.
-    /// - Throws: The store's error.
     package func due(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
     ) async throws -> [Action] {
@@ -42,12 +37,10 @@ extension OutboxStore {
     /// what is to be taken back, and threads that go on.
     ///
     /// - Parameters:
-    ///   - kinds: What is to be sent.
     ///   - heard: As for ``Action/mayLeave(heard:at:)``: what waits for that wants no attention until it may leave.
     ///   - wait: How long after its request an action is looked up that says nothing else, in seconds.
     ///   - now: A request that is said to have left later than this wants attention at once: a clock was set.
     /// - Returns: A time that may have passed; nil if nothing is left to do.
-    /// - Throws: The store's error.
     package func nextAttention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
     ) async throws -> Date? {
@@ -112,7 +105,6 @@ extension Action {
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read to their end; nil if they were not yet.
-    ///   - now: The present.
     /// - Returns: True for what is no answer.
     package func mayLeave(heard: Date?, at now: Date) -> Bool {
         // A row knows milliseconds.
@@ -152,7 +144,6 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - due: Planned actions whose time has come, oldest first.
-    ///   - now: The present.
     /// - Returns: What may leave now, in the same order, and what expired.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func spreadLate(_ due: [Action], now: Date) async throws -> (ready: [Action], expired: [Action]) {
@@ -180,11 +171,7 @@ extension OutboxStore {
 
     /// When a late post may be sent again whose answer was lost; it counts as one of the few that leave late.
     ///
-    /// - Parameters:
-    ///   - post: What the network does not show.
-    ///   - now: The present.
     /// - Returns: A time that may have come; nil if too many leave late already.
-    /// - Throws: The store's error.
     func lateTurn(of post: Action, now: Date) async throws -> Date? {
         guard post.kind == .post, now.timeIntervalSince(post.due) > Self.lateness else { return now }
         let grace = post.expires.timeIntervalSince(post.due)

@@ -53,9 +53,7 @@ extension OutboxStore {
     /// transaction. What goes on from one in a thread is taken back too.
     ///
     /// - Parameters:
-    ///   - ids: The actions' identifiers.
     ///   - reason: A stable code of why; what waits is skipped for it.
-    ///   - now: Recorded with the wishes.
     /// - Returns: What became of each wish; it is stored durably.
     /// - Throws: ``OutboxError`` if the lease is lost or an action changes all the time; the store's error.
     package func askUndos(
@@ -126,8 +124,6 @@ extension OutboxStore {
     }
 
     /// What is to be taken back if it turns out to have happened, and nobody knows yet whether it did.
-    ///
-    /// - Throws: The store's error.
     package func unknownUndos() async throws -> [Action] {
         try await actions(where: Self.isUnknownUndo, order: "sending_ms ASC, id ASC", limit: 1_000)
     }
@@ -136,8 +132,6 @@ extension OutboxStore {
     ///
     /// - Parameter isPatient: Whether those count that were looked for in vain when their answers could no longer come:
     ///   they are looked for a few times more within a day.
-    /// - Returns: The time of the next look.
-    /// - Throws: The store's error.
     package func nextUnknownUndo(isPatient: Bool) async throws -> Date? {
         let open: SQL = isPatient ? "" : "AND state = 'sending'"
         let rows = try await storage.query(
@@ -157,7 +151,6 @@ extension OutboxStore {
     /// - Parameters:
     ///   - action: As ``dueUndos(now:limit:)`` gave it.
     ///   - until: When to try again if nothing is heard of it.
-    ///   - now: Recorded with it.
     /// - Returns: The action as it is stored then; nil if somebody else was faster.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func beginUndo(_ action: Action, until: Date, now: Date) async throws -> Action? {
@@ -170,9 +163,7 @@ extension OutboxStore {
     /// Records that an action is taken back; harmless when it is recorded already.
     ///
     /// - Parameters:
-    ///   - id: The action's identifier.
     ///   - outcome: ``Undo/removed``, or ``Undo/gone`` if there was nothing left to delete.
-    ///   - now: Recorded as the time of it.
     /// - Returns: The action as it is stored then; nil if nobody wants it taken back.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
@@ -188,10 +179,7 @@ extension OutboxStore {
     /// Records that a request to take an action back did nothing.
     ///
     /// - Parameters:
-    ///   - id: The action's identifier.
-    ///   - error: Why, for people.
     ///   - next: When to try again; nil for never, until somebody asks anew.
-    ///   - now: Recorded with it.
     /// - Returns: The action as it is stored then; nil if it is taken back meanwhile.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
@@ -261,12 +249,8 @@ extension OutboxStore {
     /// What this account did, or may have done, and nobody has taken back, the last first.
     ///
     /// - Parameters:
-    ///   - kinds: Of what kinds.
     ///   - start: When the first request left at the earliest; nil for all.
     ///   - unasked: Without what somebody has asked to take back already.
-    ///   - limit: How many at most.
-    /// - Returns: The actions.
-    /// - Throws: The store's error.
     package func undoable(
         _ kinds: [ActionKind], since start: Date?, unasked: Bool = false, limit: Int
     ) async throws -> [Action] {

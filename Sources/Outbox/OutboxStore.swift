@@ -5,7 +5,8 @@ package import Storage
 /// The table of actions of one mirror.
 ///
 /// Reading needs nothing; every change of a stored action carries the lease and
-/// fails with ``OutboxError`` when another worker holds it. The rule that an
+/// fails with ``OutboxError`` when another worker holds it. Every call may
+/// throw the store's error. The rule that an
 /// action exists once is the table's unique key over mirror, kind and subject.
 package struct OutboxStore: Sendable {
     let storage: any StorageEngine
@@ -16,8 +17,6 @@ package struct OutboxStore: Sendable {
     let isDenied: @Sendable (AccountID, any StorageConnection) throws -> Bool
 
     /// - Parameters:
-    ///   - storage: The database, with its tables.
-    ///   - mirror: Whose actions.
     ///   - lease: What says that this worker may change them; nil for reading.
     ///   - isDenied: Whether a person is to be left alone, by what the connection's transaction sees.
     package init(
@@ -51,8 +50,6 @@ package struct OutboxStore: Sendable {
 
     /// The rows that have not ended, as far as this version can tell, and that it does not understand: why not, a sentence
     /// each that names the row.
-    ///
-    /// - Throws: The store's error.
     package func setAside(limit: Int) async throws -> [String] {
         // Written out, as the index `actions_not_ended` has it.
         let condition: SQL = """
@@ -122,8 +119,6 @@ extension OutboxStore {
     }
 
     /// The days from `first` on that have a stored plan, in order.
-    ///
-    /// - Throws: The store's error.
     package func plannedDays(from first: LocalDay) async throws -> [LocalDay] {
         let rows = try await storage.query(
             """
@@ -136,8 +131,6 @@ extension OutboxStore {
     /// With how many slots each day was planned, whatever became of them; days without a plan are missing.
     ///
     /// - Parameter days: The days to look at, some hundred at most.
-    /// - Returns: The number of slots by day.
-    /// - Throws: The store's error.
     package func slotCounts(of days: Range<LocalDay>) async throws -> [LocalDay: Int] {
         let rows = try await storage.query(
             """
@@ -161,11 +154,8 @@ extension OutboxStore {
     /// The newest actions, last changed first.
     ///
     /// - Parameters:
-    ///   - limit: How many at most.
     ///   - since: Changes before this are left out.
     ///   - isOver: Whether what still waits, planned or suggested, is left out.
-    /// - Returns: The actions, the latest change first.
-    /// - Throws: The store's error.
     package func recent(_ limit: Int, since: Date? = nil, isOver: Bool = false) async throws -> [Action] {
         let over: SQL = isOver ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
         return try await actions(
@@ -173,8 +163,6 @@ extension OutboxStore {
     }
 
     /// Actions that changed since a time and may or may not have arrived, each as `post ID`, the newest first.
-    ///
-    /// - Throws: The store's error.
     package func unconfirmed(since: Date, limit: Int) async throws -> [String] {
         try await storage.query(
             """
@@ -228,10 +216,7 @@ extension OutboxStore {
     /// What has to be known before a page of posts is decided, read at one moment.
     ///
     /// - Parameters:
-    ///   - kind: What they may become.
-    ///   - subjects: The posts.
     ///   - since: From when on actions count for the cap.
-    ///   - read: Reads what else has to be known.
     /// - Returns: The subjects that have an action, how many actions count, and what `read` returned.
     /// - Throws: The store's error, or what `read` throws.
     package func standing<Value: Sendable>(
@@ -286,10 +271,6 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - place: The last one that is known.
-    ///   - end: The latest time.
-    ///   - limit: How many at most.
-    /// - Returns: Each with its place.
-    /// - Throws: The store's error.
     package func published(
         after place: PublishedPlace, until end: Date, limit: Int
     ) async throws -> [(place: PublishedPlace, address: String)] {

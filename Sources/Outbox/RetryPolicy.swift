@@ -49,12 +49,9 @@ package enum RetryPolicy {
     /// When to send again what certainly did not act.
     ///
     /// - Parameters:
-    ///   - cause: Why it did not.
     ///   - attempts: How many requests were made so far.
     ///   - asked: When the server wants to be asked again; believed within reason.
     ///   - id: The action's, which decides the spread.
-    ///   - now: The present.
-    /// - Returns: The time of the next attempt.
     package static func nextAttempt(
         after cause: Cause, attempts: Int, asked: Date? = nil, id: String, now: Date
     ) -> Date {
@@ -67,12 +64,9 @@ package enum RetryPolicy {
     /// The wait grows with the time since the request, by half of it, so that nothing has to be counted.
     ///
     /// - Parameters:
-    ///   - cause: Why the network could not tell.
     ///   - age: Seconds since the request.
     ///   - asked: When the server wants to be asked again; believed within reason.
     ///   - id: The action's, which decides the spread.
-    ///   - now: The present.
-    /// - Returns: The time of the next look-up.
     package static func nextLookUp(
         after cause: Cause, age: TimeInterval, asked: Date? = nil, id: String, now: Date
     ) -> Date {
