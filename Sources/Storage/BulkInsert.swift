@@ -22,9 +22,7 @@ package struct BulkInsert: Sendable {
 
     /// - Parameters:
     ///   - table: The name of a table, from the program's own text.
-    ///   - columns: The columns that every row gives, in order.
     ///   - rows: The values, each row as long as `columns`.
-    ///   - onConflict: What happens to a row whose key exists.
     package init(
         into table: String, columns: [(name: String, type: ColumnType)], rows: [[SQLValue]],
         onConflict: Conflict = .fail
@@ -39,9 +37,6 @@ package struct BulkInsert: Sendable {
     ///
     /// - Parameters:
     ///   - table: The name of a table, from the program's own text.
-    ///   - columns: The columns that every row gives, in order.
-    ///   - count: How many rows there are.
-    ///   - onConflict: What happens to a row whose key exists.
     ///   - row: Makes the row of a number from 0, the same whenever it is asked.
     package init(
         into table: String, columns: [(name: String, type: ColumnType)], count: Int,

@@ -79,10 +79,7 @@ package enum FileTrust {
     /// Never waits, as for the other end of a pipe.
     ///
     /// - Parameters:
-    ///   - path: The file.
     ///   - size: The most it may hold, in bytes.
-    ///   - limit: Who else may do what with it.
-    /// - Returns: All its bytes.
     /// - Throws: ``Problem``.
     package static func contents(of path: String, atMost size: Int, _ limit: Limit) throws(Problem) -> Data? {
         let resolved = try resolved(path)

@@ -43,10 +43,8 @@ package enum Migrations {
     /// waits for the first and finds nothing to do.
     ///
     /// - Parameters:
-    ///   - engine: The database.
     ///   - last: What to do in the same transaction once all tables are there, so that nobody finds them without it; told
     ///     which steps were applied now.
-    /// - Returns: The ids of the steps that were applied now.
     /// - Throws: ``StorageError``; `.outOfDate` if the database was migrated
     ///   by a newer program or a shipped step was changed.
     @discardableResult

@@ -77,7 +77,6 @@ package struct TableShape: Sendable {
 extension SQLRow {
     /// The value of a column in the one form that it has in every engine.
     ///
-    /// - Parameter column: One of the table's columns.
     /// - Returns: The value, with a boolean as such.
     /// - Throws: ``StorageError`` with code `.decoding` for a value of another type.
     package func value(_ column: TableShape.Column) throws -> SQLValue {

@@ -33,10 +33,6 @@ final class PostgresEngine: StorageEngine {
 
     /// Connects to the server once, to know that the URL is right.
     ///
-    /// - Parameters:
-    ///   - url: Where the server is.
-    ///   - adjust: Changes how patient the client is.
-    /// - Returns: The engine.
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(
         url: String, adjusting adjust: (inout PostgresConfiguration) -> Void = { _ in }

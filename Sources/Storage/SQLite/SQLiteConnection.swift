@@ -34,9 +34,6 @@ final class SQLiteConnection: StorageConnection {
 
     /// - Parameters:
     ///   - database: The connection, in use by nobody else.
-    ///   - statements: Those that it has ready.
-    ///   - interruption: What ends a statement early.
-    ///   - isReading: Whether changes are refused.
     init(_ database: Database, _ statements: SQLiteStatements, _ interruption: Interruption, isReading: Bool) {
         (self.database, self.statements, self.interruption) = (database, statements, interruption)
         self.isReading = isReading
@@ -207,8 +204,6 @@ final class SQLiteStatement {
 
     /// - Parameters:
     ///   - text: One statement, with `?` for its values.
-    ///   - isPersistent: Whether it is made to be kept.
-    ///   - database: The connection that it belongs to.
     /// - Throws: `DatabaseError`.
     init(_ text: String, isPersistent: Bool = false, in database: Database) throws {
         var handle: OpaquePointer?

@@ -22,9 +22,7 @@ final class SQLiteEngine: StorageEngine {
     /// Opens the file, making it and its folder where they do not exist.
     ///
     /// - Parameters:
-    ///   - path: The file.
     ///   - patience: How many seconds to wait for another process.
-    /// - Returns: The engine.
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(path: String, patience: Double = 10) async throws -> SQLiteEngine {
         let name = "the database at \(path)"
@@ -125,7 +123,6 @@ private final class SQLiteClient: @unchecked Sendable {
     private static let pause = 5
 
     /// - Parameters:
-    ///   - name: The name of the thread.
     ///   - patience: How many seconds to wait for the lock of another process.
     init(name: String, patience: Double) {
         executor = ThreadExecutor(name: name)
@@ -176,10 +173,6 @@ private final class SQLiteClient: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - begin: What begins its transaction; nil for a single statement.
-    ///   - isReading: Whether changes are refused.
-    ///   - body: The work, after which the transaction is committed.
-    ///   - check: What must hold before.
-    /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, `DatabaseError`, ``StorageError`` or `CancellationError`.
     func run<Value: Sendable>(
         _ begin: SQL?, isReading: Bool, _ body: @escaping @Sendable (any StorageConnection) throws -> Value,

@@ -130,7 +130,6 @@ struct SQLiteFile: Sendable {
 /// - Parameters:
 ///   - path: The file; where links are made it keeps this name too.
 ///   - newPath: Its new name, on the same file system.
-/// - Returns: Whether it has it.
 package func renameToNew(_ path: String, _ newPath: String) -> Bool {
     if link(path, newPath) == 0 { return true }
     guard [EPERM, ENOTSUP, ENOSYS].contains(errno) else { return false }
