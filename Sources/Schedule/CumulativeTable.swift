@@ -38,7 +38,6 @@ package struct CumulativeTable: Equatable, Sendable {
     /// The inverse of ``index(atUniform:)``: the share of all indexes before one, and of a part of its own.
     ///
     /// - Parameters:
-    ///   - index: One of the table.
     ///   - part: How much of the index's own share comes before: from 0, included, to 1, excluded.
     /// - Returns: From 0, included, to 1, excluded; nil if nothing has weight.
     package func uniform(at index: Int, part: Double) -> Double? {

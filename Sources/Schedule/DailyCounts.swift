@@ -111,17 +111,12 @@ package struct DayCountModel: Sendable {
     private let knowsSpells: Bool
 
     /// - Parameters:
-    ///   - past: The human's days.
-    ///   - weights: How much each of them counts by its age and weekday.
     ///   - knowsSpells: Whether the days before count too.
     package init(_ past: DailyCounts, weights: [Double], knowsSpells: Bool) {
         (self.past, self.weights, self.knowsSpells) = (past, weights, knowsSpells)
     }
 
     /// The distribution for a day.
-    ///
-    /// - Parameter recent: The days before it.
-    /// - Returns: How likely each number of posts is.
     package func distribution(after recent: RecentDays) -> DayCountDistribution {
         guard knowsSpells else { return DayCountDistribution(counts: past.counts, weights: weights) }
         let likeness = past.likeness(to: recent)

@@ -28,9 +28,6 @@ package struct DayPlanner: Sendable {
     /// Draws the plan of `day`.
     ///
     /// - Parameters:
-    ///   - day: The local day.
-    ///   - zone: The human's time zone.
-    ///   - mirror: The mirror's name, from which the draws are seeded.
     ///   - seed: What an operator adds to get other draws.
     ///   - firstNumber: The number of the first slot; more than 1 when a day is planned anew.
     ///   - recent: The days before, see ``recentDays(before:planned:from:in:mirror:)``.
@@ -56,12 +53,9 @@ package struct DayPlanner: Sendable {
     /// The days just before `day`, as the human or the bot lived them or will.
     ///
     /// - Parameters:
-    ///   - day: The day to plan.
     ///   - planned: With how many slots days after the history were planned.
     ///   - today: The first day that will still get a plan if it has none: such days are previewed, the earlier ones
     ///     first, ``longestPreview`` of them at most.
-    ///   - zone: The human's time zone.
-    ///   - mirror: The mirror's name.
     /// - Returns: What is known; ``RecentDays/unknown`` where it would not matter.
     package func recentDays(
         before day: LocalDay, planned: [LocalDay: Int], from today: LocalDay, in zone: TimeZone, mirror: String
@@ -83,7 +77,6 @@ package struct DayPlanner: Sendable {
     /// What the slots of `day` are drawn from.
     ///
     /// - Parameters:
-    ///   - day: The local day.
     ///   - missing: Minutes that the day does not have because clocks are put forward.
     /// - Returns: The model, the same for every day of the same weekday that lacks the same minutes.
     package func model(for day: LocalDay, missing: Set<MinuteOfDay> = []) -> DayModel {
@@ -125,7 +118,6 @@ package struct DayModel: Sendable {
     /// Draws the day: first which past day it takes after, then the minutes.
     ///
     /// - Parameters:
-    ///   - recent: The days before.
     ///   - generator: Gives the random numbers; a plan's comes from ``PlanSeed``.
     /// - Returns: The minutes, none on a day without posts.
     package func draw(after recent: RecentDays = .unknown, using generator: inout SplitMix64) -> DayDraw {
@@ -181,7 +173,6 @@ package struct DayModels {
     private var known: [Kind: DayModel] = [:]
 
     /// - Parameters:
-    ///   - planner: With what was learned.
     ///   - zone: The zone whose clocks show the days; nil for days of 1,440 minutes.
     package init(planner: DayPlanner, zone: TimeZone?) { (self.planner, self.zone) = (planner, zone) }
 

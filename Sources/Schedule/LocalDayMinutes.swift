@@ -17,9 +17,6 @@ package struct LocalDayMinutes: Sendable {
     package let end: Date?
     private let firstSeconds: [Int?]
 
-    /// - Parameters:
-    ///   - day: The date on the calendar.
-    ///   - zone: The zone whose clocks show it.
     package init(_ day: LocalDay, in zone: TimeZone) {
         let midnight = day.ordinal * 86_400
         var firsts: [Int?] = Array(repeating: nil, count: MinuteOfDay.count)

@@ -22,7 +22,6 @@ package struct MinuteDistribution: Equatable, Sendable {
     ///   - shares: The share of each minute before any is closed.
     ///   - closed: Minutes that must never be drawn.
     ///   - rounding: Whether minutes of share 0 can be drawn.
-    ///   - smoothing: How `shares` came about.
     package init(
         shares: [Double], closed: Set<MinuteOfDay>, rounding: CumulativeTable.Rounding, smoothing: Smoothing? = nil
     ) {
@@ -145,7 +144,6 @@ package struct CircularKernel: Sendable {
     /// Makes the bell curve, cut off at four standard deviations or at half a day.
     ///
     /// - Parameter sigma: The standard deviation in minutes.
-    /// - Returns: The kernel.
     package static func gaussian(sigma: Double) -> CircularKernel {
         let reach = Int(min(719, max(0, 4 * sigma)))
         return CircularKernel(

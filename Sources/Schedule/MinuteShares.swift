@@ -8,7 +8,6 @@ package struct MinuteShares: Equatable, Sendable {
     /// The shares of observed or planned minutes.
     ///
     /// - Parameters:
-    ///   - minutes: The minutes of posts.
     ///   - binCount: How many stretches the day has: a divisor of 1,440, 24 for hours.
     package init(of minutes: some Sequence<MinuteOfDay>, binCount: Int = 24) {
         var masses = Array(repeating: 0.0, count: MinuteOfDay.count)

@@ -8,10 +8,7 @@ package enum PlanSeed {
     /// Derives the seed for a day's posting times.
     ///
     /// - Parameters:
-    ///   - mirror: The mirror's name.
-    ///   - day: The day that is planned.
     ///   - seed: What an operator adds to get other draws; nil is not the same as empty.
-    /// - Returns: The seed for ``SplitMix64``.
     package static func plan(mirror: String, day: LocalDay, seed: String? = nil) -> UInt64 {
         StableHash.seed(of: ["plan/1", mirror, day.description] + (seed.map { [$0] } ?? []))
     }

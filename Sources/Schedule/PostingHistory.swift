@@ -36,10 +36,8 @@ package struct PostingHistory: Sendable {
     /// Computes how likely each minute of `day` is.
     ///
     /// - Parameters:
-    ///   - day: The day to plan.
     ///   - configuration: The model, the weekend and the quiet minutes.
     ///   - missing: Minutes that the day does not have because clocks are put forward.
-    /// - Returns: The distribution from which the day's slots are drawn.
     package func distribution(
         for day: LocalDay, configuration: ScheduleConfiguration, missing: Set<MinuteOfDay> = []
     ) -> MinuteDistribution {
@@ -59,7 +57,6 @@ package struct PostingHistory: Sendable {
     /// it, unless it is the only one. At most a hundred years are looked at.
     ///
     /// - Parameters:
-    ///   - day: The day to plan.
     ///   - configuration: The model and the weekend.
     /// - Returns: The model, the same for every day of the same weekday.
     package func counts(for day: LocalDay, configuration: ScheduleConfiguration) -> DayCountModel {
@@ -94,9 +91,7 @@ package struct PostingHistory: Sendable {
     /// The days just before `day`: the human's own as far as they are known, the bot's after them.
     ///
     /// - Parameters:
-    ///   - day: The day to plan.
     ///   - planned: With how many slots the days after ``asOf`` were planned; a day that is missing is unknown.
-    /// - Returns: What is known of them.
     package func recentDays(before day: LocalDay, planned: [LocalDay: Int]) -> RecentDays {
         RecentDays(
             (1...RecentDays.length).map { day.advanced(by: -$0) }.map { $0 <= asOf ? dailyCounts[$0] : planned[$0] })

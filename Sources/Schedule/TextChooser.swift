@@ -76,7 +76,6 @@ package struct TextChooser: Sendable {
     ///
     /// - Parameters:
     ///   - candidates: The texts that were written around that minute, without those that are too young.
-    ///   - minute: The slot's minute of the day.
     ///   - window: How far from it they may be; one of ``windows``. The last one needs to have but one text.
     ///   - now: The time from which uses are counted.
     ///   - excluded: Keys of texts that must not be chosen.
@@ -103,8 +102,6 @@ package struct TextChooser: Sendable {
     /// The order of the candidates does not matter.
     ///
     /// - Parameters:
-    ///   - candidates: The texts that may be posted.
-    ///   - minute: The slot's minute of the day.
     ///   - now: The time from which ages are counted.
     ///   - excluded: Keys of texts that must not be chosen at all: planned for today, or on their way.
     ///   - generator: Seeded with ``PlanSeed/text(mirror:day:minute:seed:)``; exactly one number is drawn if
