@@ -15,9 +15,7 @@ package struct Example: Hashable, Sendable {
 
     /// - Parameters:
     ///   - id: The post, which may tell who wrote it.
-    ///   - author: The author's handle.
     ///   - authorID: What the author is called for good; nil for what the post tells.
-    ///   - text: Plain text.
     package init(id: PostID, author: String?, authorID: AccountID? = nil, text: String) {
         self.id = id
         self.author = author

@@ -289,11 +289,7 @@ package struct ExampleTable: Sendable {
     /// Notes how many examples of each state there are more or fewer.
     ///
     /// - Parameters:
-    ///   - written: The examples as they are written.
-    ///   - deleted: Those that go.
     ///   - stored: All of them as far as they were stored before.
-    ///   - connection: The connection of the same transaction.
-    /// - Throws: The store's error.
     func count(
         _ written: [Row], deleted: [PostID], instead stored: [PostID: Row], on connection: any StorageConnection
     ) throws {

@@ -9,7 +9,8 @@ package import Storage
 /// Every change of examples is one transaction and gets the next number of its
 /// mirror, and counts say which number they contain. So whatever happens
 /// between the transaction and the counts, a crash, an outage, a flushed
-/// store, another process, the next call notices and rebuilds them.
+/// store, another process, the next call notices and rebuilds them. Every call
+/// may throw `StorageError` or `CancellationError`.
 package struct Favorites: Sendable {
     package let configuration: FavoriteConfiguration
     let examples: ExampleTable
@@ -22,11 +23,6 @@ package struct Favorites: Sendable {
     private static let batch = 2_000
 
     /// - Parameters:
-    ///   - storage: Where the examples are.
-    ///   - mirror: Whose examples.
-    ///   - counts: Where their counts are.
-    ///   - extractor: Finds the features of a post.
-    ///   - configuration: How much is kept, and what is a favorite.
     ///   - onStep: Told how far each change of the examples got.
     package init(
         storage: any StorageEngine, mirror: String, counts: any CountStore, extractor: FeatureExtractor,
@@ -52,11 +48,8 @@ package struct Favorites: Sendable {
     /// that fails has learned a part of the events at most, and may be repeated.
     ///
     /// - Parameters:
-    ///   - events: What happened.
-    ///   - now: When.
     ///   - session: Has just judged some of the posts, so that their features are known.
     /// - Returns: What changed, and whether the counts could follow.
-    /// - Throws: `StorageError` or `CancellationError`.
     package func learn(
         _ events: [FavoriteEvent], at now: Date, knowing session: FavoriteSession? = nil
     ) async throws -> LearnSummary {
@@ -81,8 +74,6 @@ package struct Favorites: Sendable {
     }
 
     /// Unlearns the examples that are older than the configuration allows or too many, the oldest first.
-    ///
-    /// - Throws: `StorageError` or `CancellationError`.
     package func prune(now: Date) async throws -> LearnSummary {
         let cutoff = now.addingTimeInterval(-86_400 * Double(configuration.maximumAgeDays))
         var summary = LearnSummary()
@@ -96,11 +87,8 @@ package struct Favorites: Sendable {
     /// Unlearns every post of an author, who does not want to be learned from.
     ///
     /// - Parameters:
-    ///   - author: Who it is.
     ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing else of their author.
-    ///   - now: The time of the decision.
     /// - Returns: How many posts were unlearned, and whether the counts could follow.
-    /// - Throws: `StorageError` or `CancellationError`.
     package func forget(
         _ author: AccountID, called names: Set<String>, at now: Date
     ) async throws -> LearnSummary {
@@ -123,12 +111,7 @@ package struct Favorites: Sendable {
     /// Whether there is something to unlearn of an author; needs no dictionary.
     ///
     /// - Parameters:
-    ///   - author: Who it is.
     ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing else of their author.
-    ///   - mirror: Who may have learned.
-    ///   - storage: Where the examples are.
-    /// - Returns: True if a post of the author was learned.
-    /// - Throws: `StorageError` or `CancellationError`.
     package static func hasLearned(
         from author: AccountID, called names: Set<String>, of mirror: String, in storage: any StorageEngine
     ) async throws -> Bool {
@@ -137,8 +120,6 @@ package struct Favorites: Sendable {
     }
 
     /// The names under which an author's posts were learned, as far as those know whose they are; needs no dictionary.
-    ///
-    /// - Throws: `StorageError` or `CancellationError`.
     package static func names(
         of author: AccountID, of mirror: String, in storage: any StorageEngine
     ) async throws -> Set<String> {
@@ -155,7 +136,6 @@ package struct Favorites: Sendable {
     ///
     /// - Parameters: As ``hasLearned(from:called:of:in:)`` takes them.
     /// - Returns: Each post with its text, how it was seen or that it was a favorite, and when that was noted.
-    /// - Throws: `StorageError` or `CancellationError`.
     package static func learned(
         from author: AccountID, called names: Set<String>, of mirror: String, in storage: any StorageEngine
     ) async throws -> [(id: PostID, text: String, state: String, decided: Date)] {
@@ -172,10 +152,6 @@ package struct Favorites: Sendable {
     ///
     /// - Parameters:
     ///   - ids: The posts, in any order and any number of times.
-    ///   - mirror: Who may have learned them.
-    ///   - storage: Where the examples are.
-    /// - Returns: Each text that is kept.
-    /// - Throws: `StorageError` or `CancellationError`.
     package static func texts(
         of ids: [PostID], learnedBy mirror: String, in storage: any StorageEngine
     ) async throws -> [PostID: String] {
@@ -317,8 +293,6 @@ package struct Favorites: Sendable {
     // MARK: - Looking after
 
     /// How far the training is, also when the counts cannot be reached.
-    ///
-    /// - Throws: `StorageError` or `CancellationError`.
     package func status() async throws -> TrainingStatus {
         let (learned, stamp, weights) = try await storage.read { [examples, weights] connection in
             (
@@ -345,8 +319,6 @@ package struct Favorites: Sendable {
     }
 
     /// One learned post, as far as it is still kept.
-    ///
-    /// - Throws: `StorageError` or `CancellationError`.
     package func example(_ id: PostID) async throws -> Example? {
         try await storage.read { [examples] in try examples.rows(of: [id], on: $0)[id]?.example }
     }
@@ -354,7 +326,6 @@ package struct Favorites: Sendable {
     /// What was learned, counted anew from the examples: takes about a second for the largest number of them.
     ///
     /// - Returns: How many posts were learned, and in how many of each category every feature is.
-    /// - Throws: `StorageError` or `CancellationError`.
     package func tally() async throws -> (categories: CategoryCounts, features: [String: FeatureCount]) {
         let change = try await storage.read { [examples] in try examples.tally(on: $0).change }
         var features: [String: FeatureCount] = [:]

@@ -98,8 +98,6 @@ extension Favorites {
     /// Whether weights are learned, there is enough to learn them from, and they are missing or old.
     ///
     /// Asks the database once; nothing is loaded.
-    ///
-    /// - Throws: `StorageError` or `CancellationError`.
     package func areWeightsDue() async throws -> Bool {
         guard configuration.weighting == .learned else { return false }
         return try await storage.read { [examples, weights, configuration] connection in
@@ -115,7 +113,6 @@ extension Favorites {
     /// They follow from the examples alone: another process, or counts that were rebuilt, give the same. Takes about a
     /// tenth of a second, and memory for the features of some hundred posts.
     ///
-    /// - Parameter now: When.
     /// - Returns: The weights; nil where plain ones are wanted, or too little was learned.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
     ///   `CancellationError`.

@@ -235,7 +235,6 @@ private struct FoundWords {
     /// Adds the next word of a text, if it says anything.
     ///
     /// - Parameters:
-    ///   - bytes: The word.
     ///   - isWord: Whether it is a feature by itself; others only have neighbours.
     mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, isWord: Bool) {
         guard bytes.count <= FeatureExtractor.maximumBytes else {
@@ -307,7 +306,6 @@ struct DistinctWords {
     /// Adds a word, given by its bytes, unless it is there.
     ///
     /// - Parameters:
-    ///   - bytes: The word.
     ///   - isValid: Whether it is known to be UTF-8; otherwise what is not is repaired.
     mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>, isValid: Bool = false) {
         let hash = StableHash.fnv1a(bytes)

@@ -200,7 +200,6 @@ enum PlainScalars {
     /// The text in compatibility composition and lower case, with spaces for control characters, in UTF-8.
     ///
     /// - Parameters:
-    ///   - text: Any text.
     ///   - limit: How many scalars are returned at most.
     /// - Returns: Nil if the text has other scalars, as far as it matters.
     static func unified(_ text: String, atMost limit: Int) -> [UInt8]? {

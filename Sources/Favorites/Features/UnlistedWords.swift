@@ -21,7 +21,6 @@ struct UnlistedWords {
 
     /// - Parameters:
     ///   - text: Valid UTF-8 in lower case.
-    ///   - dictionary: What the tokenizer knows.
     init(in text: UnsafeBufferPointer<UInt8>, besides dictionary: DictionaryProfile) {
         rest.reserveCapacity(text.count)
         let scanner = Scanner(grammar: TextGrammar(text), dictionary: dictionary)

@@ -157,7 +157,6 @@ package struct WeightFit: Sendable {
 
     /// - Parameters:
     ///   - samples: The posts; none give the plain weights.
-    ///   - words: Which features they have.
     ///   - ridge: How strongly each weight is held to the plain one.
     ///   - limits: Where each weight lies, nil for the usual; one outside is set to the bound, and the rest is fitted again.
     package init(

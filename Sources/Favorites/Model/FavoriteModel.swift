@@ -27,9 +27,6 @@ package struct FavoriteModel: Sendable {
     private let learnedLogOdds: Double
     private let weights: EvidenceWeights
 
-    /// - Parameters:
-    ///   - counts: How many posts were learned.
-    ///   - weights: How far each kind of evidence is believed.
     package init(_ counts: CategoryCounts, weights: EvidenceWeights = .plain) {
         self.weights = weights
         let assumed = Self.weight * Self.assumedProbability
@@ -53,7 +50,6 @@ package struct FavoriteModel: Sendable {
     /// Weighs the features of one post.
     ///
     /// - Parameters:
-    ///   - features: What the post contains.
     ///   - count: How often a feature was learned.
     /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
@@ -101,10 +97,8 @@ package struct FavoriteModel: Sendable {
     /// A word or an author that no other post has says nothing. The share of favorites stays that of all posts.
     ///
     /// - Parameters:
-    ///   - features: What the post contains.
     ///   - isFavorite: The category that it counts for.
     ///   - count: How often a feature was learned, that post included.
-    /// - Returns: What the others say of it, and whether it is right.
     func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount) -> WeightFit.Sample {
         let others = assess(features) { count($0).without(one: isFavorite) }
         return WeightFit.Sample(others.evidence, isFavorite: isFavorite)

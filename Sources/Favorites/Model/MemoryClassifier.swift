@@ -21,7 +21,6 @@ package struct MemoryClassifier {
     /// The features of those that the weights were fitted on, most of which the next fit has again.
     private var fitted: [PostID: (example: Example, features: FeatureSet)] = [:]
 
-    /// - Parameter words: Which features its posts have.
     package init(_ words: FeatureWords) {
         self.words = words
         weights = .plain(of: words)
@@ -35,7 +34,6 @@ package struct MemoryClassifier {
     ///
     /// - Parameters:
     ///   - events: What happened, in order.
-    ///   - extract: Finds the features of an example.
     package mutating func learn(_ events: [FavoriteEvent], _ extract: (Example) -> FeatureSet) {
         var known: [PostID: ExampleTable.Row] = [:]
         for event in events { known[event.id] = rows[event.id] }
@@ -48,8 +46,6 @@ package struct MemoryClassifier {
     }
 
     /// Fits the weights on the newest posts, each judged by all others, and believes them from now on.
-    ///
-    /// - Parameter extract: Finds the features of an example.
     package mutating func fitWeights(_ extract: (Example) -> FeatureSet) {
         var newest: [PostID: (example: Example, features: FeatureSet)] = [:]
         var samples: [WeightFit.Sample] = []
