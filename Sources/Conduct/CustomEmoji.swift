@@ -17,7 +17,6 @@ package enum CustomEmoji {
     /// The result has the same mentions and hashtags as the text; where that cannot be had, it is the text itself.
     ///
     /// - Parameters:
-    ///   - text: Any text.
     ///   - kept: The names of those that the server has, without colons.
     /// - Returns: The text; empty if there is nothing else in it.
     package static func leftOut(of text: String, but kept: Set<String> = []) -> String {

@@ -102,7 +102,6 @@ package struct Fitness: Sendable {
         let mayTellTime: Bool
 
         /// - Parameters:
-        ///   - text: As it stands in the text.
         ///   - mayTellTime: Whether it is a noun, an adverb, a conjunction or an interjection.
         package init(_ text: String, mayTellTime: Bool) { (self.text, self.mayTellTime) = (text, mayTellTime) }
     }
@@ -126,7 +125,6 @@ package struct Fitness: Sendable {
     /// What is to be said of a post that answers nobody.
     ///
     /// - Parameters:
-    ///   - post: One of the human's.
     ///   - year: When it was written, on the human's calendar.
     ///   - isThread: Whether the text is all of a thread, whose parts go on from each other.
     ///   - words: Cuts a text into words; asked only where one of some Japanese words stands in it.

@@ -28,8 +28,6 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - day: A day of the mirror's clock.
-    ///   - minute: A minute of that day.
-    /// - Returns: Whether all conditions hold.
     package func holds(on day: LocalDay, at minute: MinuteOfDay) -> Bool {
         conditions.allSatisfy { condition in
             switch condition {

@@ -24,9 +24,7 @@ package struct Habits: Sendable {
     ///
     /// - Parameters:
     ///   - verdict: That of the text's own words; asked for where no program wrote it.
-    ///   - post: The post.
     ///   - parts: The texts of what follows it in a thread that is sent whole.
-    /// - Returns: The verdict on all of it.
     package func complete(
         _ verdict: @autoclosure () -> Fitness.Verdict, on post: Post, followedBy parts: [String] = []
     ) -> Fitness.Verdict {
@@ -46,7 +44,6 @@ package struct Habits: Sendable {
     /// Whether what was found of a text with other habits holds with these.
     ///
     /// - Parameters:
-    ///   - text: The text.
     ///   - other: Their ``version``.
     /// - Returns: False if the text must be judged again.
     package func sayTheSame(of text: String, as other: Substring) -> Bool {

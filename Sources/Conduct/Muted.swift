@@ -37,9 +37,7 @@ package struct Muted: Equatable, Sendable {
     /// Why a text is not used; nil if nothing here speaks against it.
     ///
     /// - Parameters:
-    ///   - text: What the human wrote.
     ///   - day: When, on the human's calendar.
-    /// - Returns: What speaks against it.
     package func reason(against text: String, of day: LocalDay) -> Refusal.Reason? {
         if hasWord(text) { return .mutedWord }
         let (_, month, number) = day.components

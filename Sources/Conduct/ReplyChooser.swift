@@ -57,8 +57,6 @@ package struct ReplyChooser: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - candidates: The human's old replies to the person, in any order.
-    ///   - mirror: The mirror's name.
-    ///   - mention: The post to answer.
     ///   - now: The time from which the past is counted.
     /// - Returns: The choice; nil for silence.
     package func choose(
@@ -99,7 +97,6 @@ package struct ReplyChooser: Equatable, Sendable {
     ///   - past: How many old replies there are.
     ///   - refused: Why some of them may not be sent whoever is answered when; the others were sent lately, or are on
     ///     their way.
-    /// - Returns: One refusal for the mention.
     package static func refusal(ofAll past: Int, refused: [Refusal]) -> Refusal {
         guard past > 0 else { return Refusal(.noPastReply) }
         let groups = Dictionary(grouping: refused, by: \.reason)

@@ -6,14 +6,12 @@ extension TextRules {
     ///
     /// Compatible characters, case, white space and links make no difference.
     ///
-    /// - Parameter text: Any text.
     /// - Returns: 32 hexadecimal digits, the same on every machine.
     package static func textKey(_ text: String) -> String { textKey(text, ignoringHosts: false) }
 
     /// What texts have in common that read the same apart from more than ``textKey(_:)`` leaves out.
     ///
     /// - Parameters:
-    ///   - text: Any text.
     ///   - ignoringHosts: Whether host names without `http://`, which some networks turn into links, make no
     ///     difference either, nor does punctuation that stands alone.
     /// - Returns: 32 hexadecimal digits, the same on every machine.

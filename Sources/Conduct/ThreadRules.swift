@@ -12,7 +12,6 @@ extension TextRules {
     /// What a plan has to know of a post that begins a thread; see ``preparation(of:)``.
     ///
     /// - Parameters:
-    ///   - post: The first post.
     ///   - thread: What follows it; empty for a post that stands alone.
     ///   - isChain: Whether each part of it goes on from the one before, and it has an end.
     /// - Returns: As for a post alone; the length is that of the longest part.
