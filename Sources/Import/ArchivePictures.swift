@@ -31,7 +31,6 @@ final class ArchivePictures {
     ///
     /// - Parameters:
     ///   - source: Where they are; what is not there is asked for at its network.
-    ///   - body: Gets each.
     /// - Throws: ``ImportError``, or what `body` throws.
     func read(_ source: any MemberSource, _ body: @escaping (ArchiveItem) throws -> Void) throws {
         guard !places.isEmpty else { return }

@@ -20,13 +20,11 @@ package struct ArchiveReader: Sendable {
 
     /// - Parameters:
     ///   - path: The zip, the tar, the folder or the file; `-` is JSON Lines from standard input.
-    ///   - purpose: What the archive is read for.
     ///   - network: Where the ids and names of JSON Lines belong; an archive knows itself.
     ///   - localHost: Completes names without a host in JSON Lines. In an archive of the Mastodon family it is the host
     ///     of the owner's name where the server answers below that host, as `social.example.org` for `example.org`.
     ///   - owner: Whose archive it is taken for where it does not say so, as a part of one and an export of Misskey do not.
     ///   - includesCommunities: Whether posts that the human made in communities of X are read as well.
-    ///   - limits: How much the archive may ask of the machine.
     ///   - wantsPictures: Whether the files of the pictures of a post are read as well; nil to read none.
     package init(
         path: String, purpose: ImportPurpose, network: NetworkName = .mastodon, localHost: String? = nil,
@@ -46,7 +44,6 @@ package struct ArchiveReader: Sendable {
     /// shows later; what was handed over before it is good, and reading a better copy again does no harm.
     ///
     /// - Parameter body: Gets each item; an error that it throws ends the reading.
-    /// - Returns: What was read and what was not.
     /// - Throws: ``ImportError``, or what `body` throws.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         switch try FileReader.kind(of: request.path) {

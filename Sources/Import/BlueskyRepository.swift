@@ -13,8 +13,6 @@ struct BlueskyRepository {
 
     /// - Parameters:
     ///   - size: The size of the file in bytes.
-    ///   - body: Gets each item.
-    /// - Returns: What was read and what was not.
     /// - Throws: ``ImportError``, or what `body` throws.
     func read(size: Int, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         let file = try BlockFile(path: request.path, size: size, limits: request.limits)

@@ -47,7 +47,6 @@ struct DocumentSplitter: ItemSplitter {
     /// - Parameters:
     ///   - lists: The keys under which a document may keep its list.
     ///   - isForListsAlone: Whether nothing but the entries of these lists is an item.
-    ///   - limits: The size and nesting of an item.
     init(lists: [String], isForListsAlone: Bool = false, limits: ImportLimits) {
         self.lists = lists.map { Array($0.utf8) }
         self.isForListsAlone = isForListsAlone

@@ -137,7 +137,6 @@ struct JSON {
     /// The value of a key, which must be of a kind if it is there and not null.
     ///
     /// - Parameters:
-    ///   - key: The key.
     ///   - path: The keys that led here, for the fault.
     ///   - read: The value of that kind, such as `\.text`.
     /// - Returns: The value; nil if it is missing or null.

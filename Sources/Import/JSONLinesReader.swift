@@ -15,7 +15,6 @@ package struct JSONLinesReader: Sendable {
 
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
-    ///   - purpose: What the lines are read for.
     ///   - network: Where ids and names belong.
     ///   - localHost: Completes names without a host; without it such names are problems on Mastodon.
     ///   - limits: The length of a line and the number of problems.
@@ -33,7 +32,6 @@ package struct JSONLinesReader: Sendable {
     /// Reads to the end; blocks the thread while it waits for input.
     ///
     /// - Parameter body: Gets each item; an error that it throws ends the reading.
-    /// - Returns: What was read and what was not.
     /// - Throws: ``ImportError`` if the input cannot be opened or read or holds no line that can be used.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         try read { try hand(over: try JSONLine($0), to: body, &$1) }
@@ -41,8 +39,6 @@ package struct JSONLinesReader: Sendable {
 
     /// Reads what somebody says of texts: `id`, `fit` (true or false) and `reason`, the name of a rule.
     ///
-    /// - Parameter body: Gets each line.
-    /// - Returns: What was read and what was not.
     /// - Throws: As ``read(_:)``.
     package func readLabels(_ body: (TextLabel) -> Void) throws -> ImportSummary {
         try read { line, summary in

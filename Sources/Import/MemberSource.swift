@@ -144,7 +144,6 @@ final class ListSink: MemberSink {
 
     /// - Parameters:
     ///   - file: The name for problems.
-    ///   - splitter: Cuts the file into items.
     ///   - report: Gets what cannot be read.
     ///   - body: Gets each item. An ``ItemFault`` that it throws becomes a problem, any other error ends the reading.
     init(

@@ -24,8 +24,6 @@ struct PackedSource: MemberSource {
 
     /// - Parameters:
     ///   - path: The path of a regular file.
-    ///   - packing: What the file is.
-    ///   - size: The size of that file.
     ///   - limits: How much it may unpack to.
     init(path: String, packing: Packing, size: Int, limits: ImportLimits) {
         self.path = path

@@ -53,7 +53,6 @@ struct XNoteTexts {
     /// - Parameters:
     ///   - cut: The post's text as the archive writes it.
     ///   - createdAt: When the post was made, to the second or exactly.
-    /// - Returns: Plain text.
     func text(of cut: String, createdAt: Date) -> String? {
         guard !notes.isEmpty else { return nil }
         let second = Self.second(createdAt)

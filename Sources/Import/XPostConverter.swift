@@ -12,7 +12,6 @@ struct XPostConverter {
     /// Makes a post, its text completed from the long texts.
     ///
     /// - Parameter wire: `{"tweet":{…}}`, or the bare object.
-    /// - Returns: The post.
     /// - Throws: ``ItemFault`` for what is no post.
     func post(_ wire: JSON) throws(ItemFault) -> Post {
         let fields = try Self.fields(wire)
