@@ -15,7 +15,6 @@ actor ClassifierSource {
 
     /// - Parameters:
     ///   - logger: Told when the dictionary is missed, and when it is back.
-    ///   - open: Opens the classifier.
     init(logger: Logger, open: @escaping @Sendable () throws -> Favorites) {
         self.logger = logger
         self.open = open

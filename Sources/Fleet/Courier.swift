@@ -63,7 +63,6 @@ package actor Courier {
     /// Sends the replies or favorites that were decided just now; what has to wait, or fails, is for the publisher.
     ///
     /// - Parameters:
-    ///   - kind: Which of them.
     ///   - heard: As for ``deliverDue(_:heard:)``.
     /// - Throws: As ``deliverDue(_:heard:)``.
     func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
@@ -93,7 +92,6 @@ package actor Courier {
     /// all that was said before it was decided has been read: its author may have asked to stop on a later page.
     ///
     /// - Parameters:
-    ///   - kinds: What to send.
     ///   - heard: When the mentions were last read to their end; nil if they were not yet.
     /// - Returns: When the next action wants attention; nil if none does.
     /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.

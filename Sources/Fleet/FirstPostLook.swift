@@ -15,7 +15,6 @@ struct FirstPostLook: Sendable {
     let clock: any WallClock
     let logger: Logger
 
-    /// - Parameter action: What was just sent.
     /// - Throws: The store's error. What the network refuses is looked at again with the next post.
     func look(at action: Action) async throws {
         guard action.kind == .post, action.state == .done, action.wording?.visibility.isOpen == true,

@@ -29,7 +29,6 @@ package struct Herald: Sendable {
     /// A look that is under way when `body` ends is finished first. A graceful shutdown cancels it.
     ///
     /// - Parameter body: Runs a worker, which updates the pulse.
-    /// - Throws: The error of `body`.
     package func accompany(_ body: (WorkerPulse) async throws -> Void) async throws {
         defer { notifier.shutdown() }
         let passing: (any Error)? = try await withThrowingTaskGroup(of: Void.self) { group in

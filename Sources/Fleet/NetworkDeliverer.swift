@@ -117,10 +117,8 @@ package struct NetworkDeliverer: Deliverer {
     /// may be it, or as another text of ours reads the same.
     ///
     /// - Parameters:
-    ///   - text: What is looked for.
     ///   - candidates: The bot's posts at its place that no other action made, as far as is known.
     ///   - others: What else was sent to the same place.
-    /// - Returns: Whether it is there.
     private static func find(
         _ text: String, in candidates: [ObservedPost], among others: [Action]
     ) -> LookUpOutcome {
@@ -227,10 +225,8 @@ extension SocialNetwork {
     /// Where the human's network has no such emoji, `:name:` is a part of the text.
     ///
     /// - Parameters:
-    ///   - text: What is to be published.
     ///   - warning: What it is shown behind; nil for nothing.
     ///   - origin: Where the human wrote it.
-    /// - Returns: Both as they are published.
     /// - Throws: `NetworkError` if the server cannot be asked for its emoji now; `CancellationError`.
     func shown(
         _ text: String, warning: String?, from origin: NetworkName
@@ -275,7 +271,6 @@ private struct SentText {
 package struct PretendDeliverer: Deliverer {
     let report: @Sendable (Action) -> Void
 
-    /// - Parameter report: Told of each action that would be sent.
     package init(report: @escaping @Sendable (Action) -> Void) { self.report = report }
 
     package var requestDeadline: Duration { .zero }

@@ -85,7 +85,6 @@ actor Originals {
     ///   - action: What is about to say it; nil if nothing is.
     ///   - part: The further part of that thread which says it; nil for the action's own text.
     /// - Returns: Whether the archived text may be used, and what is about to be said is still it.
-    /// - Throws: The store's error.
     func find(_ post: Post, for action: Action? = nil, part: Action.Part? = nil) async throws -> Finding {
         guard let human, human.name == post.id.network, let address = post.address else { return .kept }
         if gone[post.id] != nil { gone[post.id] = clock.now }
@@ -357,8 +356,6 @@ actor Originals {
     }
 
     /// Takes back what the human favorited of the bot's own posts, where that is how they delete it.
-    ///
-    /// - Throws: The store's error.
     func noteFavorites(_ items: [ObservedPost]) async throws {
         guard configuration.deletesOnFavorite else { return }
         let identities = items.filter { $0.post.author == account }.map(\.post.id.value)

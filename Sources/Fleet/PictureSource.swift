@@ -21,8 +21,6 @@ package struct PictureSource: Sendable {
 
     init(archive: Archive, reader: PictureReader) { (self.archive, self.reader) = (archive, reader) }
 
-    /// - Parameter mirror: Whose human's.
-    /// - Throws: The store's error.
     init(_ mirror: HumanMirror) async throws {
         self.init(archive: mirror.archive, reader: try await mirror.pictureReader())
     }
@@ -30,8 +28,6 @@ package struct PictureSource: Sendable {
     /// Looks for one of the pictures that go along with a text.
     ///
     /// - Parameters:
-    ///   - place: Which of them.
-    ///   - wording: The text.
     ///   - maximumBytes: The largest that the network takes.
     /// - Returns: What was found; what it is, is told by its bytes alone.
     /// - Throws: The store's error; `CancellationError`.

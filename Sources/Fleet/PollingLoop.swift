@@ -29,8 +29,6 @@ package struct PollingLoop: Service {
 
     /// - Parameters:
     ///   - name: What the log calls the loop.
-    ///   - clock: Tells the time and waits.
-    ///   - logger: Where failures go.
     ///   - pass: Does the work once and returns when to do it again.
     package init(
         name: String, clock: any WallClock, logger: Logger, pass: @escaping @Sendable () async throws -> Date

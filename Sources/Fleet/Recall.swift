@@ -14,7 +14,6 @@ package struct Recall: Sendable {
     private let clock: any WallClock
 
     /// - Parameters:
-    ///   - mirror: The mirror.
     ///   - network: The bot's, with credentials that are known to open the bot's account.
     ///   - lease: The worker's; nil for a command.
     package init(_ mirror: HumanMirror, network: any SocialNetwork, lease: Lease?) {
@@ -28,7 +27,6 @@ package struct Recall: Sendable {
     /// Looks for what is unknown, and takes back what is due.
     ///
     /// - Parameter ids: Actions that are looked for although their look is not due.
-    /// - Returns: What came of taking back.
     /// - Throws: As `TakingBack.carryOut`.
     package func carryOut(lookingAtOnceFor ids: Set<String> = []) async throws -> TakingBack.Round {
         _ = try await delivery.seekUnwanted(atOnce: ids, now: { [clock] in clock.now })
@@ -36,8 +34,6 @@ package struct Recall: Sendable {
     }
 
     /// When the next undo or look-up is due that a command may wait for; nil if none is left.
-    ///
-    /// - Throws: The store's error.
     package func next() async throws -> Date? {
         try await store.nextRecall(isPatient: false, now: clock.now)
     }

@@ -127,8 +127,6 @@ package struct Worker: Sendable {
     /// Waits before a start is tried again, and says so.
     ///
     /// - Parameters:
-    ///   - failures: How often it failed.
-    ///   - error: How it failed the last time.
     ///   - known: What it went by; nil where that is read anew anyway.
     /// - Throws: ``MirrorChanged`` once that is another thing.
     private func waitToStart(
@@ -197,7 +195,6 @@ package struct Worker: Sendable {
 
     /// Decides everything once and tells what would be sent, without sending or keeping anything.
     ///
-    /// - Parameter report: Told of each action that would be sent.
     /// - Returns: Today's plan; nil if there is nothing to plan from.
     /// - Throws: The first error of any step.
     package func dryRun(report: @escaping @Sendable (Action) -> Void) async throws -> PlanReport? {
