@@ -102,11 +102,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private var state: State
 
     /// - Parameters:
-    ///   - network: What the gate stands before.
     ///   - account: What the log calls the account.
-    ///   - patience: When to give the credentials up.
     ///   - previous: A gate that stood before the same account; what it knows is still true.
-    ///   - now: Reads the wall clock.
     ///   - logger: Told of every pause and of its end.
     ///   - onRefusal: Told of every refusal of the credentials, and with nil that they are taken again.
     package init(

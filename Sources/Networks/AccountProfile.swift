@@ -50,7 +50,6 @@ package protocol ProfiledNetwork: SocialNetwork {
     /// Changes the bio and the table, and nothing else.
     ///
     /// - Parameters:
-    ///   - wanted: What it is to be.
     ///   - known: What it was when `wanted` was made of it.
     /// - Throws: ``NetworkError`` with code `.conflict` if somebody else changed it in between, as far as the network
     ///   lets one see that; nothing is changed then.

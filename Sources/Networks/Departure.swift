@@ -9,7 +9,6 @@ package struct Departure<Answer: Sendable>: Sendable {
     private let withdrawal: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - request: Makes the request.
     ///   - withdrawal: Gives back what was reserved for it.
     package init(
         request: @escaping @Sendable () async throws -> Answer,

@@ -36,9 +36,6 @@ package struct FeedWalk: Sendable {
     package var isOutOfPages: Bool { pagesLeft <= 0 && position != nil }
 
     /// - Parameters:
-    ///   - network: Whose feed to read.
-    ///   - feed: What to read.
-    ///   - start: Where to begin.
     ///   - maximumPages: The most requests that are made.
     ///   - isCareful: Whether to begin with single items, and to go back to them where a page cannot be had: for a feed
     ///     that cannot be read in pages of the usual size for long.

@@ -27,7 +27,6 @@ package struct PictureReader: Sendable {
     private let trusted: String?
 
     /// - Parameters:
-    ///   - client: Carries the requests.
     ///   - server: The human's server as the operator configured it; nil if there is none.
     package init(client: HTTPClient, trusting server: String?) {
         self.client = client
@@ -37,9 +36,7 @@ package struct PictureReader: Sendable {
     /// Reads a picture.
     ///
     /// - Parameters:
-    ///   - url: Where it is said to be.
     ///   - maximumBytes: The largest that is taken.
-    /// - Returns: What became of it.
     /// - Throws: `CancellationError`.
     package func read(_ url: String, maximumBytes: Int) async throws -> Finding {
         var url = url

@@ -32,8 +32,6 @@ package protocol SocialNetwork: Sendable {
     /// One page of a feed. ``FeedWalk`` goes from page to page.
     ///
     /// - Parameters:
-    ///   - feed: Which feed.
-    ///   - position: Where the page begins.
     ///   - size: The most items to ask for, at least 1; nil for as many as the network usually gives. Networks that
     ///     have a smallest page ask for that.
     /// - Returns: The page. What is larger than an answer may be even as the only item of its page is
@@ -44,7 +42,6 @@ package protocol SocialNetwork: Sendable {
     /// What lies below an item that makes every page fail which has it, and what is left to be had above that.
     ///
     /// - Parameters:
-    ///   - feed: Which feed.
     ///   - cursor: The item is the first below this one.
     /// - Returns: A page with all items below the cursor but that one, down to the first that was found behind it; the
     ///   item is ``FeedPage/unreadable``. Nil where the network's cursors tell no order, so that none can be made up.

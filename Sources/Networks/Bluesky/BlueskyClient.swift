@@ -29,9 +29,6 @@ struct BlueskyClient: NetworkClient {
 
     /// Asks the server.
     ///
-    /// - Parameters:
-    ///   - call: What to ask.
-    ///   - token: Shown to the server.
     /// - Returns: The answer, be it a refusal.
     /// - Throws: ``NetworkError`` without an answer, or `CancellationError`.
     func answer(to call: NetworkCall, with token: Secret? = nil) async throws -> BlueskyAnswer {
@@ -221,9 +218,6 @@ extension NetworkCall {
     /// Puts a record in its place.
     ///
     /// - Parameters:
-    ///   - operation: What for.
-    ///   - record: As it is to be.
-    ///   - address: Where.
     ///   - replaced: The digest of the record that is replaced; nil for one that must not exist.
     /// - Throws: Nothing that a record of ours can cause.
     init(

@@ -38,7 +38,6 @@ enum BlueskyFacets {
     /// to right.
     ///
     /// - Parameters:
-    ///   - text: Any text.
     ///   - words: Words behind which an address may stand, as in `words (https://…)`; those of which that is not true are
     ///     passed over.
     /// - Returns: The text without those addresses, and its parts.

@@ -398,9 +398,6 @@ extension BlueskySlice.Entry {
 
 extension BlueskySlice {
     /// - Parameters:
-    ///   - list: What a server sent.
-    ///   - body: The same as it came.
-    ///   - rateLimit: What the server said with it.
     ///   - entry: Makes an entry of an element; nil for what does not belong there.
     init<Element>(
         _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?, _ entry: (Element) -> Entry?
@@ -428,10 +425,6 @@ extension BlueskySlice {
     }
 
     /// The one item of a page that is too large to be read; nil if the beginning does not tell where the feed goes on.
-    ///
-    /// - Parameters:
-    ///   - body: The beginning of the page.
-    ///   - rateLimit: What the server said with it.
     init?(beginning body: [UInt8], rateLimit: RateLimit?) {
         let values = JSONBeginning(body).values
         let paths = [["records", "0"], ["notifications", "0"], ["feed", "0", "post"]]

@@ -23,7 +23,6 @@ package struct BlueskyGates: Equatable, Sendable {
     /// The records that go along with a post.
     ///
     /// - Parameters:
-    ///   - post: Where the post is.
     ///   - isReply: It answers another post, in whose conversation only the author of the first post decides.
     ///   - createdAt: When it is published, as its record has it.
     /// - Returns: None where everybody may.

@@ -57,8 +57,6 @@ struct BlueskyResolver: Sendable {
 
     /// - Parameters:
     ///   - identifier: A handle, with or without `@`, or a DID.
-    ///   - hosts: Whom to ask.
-    ///   - client: Carries the requests.
     /// - Throws: ``NetworkError`` with code `.configuration` for everything else.
     init(identifier: String, hosts: BlueskyHosts, client: BlueskyClient) throws(NetworkError) {
         let trimmed = identifier.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -223,7 +221,6 @@ extension ServerAddress {
     /// is asked, unless the operator's own server is on this machine.
     ///
     /// - Parameters:
-    ///   - text: The address.
     ///   - hosts: The operator's own choice.
     init?(named text: String, besides hosts: BlueskyHosts) {
         guard var server = try? ServerAddress(text, network: .bluesky), server.isPrivate else { return nil }

@@ -19,13 +19,10 @@ package struct BlueskyNetwork: SocialNetwork {
     let memory = BlueskyMemory()
 
     /// - Parameters:
-    ///   - identifier: The account's handle or DID.
     ///   - appPassword: Opens the account; nil for public reading.
     ///   - apiBaseURL: The server that stands for all of Bluesky's; nil for the real ones.
     ///   - sessions: Keeps the session, so that the password is hardly ever sent.
-    ///   - gates: Who may answer and quote what is published.
     ///   - client: Carries the requests; may be shared with other networks.
-    ///   - now: Reads the wall clock.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` for an identifier or address that cannot be one.
     package init(

@@ -182,12 +182,8 @@ struct BlueskyTranslator {
     /// The post that a record stands for.
     ///
     /// - Parameters:
-    ///   - reference: What the record is called.
-    ///   - record: The record.
-    ///   - author: Who wrote it.
     ///   - noticedAt: When a server first saw it; nil where only the record is known.
     ///   - visibility: Everything is public; what its author wants to keep from strangers is private for us.
-    /// - Returns: The post, as far as the record tells.
     func post(
         _ reference: RecordReference, _ record: BlueskyPostRecord, by author: Account, noticedAt: Date?,
         visibility: Visibility = .public

@@ -56,10 +56,6 @@ actor BlueskySessions {
 
     /// A session to try after a server refused one.
     ///
-    /// - Parameters:
-    ///   - refused: The session that was refused.
-    ///   - refusal: In what words.
-    /// - Returns: Another session.
     /// - Throws: ``NetworkError``, the refusal itself where a fresh session was refused; `CancellationError`.
     func renewed(insteadOf refused: BlueskySession, _ refusal: BlueskyRefusal) async throws -> BlueskySession {
         if let session, isSaved, !session.isSame(as: refused) { return session }
@@ -216,7 +212,6 @@ extension BlueskySession {
     /// The text to keep in a ``CredentialStore``.
     ///
     /// - Parameters:
-    ///   - identifier: The configured account.
     ///   - entryway: The configured entryway; tokens of one set of servers are never shown to another.
     /// - Returns: What ``init(sealed:for:at:)`` reads.
     /// - Throws: Nothing that the values of a session can cause.

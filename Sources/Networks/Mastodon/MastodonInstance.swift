@@ -128,7 +128,6 @@ enum MastodonSoftware: Equatable {
     case other
 
     /// - Parameters:
-    ///   - version: What the server calls its version.
     ///   - source: Where its source text is, in version 2 of the answer.
     ///   - hasMastodonAPI: It tells a version of Mastodon's interface.
     init(version: String, source: String?, hasMastodonAPI: Bool) {

@@ -30,8 +30,6 @@ package struct MastodonLogin: Sendable {
     /// - Parameters:
     ///   - server: `https://social.example`, or the host alone.
     ///   - apiBaseURL: Where calls go instead; nil: to the server. The person is sent to the server all the same.
-    ///   - client: Carries the requests.
-    ///   - now: Reads the wall clock.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(
         server: String, apiBaseURL: String?, client: HTTPClient, now: @escaping @Sendable () -> Date

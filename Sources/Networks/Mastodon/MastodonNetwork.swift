@@ -32,7 +32,6 @@ package struct MastodonNetwork: SocialNetwork {
     ///   - server: `https://social.example`, or the host alone. Local names are completed with it where the server
     ///     does not name another host for them.
     ///   - apiBaseURL: Where calls go instead, such as a proxy; nil: to the server.
-    ///   - credentials: What opens the account to act for.
     ///   - sessions: Keeps tokens that replace those of `credentials`; nil: they are forgotten with the process, and
     ///     a server that takes back old refresh tokens then wants a new login.
     ///   - trustsVisibility: False to refuse to read the account's own posts from a server that is known to show private
@@ -40,7 +39,6 @@ package struct MastodonNetwork: SocialNetwork {
     ///   - quotes: Who may quote what is published: anyone, followers or nobody; nil for the account's preference on the
     ///     server. Mastodon since 4.5; other servers ignore it.
     ///   - client: Carries the requests; may be shared with other networks.
-    ///   - now: Reads the wall clock.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(

@@ -53,9 +53,7 @@ actor MastodonSession {
     private let flight = SingleFlight<MastodonCredentials>()
 
     /// - Parameters:
-    ///   - credentials: As configured.
     ///   - store: Keeps what replaces them; nil: the memory of this process.
-    ///   - client: Makes the calls.
     init(_ credentials: MastodonCredentials, store: (any CredentialStore)?, client: MastodonClient) {
         self.configured = credentials
         self.canRenew = credentials.refreshToken != nil && credentials.clientID != nil

@@ -29,7 +29,6 @@ struct MastodonTranslator {
     /// The post that `wire` stands for.
     ///
     /// - Parameters:
-    ///   - wire: What the server sent.
     ///   - noticedAt: When the server told of it, for posts that lack their time.
     /// - Returns: Nil for a post without an identity or an author.
     func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
@@ -88,9 +87,7 @@ struct MastodonTranslator {
     /// it, the parent's author.
     ///
     /// - Parameters:
-    ///   - posts: The posts of a page.
     ///   - parents: Posts that they answer, besides those of the page.
-    /// - Returns: The posts.
     func connected(_ posts: [ObservedPost], with parents: [ObservedPost] = []) -> [ObservedPost] {
         let known = Dictionary((posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
         return posts.map { observed in

@@ -25,8 +25,6 @@ struct NetworkCall: Sendable {
     var deadline = Self.usualDeadline
 
     /// - Parameters:
-    ///   - operation: What is wanted.
-    ///   - method: How HTTP calls that.
     ///   - path: The parts of the path, not encoded; ids from outside are parts of their own.
     ///   - query: Names and values, not encoded.
     ///   - oauth: Parameters of the signature's header beside the usual ones, on X.
@@ -91,7 +89,6 @@ extension NetworkClient {
     /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a refusal.
     ///
     /// - Parameters:
-    ///   - call: What to ask.
     ///   - authorization: The header that shows in whose name; nil: in nobody's.
     /// - Returns: The answer, with what it tells of the server's clock noted.
     /// - Throws: ``NetworkError`` without an answer, or `CancellationError`.
@@ -191,7 +188,6 @@ extension NetworkClient {
     /// The words that a server put where its interface says: little of them, on one line, and nothing secret.
     ///
     /// - Parameters:
-    ///   - text: What it said.
     ///   - hide: Takes out what may be secret though nobody knows it.
     /// - Returns: The words as they may be printed; nil if there are none.
     func printable(_ text: String, hide: (String) -> String = { $0 }) -> String? {
@@ -280,7 +276,6 @@ enum PercentEncoding {
     /// The names and values of a query or form, decoded; the first value of a name counts.
     ///
     /// - Parameters:
-    ///   - text: What was encoded.
     ///   - isUsable: Whether a value counts.
     /// - Returns: Nothing of pairs that cannot be decoded.
     static func values(of text: some StringProtocol, where isUsable: (String) -> Bool = { _ in true }) -> [String:

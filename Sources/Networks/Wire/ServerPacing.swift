@@ -20,7 +20,6 @@ struct ServerPacing {
     private let nonsense: TimeInterval
 
     /// - Parameters:
-    ///   - headers: The answer's.
     ///   - receivedAt: When the answer came, on the local clock.
     ///   - prefix: What the names of the rate limit's headers begin with, before `Limit`, `Remaining` and `Reset`.
     ///   - range: However little a server asks for, and however much: seconds.

@@ -25,9 +25,6 @@ struct XClient: NetworkClient {
     /// - Parameters:
     ///   - apiBaseURL: Where the interface is; nil: at X.
     ///   - signer: With the keys of the application, and the token of the account if there is one.
-    ///   - http: Carries the requests.
-    ///   - memory: What refusals are remembered in.
-    ///   - now: Reads the wall clock.
     /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
     init(
         apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient, memory: XMemory, now: @escaping @Sendable () -> Date
@@ -228,7 +225,6 @@ final class XMemory: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - prices: The price of each thing, by a name that no other thing has.
-    ///   - time: When they were received.
     /// - Returns: What is to be paid beside what was paid on the same day.
     func buy(_ prices: [String: Money], at time: Date) -> Money {
         lock.withLock {

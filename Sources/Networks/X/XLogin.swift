@@ -34,10 +34,7 @@ package struct XLogin: Sendable {
 
     /// - Parameters:
     ///   - consumerKey: The application's key, from the developer console.
-    ///   - consumerSecret: The secret that belongs to it.
     ///   - apiBaseURL: Another host to ask; nil: X.
-    ///   - client: Carries the requests.
-    ///   - now: Reads the wall clock.
     /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
     package init(
         consumerKey: String, consumerSecret: Secret, apiBaseURL: String?, client: HTTPClient,
@@ -78,7 +75,6 @@ package struct XLogin: Sendable {
     /// - Parameters:
     ///   - request: From ``begin(forReadingOnly:)``; good for a few minutes and one attempt.
     ///   - pin: As the person typed it.
-    /// - Returns: The credentials.
     /// - Throws: ``NetworkError`` with code `.rejected` for what is no PIN, `.unauthorized` for a wrong or old one; or
     ///   `CancellationError`.
     package func finish(_ request: XLoginRequest, pin: String) async throws -> XCredentials {

@@ -15,8 +15,6 @@ package struct XNetwork: SocialNetwork {
 
     /// - Parameters:
     ///   - credentials: The keys of the application, and the token of the account to act for.
-    ///   - options: What the operator decided.
-    ///   - book: Pays for the calls.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock; requests are signed with its time.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.

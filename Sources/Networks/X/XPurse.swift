@@ -21,11 +21,9 @@ struct XPurse: Sendable {
     ///
     /// - Parameters:
     ///   - amounts: What it costs at most, largest first; the first is taken that the budget holds.
-    ///   - purpose: What for.
     ///   - call: The call, as far as it is known before.
     ///   - work: Makes the call with the amount at a place of `amounts`, and tells what it cost in the end if it was
     ///     made at a time.
-    /// - Returns: What the work returns.
     /// - Throws: What the work throws, and as ``reserve(_:for:_:)``.
     func pay<Value>(
         _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall,
@@ -39,9 +37,7 @@ struct XPurse: Sendable {
     ///
     /// - Parameters:
     ///   - reservation: From ``reserve(_:for:_:)``.
-    ///   - call: As it was then.
     ///   - work: Makes the call, and tells what it cost in the end.
-    /// - Returns: What the work returns.
     /// - Throws: What the work throws.
     func spend<Value>(
         _ reservation: Reservation, on call: NetworkCall, _ work: () async throws -> (value: Value, cost: Money)
@@ -204,10 +200,7 @@ package struct XPrices: Sendable, Equatable {
     /// post and person.
     ///
     /// - Parameters:
-    ///   - items: The number of posts.
-    ///   - feed: Where they are.
     ///   - ownsApp: Whether the account owns the developer app.
-    ///   - fieldNames: The spelling of the request's parameters.
     /// - Returns: The price if nothing of it was read before on the same day.
     package func price(
         ofReading items: Int, from feed: Feed, ownsApp: Bool = false, fieldNames: XFieldNames = .tweet
@@ -218,7 +211,6 @@ package struct XPrices: Sendable, Equatable {
 
     /// What reading one post by its address costs at most.
     ///
-    /// - Parameter fieldNames: The spelling of the request's parameters.
     /// - Returns: The price if nothing of it was read before on the same day.
     package func priceOfLookUp(fieldNames: XFieldNames = .tweet) -> Money {
         postRead + userRead + references(fieldNames)
@@ -228,7 +220,6 @@ package struct XPrices: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - text: As it will be published.
-    ///   - isReply: Whether it answers somebody.
     /// - Returns: The price, taking for a link what may be one.
     package func price(ofPublishing text: String, isReply: Bool) -> Money {
         XLink.occurs(in: text) ? postCreateWithURL : isReply ? summonedReply : postCreate

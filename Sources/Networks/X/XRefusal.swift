@@ -14,7 +14,6 @@ struct XPacing {
     private let receivedAt: Date
 
     /// - Parameters:
-    ///   - headers: The answer's.
     ///   - receivedAt: When the answer came, on the local clock.
     init(_ headers: HTTPHeaders, receivedAt: Date) {
         func pacing(_ window: String) -> ServerPacing {

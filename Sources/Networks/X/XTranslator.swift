@@ -14,8 +14,6 @@ struct XTranslator {
     /// - Parameters:
     ///   - own: The account of the credentials.
     ///   - isOwnProtected: Whether only followers see that account's posts; nil if that is not known.
-    ///   - users: The accounts that came with the posts.
-    ///   - now: Reads the wall clock.
     init(own: Account, isOwnProtected: Bool?, users: [XUser], now: @escaping @Sendable () -> Date) {
         self.own = own
         self.isOwnProtected = isOwnProtected
@@ -34,7 +32,6 @@ struct XTranslator {
     /// The post that `wire` stands for.
     ///
     /// - Parameters:
-    ///   - wire: What X sent.
     ///   - feed: Where it was; nil for a post that was asked for by itself.
     /// - Returns: Nil for a post without a text or an author.
     func post(_ wire: XPost, in feed: Feed?) -> ObservedPost? {
