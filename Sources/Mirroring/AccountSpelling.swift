@@ -28,7 +28,9 @@ package enum AccountSpelling {
     package static func migrate(
         _ storage: any StorageEngine, and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
     ) async throws -> [String] {
-        try await Migrations.apply(to: storage) { connection, applied in
+        // Nearly every start finds nothing to do, and needs no lock for that.
+        if last == nil, try await Migrations.pending(in: storage).isEmpty { return [] }
+        return try await Migrations.apply(to: storage) { connection, applied in
             if applied.contains(step) { try unify(connection) }
             try last?(connection)
         }
