@@ -24,7 +24,7 @@ package final class Installation: Sendable {
     let faults = LiveFaults()
     private let lock = NSLock()
     // Both are only touched under `lock`.
-    private nonisolated(unsafe) var tokenizers: [String: Tokenizer] = [:]
+    private(set) nonisolated(unsafe) var tokenizers: [String: Tokenizer] = [:]
     private nonisolated(unsafe) var redis: [String: RedisClient] = [:]
 
     /// Opens the database and checks its tables.

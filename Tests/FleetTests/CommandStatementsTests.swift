@@ -79,9 +79,11 @@ import Testing
             let skipped = try await PlanChanges(mirror: mirror, zone: zone).skip("next", now: clock.now)
             #expect(skipped.state == .skipped)
             #expect(skipped.due > clock.now)
+            // Nothing is to be cut into words, and opening a dictionary takes longer than all else.
+            #expect(mirror.installation.tokenizers.isEmpty)
             try await mirror.table.requireHere()
         }
-        #expect(numbers.all <= 16, "\(numbers)")
+        #expect(numbers.all <= 14, "\(numbers)")
         #expect(numbers.changes == 1)
     }
 
@@ -93,7 +95,7 @@ import Testing
             try await expect(LastWord(mirror: mirror).wait(), equals: [])
             try await expect(mirror.table.requireHere().pause, equals: pause)
         }
-        #expect(numbers.all <= 12, "\(numbers)")
+        #expect(numbers.all <= 8, "\(numbers)")
         #expect(numbers.changes == 1)
     }
 }

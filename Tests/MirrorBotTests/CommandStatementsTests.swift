@@ -16,7 +16,8 @@ import Testing
             try #require(ending.status == 0, "\(words): \(ending.error)")
         }
         let commands: [(words: [String], most: Int)] = [
-            (["plan", "skip", "next"], 16), (["pause", "--json"], 12), (["resume"], 12), (["status", "--check"], 25),
+            (["status", "--check"], 25), (["plan", "skip", "next"], 16), (["pause", "--json"], 12),
+            (["resume"], 12),
         ]
         for (words, most) in commands {
             let before = server.log.utf8.count

@@ -201,7 +201,7 @@ package struct ExplainReporter: Sendable {
     /// Explains one action.
     ///
     /// - Parameters:
-    ///   - name: As ``HumanMirror/action(named:now:)`` takes it.
+    ///   - name: As ``HumanMirror/action(named:in:now:)`` takes it.
     ///   - now: The present.
     /// - Returns: What there is to say; a classifier that cannot be reached is reported, not thrown.
     /// - Throws: ``ActionNameError``; the store's error.
