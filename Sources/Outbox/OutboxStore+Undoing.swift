@@ -49,8 +49,9 @@ package enum UndoAnswer: String, CaseIterable, Codable, Sendable {
 /// A store with a lease checks it, as everywhere. One without may do all this too, beside a worker: to delete what is
 /// gone already is no error, so two that do it at once do no harm.
 extension OutboxStore {
-    /// Notes that actions are to be taken back, or keeps them from happening if they wait; a few hundred in one
-    /// transaction. What goes on from one in a thread is taken back too.
+    /// Notes that actions are to be taken back, or keeps them from happening if they wait.
+    ///
+    /// One transaction notes a few hundred. What goes on from one in a thread is taken back too.
     ///
     /// - Parameters:
     ///   - reason: A stable code of why; what waits is skipped for it.

@@ -82,8 +82,8 @@ import Testing
         var previous = 0.0
         for value in 0..<1_440 {
             let (first, middle) = (
-                try #require(distribution.uniform(at: minute(value), part: 0)),
-                try #require(distribution.uniform(at: minute(value), part: 0.5))
+                try #require(try distribution.uniform(at: minute(value), part: 0)),
+                try #require(try distribution.uniform(at: minute(value), part: 0.5))
             )
             #expect(first >= previous && middle > first)
             #expect(distribution.minute(atUniform: middle)?.value == value)
@@ -113,7 +113,7 @@ import Testing
 
     /// The running share in front of a minute.
     private func shareBefore(_ value: Int, in distribution: MinuteDistribution) throws -> Double {
-        try #require(distribution.uniform(at: minute(value), part: 0))
+        try #require(try distribution.uniform(at: minute(value), part: 0))
     }
 
     private static let bellCurveWithFloor = MinuteDistribution(
