@@ -94,11 +94,19 @@ extension Archive {
         }
     }
 
-    /// What somebody was called when the human answered them last: the name at the start of that answer.
+    /// What somebody was called in the human's latest post that tells, where people are not known by their names.
     ///
     /// - Returns: Nil where the identity is the name, or no text holds it.
     package func nameInAnswers(to author: AccountID) async throws -> String? {
-        guard author.network.traits.answersBeginWithName else { return nil }
+        switch author.network.traits.namesStand {
+        case .nowhere: nil
+        case .beforeAnswers: try await nameBeforeAnswers(to: author)
+        case .inMentions: try await nameInMentions(of: author)
+        }
+    }
+
+    /// The name at the start of an answer to them.
+    private func nameBeforeAnswers(to author: AccountID) async throws -> String? {
         let rows = try await storage.query(
             """
             SELECT text FROM posts
@@ -110,6 +118,26 @@ extension Archive {
             $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
         }
         return name.flatMap { $0.isEmpty ? nil : String($0) }
+    }
+
+    /// Where a post names one account alone, and one handle alone, that is the account's.
+    private func nameInMentions(of account: AccountID) async throws -> String? {
+        let rows = try await storage.query(
+            """
+            SELECT text FROM posts
+            WHERE mirror = \(mirror) AND network = \(account.network.rawValue) AND mentions = \(account.value)
+                AND text LIKE '%@%.%'
+            ORDER BY created_ms DESC LIMIT 20
+            """)
+        for row in rows {
+            let names = try row.text("text").split(separator: "@", omittingEmptySubsequences: false).dropFirst().map {
+                $0.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".") }
+            }
+            guard names.count == 1, let name = names.first else { continue }
+            let labels = name.split(separator: ".")
+            if labels.count > 1 { return labels.joined(separator: ".").lowercased() }
+        }
+        return nil
     }
 
     /// The networks on which the human answered somebody else, as far as the archive knows.

@@ -132,6 +132,50 @@ package struct Favorites: Sendable {
         return Set(try rows.map { try $0.text("author") })
     }
 
+    /// The handles under which authors' posts were learned, without `@`; needs no dictionary.
+    ///
+    /// - Returns: No entry where posts know nothing but the identity; of several handles the one of the latest post.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package static func handles(
+        of authors: [AccountID], learnedBy mirror: String, in storage: any StorageEngine
+    ) async throws -> [AccountID: String] {
+        var handles: [AccountID: String] = [:]
+        for (network, group) in Dictionary(grouping: Set(authors), by: \.network) {
+            for values in group.map(\.value).portions {
+                let rows = try await storage.query(
+                    """
+                    SELECT author_id, author, MAX(decided_ms) AS latest_ms FROM examples
+                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND author_id IN \(list: values)
+                        AND author IS NOT NULL
+                    GROUP BY author_id, author ORDER BY latest_ms, author
+                    """)
+                for row in rows {
+                    let (id, name) = (try row.text("author_id"), try row.text("author").drop { $0 == "@" })
+                    guard !name.isEmpty, name != id else { continue }
+                    handles[AccountID(network: network, value: id)] = String(name)
+                }
+            }
+        }
+        return handles
+    }
+
+    /// The authors of learned posts of a network, each as the posts know them; needs no dictionary.
+    ///
+    /// - Returns: Every pair of an identity, nil where a post knows a name alone, and a name.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package static func authors(
+        on network: NetworkName, of mirror: String, in storage: any StorageEngine
+    ) async throws -> [(id: AccountID?, name: String?)] {
+        try await storage.query(
+            """
+            SELECT DISTINCT author_id, author FROM examples WHERE mirror = \(mirror) AND network = \(network.rawValue)
+            """
+        ).map { row in
+            let id = try row.optionalText("author_id").flatMap { $0.isEmpty ? nil : $0 }
+            return (id.map { AccountID(network: network, value: $0) }, try row.optionalText("author"))
+        }
+    }
+
     /// What was learned from an author, the oldest first; needs no dictionary.
     ///
     /// - Parameters: As ``hasLearned(from:called:of:in:)`` takes them.

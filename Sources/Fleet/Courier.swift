@@ -242,7 +242,7 @@ package actor Courier {
             // Who was forgotten while this was under way can be forgotten wholly now.
             try await goOnForgetting()
         } else if action.kind == .reply, action.state == .done {
-            try await people.recordContact(author, at: clock.now)
+            try await people.recordContact(author, handle: action.target?.name, at: clock.now)
         }
     }
 

@@ -37,27 +37,11 @@ extension People {
     /// - Parameter action: What was decided or done.
     /// - Returns: The handle, or the identity where no handle is known; nil for what is about nobody.
     package func name(of action: Action) async -> String? {
-        guard let id = action.target?.author else { return nil }
-        return await name(of: id)
-    }
-
-    /// What a person is called where they live, with `@`; the identity where no handle is known.
-    func name(of id: AccountID) async -> String {
+        guard let target = action.target else { return nil }
+        if let name = target.name { return "@\(name)" }
+        let id = target.author
         if id.network.traits.namesAreIdentities { return "@\(id.value)" }
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value
-    }
-
-    /// The same of many people, in one statement at most.
-    ///
-    /// - Throws: The store's error.
-    func names(of people: [AccountID]) async throws -> [AccountID: String] {
-        let unknown = Set(people.filter { !$0.network.traits.namesAreIdentities })
-        let handles = try await handles(of: Array(unknown))
-        return Dictionary(
-            people.map { id in
-                (id, id.network.traits.namesAreIdentities ? "@\(id.value)" : handles[id].map { "@\($0)" } ?? id.value)
-            }
-        ) { first, _ in first }
     }
 }

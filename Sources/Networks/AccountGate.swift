@@ -132,6 +132,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { network.price(ofReading: items, from: feed) }
 
+    package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? {
+        network.price(ofPublishing: texts, pictures: pictures, isReply: isReply)
+    }
+
     /// The last refusal that nothing has taken back; nil if there is none.
     package var refusal: NetworkError? { known.doubt?.error }
 

@@ -138,6 +138,11 @@ package protocol SocialNetwork: Sendable {
 
     /// What reading so many items of a feed costs at most; nil on networks that are free.
     func price(ofReading items: Int, from feed: Feed) -> Money?
+
+    /// What publishing texts, each below the one before, costs at most; nil on networks that are free.
+    ///
+    /// The first one has the pictures, and may answer somebody.
+    func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money?
 }
 
 extension SocialNetwork {
@@ -153,6 +158,8 @@ extension SocialNetwork {
     package func isShownToAnybody(_ address: String) async throws -> Bool? { nil }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
+
+    package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? { nil }
 
     /// Deletes whatever of the account's own posts the server calls so.
     @discardableResult

@@ -184,9 +184,14 @@ extension Action {
         package var author: AccountID
         /// What calls to the bot's server need to name it.
         package var address: String
+        /// The author's handle, without `@`; nil where that is their identity, or is not known.
+        package var name: String?
+        /// What the post says, for the person who decides about the action; stored only while it is suggested.
+        package var text: String?
 
-        package init(post: String, author: AccountID, address: String) {
+        package init(post: String, author: AccountID, address: String, name: String? = nil, text: String? = nil) {
             (self.post, self.author, self.address) = (post, author, address)
+            (self.name, self.text) = (name, text)
         }
     }
 

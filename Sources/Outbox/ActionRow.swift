@@ -6,7 +6,7 @@ import Storage
 extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
-        target_network, target_author, target_address, bystanders, thread, visibility, language, text, warning, pictures,
+        target_network, target_author, target_address, target_name, target_text, bystanders, thread, visibility, language, text, warning, pictures,
         uploads, rest, parent_id, parent_address, key, sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
         undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms
         """
@@ -17,7 +17,7 @@ extension Action {
         \(id), \(kind.rawValue), \(subject), \(state.rawValue), \(due.milliseconds), \(expires.milliseconds), \(isPinned),
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
-        \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
+        \(target?.name), \(state == .suggested ? target?.text : nil), \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
         \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(storedUploads), \(payload.storedRest), \(parent?.post),
         \(parent?.address), \(key), \(sending?.milliseconds),
         \(serverSending?.milliseconds), \(remoteID),
@@ -163,7 +163,8 @@ private struct ActionFields {
         guard post == subject else { throw misfit("target_post_id is another post than subject") }
         return Action.Target(
             post: post, author: AccountID(network: try word("target_network"), value: try present("target_author")),
-            address: try present("target_address"))
+            address: try present("target_address"), name: try row.optionalText("target_name"),
+            text: try row.optionalText("target_text"))
     }
 
     private func bystanders(on network: NetworkName) throws -> [AccountID] {

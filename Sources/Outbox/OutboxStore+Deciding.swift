@@ -99,7 +99,7 @@ extension OutboxStore {
         return try await steer(
             id, ifIn: [.suggested],
             """
-            state = 'planned', pinned = CASE WHEN kind = 'post' THEN TRUE ELSE pinned END, expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
+            state = 'planned', target_text = NULL, pinned = CASE WHEN kind = 'post' THEN TRUE ELSE pinned END, expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
                 due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END
             """, now: now)
     }
@@ -108,7 +108,7 @@ extension OutboxStore {
     ///
     /// - Returns: False if there is no such suggestion.
     package func dismiss(_ id: String, now: Date) async throws -> Bool {
-        try await steer(id, ifIn: [.suggested], "state = 'skipped', reason = 'dismissed'", now: now)
+        try await steer(id, ifIn: [.suggested], "state = 'skipped', reason = 'dismissed', target_text = NULL", now: now)
     }
 
     /// Ends what was still to be done for the account that acted until now.
@@ -121,7 +121,7 @@ extension OutboxStore {
     ) throws {
         try connection.execute(
             """
-            UPDATE actions SET state = 'skipped', reason = 'rebound', next_attempt_ms = NULL,
+            UPDATE actions SET state = 'skipped', reason = 'rebound', next_attempt_ms = NULL, target_text = NULL,
                 updated_ms = \(now.milliseconds)
             WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
                 AND (kind IN ('reply', 'favorite') OR parent_address IS NOT NULL)

@@ -83,7 +83,7 @@ extension OutboxStore {
         try connection.execute(
             """
             UPDATE actions SET subject = \(name), target_post_id = \(name), target_author = \(account.forgotten.value),
-                target_address = '', bystanders = NULL, text = NULL, warning = NULL,
+                target_address = '', target_name = NULL, \(Self.settled), text = NULL, warning = NULL,
                 thread = \(action.payload.reply.map { Self.forgotten($0.thread) }),
                 source_network = NULL, source_post_id = NULL, visibility = NULL, language = NULL, explanation = NULL,
                 next_attempt_ms = NULL, remote_id = CASE WHEN kind = 'reply' THEN remote_id END,
@@ -112,7 +112,7 @@ extension OutboxStore {
             try connection.execute(
                 """
                 UPDATE actions SET state = 'skipped', reason = \(Action.Reason.forgotten), rest = NULL,
-                    bystanders = NULL, updated_ms = \(now.milliseconds)
+                    \(Self.settled), updated_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(action.id)
                 """)
         }

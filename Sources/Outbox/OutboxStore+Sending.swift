@@ -121,7 +121,7 @@ extension OutboxStore {
             action, from: [.sending], orUnsettled: true, to: .done, now: now,
             """
             remote_id = \(remoteID), remote_address = \(remoteAddress), reason = NULL, next_attempt_ms = NULL,
-            bystanders = NULL
+            \(Self.settled)
             """)
     }
 
@@ -140,7 +140,7 @@ extension OutboxStore {
         if let outcome { told = Explanation(adding: outcome, to: told) }
         var changes: SQL = """
             reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds),
-            bystanders = NULL
+            \(Self.settled)
             """
         // What certainly did not happen leaves nothing to take back.
         if sighting == nil { changes += ", undo_next_ms = NULL" }

@@ -11,12 +11,15 @@ extension OutboxStore {
     static let waitingStates: [ActionState] = [.planned, .claimed, .suggested]
     private static let waiting: SQL = "state IN \(list: waitingStates.map(\.rawValue))"
 
+    /// What an action that has ended, or is ending, keeps no longer of people.
+    static let settled: SQL = "bystanders = NULL, target_text = NULL"
+
     /// Decides against an action that waits.
     ///
     /// - Returns: False if it does not wait any more.
     package func skip(_ id: String, reason: String = Action.Reason.byPerson, now: Date) async throws -> Bool {
         try await steer(
-            id, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, bystanders = NULL", now: now)
+            id, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now)
     }
 
     /// Gives an action that waits another time, and lets nothing but a person change it from then on.

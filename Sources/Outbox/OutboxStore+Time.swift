@@ -85,7 +85,7 @@ extension OutboxStore {
             try connection.execute(
                 """
                 UPDATE actions SET state = 'expired', updated_ms = \(now.milliseconds), next_attempt_ms = NULL,
-                    bystanders = NULL,
+                    \(Self.settled),
                     reason = COALESCE(reason, CASE state WHEN 'suggested' THEN \(Action.Reason.undecided)
                         ELSE \(Action.Reason.tooLate) END)
                 WHERE mirror = \(mirror) AND \(overdue)

@@ -324,7 +324,7 @@ extension Action {
         switch answer {
         case .withheld:
             return """
-                state = 'skipped', reason = \(reason), next_attempt_ms = NULL, bystanders = NULL, undo_reason = \(reason),
+                state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(OutboxStore.settled), undo_reason = \(reason),
                 undo_asked_ms = \(now.milliseconds), updated_ms = \(now.milliseconds)
                 """
         // Its time of change stays: of what was sent it tells when to look for it, and nothing happened yet.

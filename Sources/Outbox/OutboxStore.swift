@@ -432,6 +432,27 @@ extension OutboxStore {
         return uses
     }
 
+    /// The last handles of people whom actions are about, as far as those know them.
+    ///
+    /// - Throws: The store's error.
+    package func handles(of people: [AccountID]) async throws -> [AccountID: String] {
+        var handles: [AccountID: String] = [:]
+        for target in Array(Set(people)).portions.flatMap(Self.targets) {
+            let rows = try await storage.query(
+                """
+                SELECT target_network, target_author, target_name, MAX(due_ms) AS latest_ms FROM actions
+                WHERE mirror = \(mirror) AND kind IN ('reply', 'favorite') AND \(target) AND target_name IS NOT NULL
+                GROUP BY target_network, target_author, target_name ORDER BY latest_ms
+                """)
+            for row in rows {
+                guard let network = NetworkName(rawValue: try row.text("target_network")) else { continue }
+                let person = AccountID(network: network, value: try row.text("target_author"))
+                handles[person] = try row.text("target_name")
+            }
+        }
+        return handles
+    }
+
     /// Those among `people` who named the bot in a post before, other than to make it stop.
     package func acquaintances(among people: [AccountID]) async throws -> Set<AccountID> {
         var found: Set<AccountID> = []

@@ -35,6 +35,7 @@ package enum Migrations {
         Migration(id: "0027_pairs", source: PackageResources._027_pairs_sql),
         Migration(id: "0028_health", source: PackageResources._028_health_sql),
         Migration(id: "0029_link_words", source: PackageResources._029_link_words_sql),
+        Migration(id: "0030_suggestions", source: PackageResources._030_suggestions_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -39,14 +39,11 @@ struct SuggestionsListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { mirror in
-            var suggestions: [Suggestion] = []
-            for action in try await mirror.outbox(lease: nil).suggestions(limit: limit) {
-                suggestions.append(Suggestion(action, person: await mirror.people.reported(action)))
-            }
-            if json { return try JSONOutput.print(SuggestionList(suggestions: suggestions)) }
-            guard !suggestions.isEmpty else { return print("nothing waits for a decision") }
+            let list = try await SuggestionList(of: mirror, limit: limit)
+            if json { return try JSONOutput.print(list) }
+            guard !list.suggestions.isEmpty else { return print("nothing waits for a decision") }
             let zone = try await mirror.knownTimeZone() ?? .gmt
-            for suggestion in suggestions {
+            for suggestion in list.suggestions {
                 for line in suggestion.lines(now: mirror.clock.now, zone: zone) { print(line) }
             }
         }
@@ -126,53 +123,24 @@ private struct SuggestionDecisions: Encodable {
     }
 }
 
-/// The answer for programs.
-private struct SuggestionList: Encodable {
-    let schema = "mirror-bot/suggestions/1"
-    let suggestions: [Suggestion]
-}
-
-/// A suggestion as it is shown.
-private struct Suggestion: Encodable {
-    let id: String
-    let kind: String
-    let person: ReportedPerson?
-    /// Where a person can look at the post and favorite it.
-    let address: String?
-    /// What would be said; nil for a favorite.
-    let text: String?
-    let rate: Double?
-    /// The words and the author that speak most for a favorite, or against it.
-    let features: [String]
-    let why: String?
-    let created: Date
-    let due: Date
-    /// When it is too late to agree.
-    let expires: Date
-
-    init(_ action: Action, person: ReportedPerson?) {
-        id = action.id
-        self.person = person
-        kind = action.kind.rawValue
-        address = action.target.flatMap { target in
-            PostID(network: target.author.network, value: target.post).webAddress
-        }
-        rate = action.explanation?.favoriteRate
-        why = action.explanation?.summary
-        created = action.created
-        (text, due, expires) = (action.text, action.due, action.expires)
-        features = action.explanation?.tellingFeatures.map(\.name) ?? []
-    }
-
-    func lines(now: Date, zone: TimeZone) -> [String] {
+extension SuggestionList.Suggestion {
+    fileprivate func lines(now: Date, zone: TimeZone) -> [String] {
         let rate = rate.map { ", rate \(String(format: "%.1f", $0))" } ?? ""
         let time = due > now ? ", for \(LocalTime(due, in: zone))" : ""
+        let price = cost.map { ", costs $\(String(format: "%.3f", $0)) at most" } ?? ""
         let age = Int(now.timeIntervalSince(created) / 60)
         let since = age < 60 ? "\(age) min" : age < 2_880 ? "\(age / 60) h" : "\(age / 1_440) d"
-        var lines = ["\(id)  \(kind)\(rate)\(time), waits for \(since)  \(Printable.line(address ?? ""))"]
-        if let text { lines.append("    “\(Printable.line(text, columns: 200))”") }
-        let about = [person?.name, why].compactMap(\.self).joined(separator: ": ")
-        if !about.isEmpty { lines.append("    \(Printable.line(about))") }
+        let head =
+            "\(id)  \(kind.rawValue)\(rate)\(time)\(price), until \(LocalTime(expires, in: zone)), waits for \(since)"
+        var lines = [(head + "  " + Printable.line(address ?? "")).trimmingCharacters(in: .whitespaces)]
+        let name = person.map { Printable.line($0.name) }
+        if let about { lines.append("    \(name.map { "\($0): " } ?? "")“\(Printable.line(about, columns: 200))”") }
+        for text in [text].compactMap(\.self) + (rest ?? []) {
+            lines.append("    \(kind == .reply ? "→ " : "")“\(Printable.line(text, columns: 200))”")
+        }
+        let reason = [about == nil ? name : nil, why.map { Printable.line($0) }].compactMap(\.self).joined(
+            separator: ": ")
+        if !reason.isEmpty { lines.append("    \(reason)") }
         if !features.isEmpty { lines.append("    \(Printable.line(features.joined(separator: ", ")))") }
         return lines
     }

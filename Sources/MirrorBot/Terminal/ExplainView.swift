@@ -41,9 +41,14 @@ struct ExplainView {
             ("slot", isPost ? report.subject : nil),
             (report.kind == .reply ? "to" : "author", report.person.map(person)),
             (report.kind == .reply ? "answers" : "post", report.target.map { $0.link ?? $0.post }),
-            (isPost || report.kind == .reply ? "text" : "it says", report.text ?? report.target?.text),
+            ("they said", report.kind == .reply ? report.target?.text : nil),
+            (
+                isPost || report.kind == .reply ? "text" : "it says",
+                report.text ?? (report.kind == .reply ? nil : report.target?.text)
+            ),
             ("then", report.rest?.joined(separator: " / ")), ("pictures", report.pictures.map(pictures)),
-            ("time", times), ("published", report.published),
+            ("time", times), ("cost", report.cost.map { "$\(String(format: "%.3f", $0)) at most" }),
+            ("published", report.published),
             ("original", original),
             ("", report.original?.link), ("why", report.why),
             ("the day", report.pattern.map { "planned " + $0.inWords }), ("undo", report.undo.map(undo)),
@@ -75,6 +80,7 @@ struct ExplainView {
     private var times: String? {
         let events = [
             ("decided", report.decided), ("due", report.due), ("sent", report.sent), ("last changed", report.changed),
+            ("possible until", report.state == ActionState.suggested.rawValue ? report.expires : nil),
         ].compactMap { name, date in date.map { (name: name, minute: minute($0)) } }
         let minutes = events.reduce(into: [String]()) { if !$0.contains($1.minute) { $0.append($1.minute) } }
         var parts = minutes.map { minute in

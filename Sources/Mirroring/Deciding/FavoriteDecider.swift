@@ -160,7 +160,8 @@ package struct FavoriteDecider: Sendable {
             isAutomatic
             ? network.local(item.post.createdAt) + rules.maximumAge.timeInterval : now + rules.patience.timeInterval
         return Intent(
-            .favorite(item.target), state: isAutomatic ? .planned : .suggested, due: now, expires: expires,
+            .favorite(isAutomatic ? item.target : item.shownTarget), state: isAutomatic ? .planned : .suggested,
+            due: now, expires: expires,
             explanation: explanation)
     }
 
@@ -186,8 +187,23 @@ struct FavoriteProspect: Sendable {
 }
 
 extension ObservedPost {
+    /// Characters of a post that a suggestion keeps.
+    private static let shownAtMost = 1_000
+
     /// The post as what an action is about.
-    var target: Action.Target { Action.Target(post: post.id.value, author: author.id, address: address) }
+    var target: Action.Target {
+        let name = author.handle.filter { $0 != "\0" }
+        let isName = author.id.network.namesTellServers || name.isEmpty || name.utf8.count > 300
+        return Action.Target(post: post.id.value, author: author.id, address: address, name: isName ? nil : name)
+    }
+
+    /// The same with what the post says, for a person who decides about the action.
+    var shownTarget: Action.Target {
+        var target = target
+        let text = [post.warning, post.text].compactMap(\.self).joined(separator: "\n").filter { $0 != "\0" }
+        target.text = text.isEmpty ? nil : String(text.prefix(Self.shownAtMost))
+        return target
+    }
 
     /// What the classifier learns from and judges.
     package var example: Example {

@@ -182,6 +182,7 @@ package struct MentionDecider: Sendable {
         case .failure(let refusal): return .decided(intent.skipped(refusal))
         case .success(let choice): (reply.wording, answer.explanation) = choice
         }
+        if answer.state == .suggested { reply.target = mention.shownTarget }
         do {
             switch try await knownThread(of: mention) {
             case .known(let thread): reply.thread = thread ?? reply.thread

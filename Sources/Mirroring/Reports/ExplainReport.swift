@@ -148,6 +148,8 @@ package struct ExplainReport: Codable, Sendable {
     /// When the first request left.
     package var sent: Date?
     package var attempts: Int?
+    /// What sending it costs at most, in dollars; nil once it is sent, and on networks that are free.
+    package var cost: Double?
     package var kind: ActionKind
     package var person: ReportedPerson?
     /// The post that is answered or favorited.
@@ -215,11 +217,12 @@ package struct ExplainReporter: Sendable {
         (report.due, report.expires, report.sent) = (action.due, action.expires, action.sending)
         if isStored { (report.decided, report.changed) = (action.created, action.updated) }
         report.attempts = action.attempts
-        report.person = await mirror.people.reported(action)
+        report.person = try await mirror.persons(of: [action])[action.id]
         (report.text, report.why) = (action.text, action.explanation?.summary)
         report.choice = action.explanation?.oldReply.map(ExplainReport.Choice.init)
         report.pattern = action.explanation?.pattern
-        report.target = action.target.map { KnownPost(PostID(network: $0.author.network, value: $0.post)) }
+        report.target = action.targetPost.map { KnownPost($0) }
+        report.target?.text = action.target?.text
         report.original = try await original(of: action)
         if let bot = record.bot, action.kind != .favorite, let id = action.remoteID {
             report.published = PostID(network: bot.network, value: id).webAddress
@@ -230,6 +233,7 @@ package struct ExplainReporter: Sendable {
         report.rules = try await rules(about: action)
         if [.planned, .claimed, .suggested].contains(action.state) {
             report.obstacles = try await mirror.health(now: now).whatKeeps(action.kind)
+            report.cost = try await mirror.prices(of: [action])[action.id]
         }
         if action.kind == .favorite { try await judge(action, in: &report) }
         return report
@@ -288,8 +292,7 @@ package struct ExplainReporter: Sendable {
     /// The rules that leave out old replies to a person, as they are now.
     private func rulesOfReplies(to person: AccountID) async throws -> [ReportedReason] {
         let past = try await mirror.archive.replies(to: person)
-        let handle =
-            person.network.traits.namesAreIdentities ? person.value : try await mirror.people.person(person)?.handle
+        let handle = try await mirror.handles(of: [person])[person]
         guard !past.isEmpty, let handle else { return [] }
         let needsMention = try? await mirror.network(of: .bot)?.capabilities.replyNeedsMention
         let rules = TextRules(
@@ -513,8 +516,9 @@ extension HumanMirror {
     /// What tells actions apart for a person.
     private func described(_ actions: [Action]) async throws -> [String] {
         var names: [String] = []
+        let persons = try await persons(of: Array(actions.prefix(Self.named)))
         for action in actions.prefix(Self.named) {
-            let person = await people.name(of: action).map { " about \($0)" } ?? ""
+            let person = persons[action.id].map { " about \($0.name)" } ?? ""
             names.append("\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
         }
         return names + (actions.count > Self.named ? ["and others"] : [])

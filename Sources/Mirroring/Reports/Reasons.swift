@@ -1,7 +1,7 @@
-package import Archive
+import Archive
 import Conduct
 import Networks
-package import Outbox
+import Outbox
 import Posts
 
 /// Why something was not done, or ended otherwise than it was meant.
@@ -122,12 +122,4 @@ package struct ReportedPerson: Codable, Equatable, Sendable {
     package var name: String
 
     package init(account: String, name: String) { (self.account, self.name) = (account, name) }
-}
-
-extension People {
-    /// Whom an action is about; nil for what is about nobody.
-    package func reported(_ action: Action) async -> ReportedPerson? {
-        guard let id = action.target?.author else { return nil }
-        return ReportedPerson(account: id.reference, name: await name(of: id))
-    }
 }

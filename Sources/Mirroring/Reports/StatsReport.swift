@@ -187,8 +187,10 @@ package struct StatsReporter: Sendable {
             authors[feature] = StatsReport.Author(
                 name: feature, favorites: count.favorite, normals: count.normal, given: 0)
         }
-        for (id, number) in try await mirror.outbox(lease: nil).favoritesGiven() {
-            let name = await mirror.people.name(of: id).lowercased()
+        let given = try await mirror.outbox(lease: nil).favoritesGiven()
+        let names = try await mirror.names(of: Array(given.keys))
+        for (id, number) in given {
+            let name = (names[id] ?? id.value).lowercased()
             let normals = learned?.features[name]?.normal ?? 0
             authors[name, default: StatsReport.Author(name: name, favorites: 0, normals: normals, given: 0)]
                 .given += number

@@ -323,14 +323,8 @@ package struct StatusReporter: Sendable {
     /// The last actions that came to an end or are on their way, with the names of all people in one query.
     private func recent(_ outbox: OutboxStore) async throws -> [StatusReport.Recent] {
         let actions = try await outbox.recent(recentShown, isOver: true)
-        let names = try await mirror.people.names(of: actions.compactMap(\.target?.author))
-        return actions.map { action in
-            let person = action.target.map { target in
-                ReportedPerson(
-                    account: target.author.reference, name: names[target.author] ?? target.author.value)
-            }
-            return recent(of: action, person)
-        }
+        let persons = try await mirror.persons(of: actions)
+        return actions.map { recent(of: $0, persons[$0.id]) }
     }
 
     private func recent(of action: Action, _ person: ReportedPerson?) -> StatusReport.Recent {

@@ -152,7 +152,7 @@ package struct ClassifierTrainer: Sendable {
         }
         try await fitWeights()
         var summary = tally.summary
-        summary.add(imported, of: record.human)
+        summary.add(imported, of: record.human, called: record.humanHandle)
         return summary
     }
 

@@ -116,7 +116,7 @@ package struct SchedulerTrainer: Sendable {
         try await prepare()
         if let zone = imported.timeZone { try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now) }
         var summary = tally.summary
-        summary.add(imported, of: human)
+        summary.add(imported, of: human, called: try await mirror.table.record().humanHandle)
         if summary.read > 0 { try await learned(.whole, summary) }
         return summary
     }

@@ -71,8 +71,13 @@ package struct TrainingSummary: Equatable, Sendable {
     /// - Parameters:
     ///   - imported: What it found.
     ///   - human: Whose archive it should be, where that is known.
-    package mutating func add(_ imported: ImportSummary?, of human: AccountID? = nil) {
-        guard let imported else { return }
+    ///   - handle: The human's handle, without `@`, where that is known.
+    package mutating func add(_ imported: ImportSummary?, of human: AccountID? = nil, called handle: String? = nil) {
+        guard var imported else { return }
+        // A repository of Bluesky tells its owner's DID alone.
+        if imported.ownerName == nil, let human, imported.owner == human, let handle {
+            imported.ownerName = "@\(handle)"
+        }
         archive = imported.account
         if let human, let owner = imported.owner, owner.network == human.network, owner != human {
             missing.append(

@@ -82,6 +82,11 @@ package struct XNetwork: SocialNetwork {
         prices.price(ofReading: items, from: feed, ownsApp: options.ownsApp, fieldNames: options.fieldNames)
     }
 
+    package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? {
+        texts.enumerated().map { place, text in prices.price(ofPublishing: text, isReply: isReply || place > 0) }
+            .reduce((prices.upload + prices.mediaMetadata) * pictures, +)
+    }
+
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         var call = NetworkCall(operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
         call.query = postFields

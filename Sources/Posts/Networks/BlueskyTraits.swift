@@ -9,6 +9,7 @@ extension NetworkTraits {
             },
             // The labels that authors may put on their own posts.
             limits: .bluesky, longestAlt: 2_000, warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
+        traits.namesStand = .inMentions
         traits.newCredentials = "make a new app password in the settings and configure it"
         traits.author = { uri in
             RecordAddress(uri).flatMap { $0.repository.hasPrefix("did:") ? $0.repository : nil }

@@ -23,6 +23,15 @@ package struct NetworkTraits: Sendable {
         case labels(Set<String>)
     }
 
+    /// Where texts hold the names of people.
+    package enum NamePlace: Sendable {
+        case nowhere
+        /// At the start of an answer, the name of whom it answers.
+        case beforeAnswers
+        /// In a post that names nobody else.
+        case inMentions
+    }
+
     /// The raw value of the network's ``NetworkName``.
     package var name: String
     /// What people call the network.
@@ -58,8 +67,8 @@ package struct NetworkTraits: Sendable {
     package var hasCustomEmoji = false
     /// Whether the network tells of the pictures of its posts; else an archive may know them.
     package var tellsPictures = true
-    /// Whether the texts of answers begin with the name of who is answered, who may be known by nothing else.
-    package var answersBeginWithName = false
+    /// Where a text of the human's tells what somebody is called whose identity does not tell.
+    package var namesStand = NamePlace.nowhere
     /// Whether the network's interface tells that an account is automated.
     package var tellsBots = true
     /// What a person does about credentials that the network refuses.

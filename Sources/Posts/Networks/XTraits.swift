@@ -15,7 +15,7 @@ extension NetworkTraits {
         // As far as its rules are known.
         traits.hasThreads = false
         traits.tellsPictures = false
-        traits.answersBeginWithName = true
+        traits.namesStand = .beforeAnswers
         traits.tellsBots = false
         // X wants what is deleted there to be gone soon.
         traits.learningDays = 30
