@@ -19,6 +19,9 @@ package struct People: Sendable {
     /// Why somebody is left alone of whom nothing is kept but that.
     package static let forgotten = "forgotten"
 
+    /// The reason of the rows that stand for whole servers.
+    private static let server = "server"
+
     /// One account, as it is remembered.
     package struct Person: Equatable, Sendable {
         package let id: AccountID
@@ -40,7 +43,15 @@ package struct People: Sendable {
         self.mirror = mirror
     }
 
-    /// What holds for a person: no, if any of their linked accounts said no.
+    /// What holds for a person.
+    ///
+    /// The first of these words that was said decides:
+    ///
+    /// 1. no, about one of their linked accounts;
+    /// 2. yes, about one of them;
+    /// 3. no, about the server of one of them or one above it (``deny(_:at:)``).
+    ///
+    /// So a word about a person goes before a word about a server, whichever was said first.
     package func stance(of person: AccountID) async throws -> Stance {
         try await stances(of: [person])[person] ?? .none
     }
@@ -60,20 +71,36 @@ package struct People: Sendable {
     package static func stances(
         of people: [AccountID], in mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID: Stance] {
-        var stances = Dictionary(people.map { ($0, Stance.none) }) { first, _ in first }
+        let names = Array(Set(people))
         // Who was forgotten is known by a digest alone.
-        let names = Array(stances.keys)
-        let found = try Self.people(names + names.map(\.forgotten), of: mirror, on: connection)
-        let links = Set(found.compactMap(\.link))
-        let linked = try Self.people(linkedBy: Array(links), of: mirror, on: connection)
+        let found = try Self.people(names + names.map(\.forgotten) + servers(of: names), of: mirror, on: connection)
+        let byID = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+        let linked = try Self.people(linkedBy: Array(Set(found.compactMap(\.link))), of: mirror, on: connection)
         let byLink = Dictionary(grouping: linked) { $0.link ?? "" }
-        let gone = Set(found.filter(\.isForgotten).map(\.id))
-        for person in people where !gone.isEmpty && gone.contains(person.forgotten) { stances[person] = .deny }
-        for person in found where !person.isForgotten && stances[person.id] != .deny {
-            let said = [person.stance] + (person.link.flatMap { byLink[$0] } ?? []).map(\.stance)
-            stances[person.id] = said.contains(.deny) ? .deny : said.contains(.allow) ? .allow : Stance.none
+        let others = Set(linked.map(\.id)).subtracting(names)
+        let further =
+            others.isEmpty ? [] : try Self.people(servers(of: Array(others)), of: mirror, on: connection)
+        let denied = Set((found + further).filter { $0.stance == .deny }.compactMap { ServerName($0.id) })
+
+        func stance(of person: AccountID) -> Stance {
+            if byID[person.forgotten]?.isForgotten == true { return .deny }
+            let known = byID[person]
+            let accounts = known?.link.flatMap { byLink[$0] } ?? [known].compactMap(\.self)
+            let said = accounts.map(\.stance)
+            if said.contains(.deny) { return .deny }
+            if said.contains(.allow) { return .allow }
+            guard !denied.isEmpty else { return .none }
+            let isCovered = ([person] + accounts.map(\.id)).contains {
+                !denied.isDisjoint(with: ServerName.covering($0))
+            }
+            return isCovered ? .deny : .none
         }
-        return stances
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, stance(of: $0)) })
+    }
+
+    /// Under what denials of these people's servers are stored.
+    private static func servers(of people: [AccountID]) -> [AccountID] {
+        Set(people.flatMap(ServerName.covering)).map(\.id)
     }
 
     /// Records what a person, or the operator about them, said.
@@ -252,9 +279,12 @@ package struct People: Sendable {
     /// Everybody, by network and id.
     package func all() async throws -> [Person] {
         try await storage.query(
-            Self.selection + " WHERE mirror = \(mirror) ORDER BY network, account_id"
+            Self.selection + " WHERE mirror = \(mirror) AND \(Self.isPerson) ORDER BY network, account_id"
         ).map(Self.person)
     }
+
+    /// Whether a row stands for a person and not for a server.
+    private static let isPerson: SQL = "SUBSTR(account_id, 1, 2) <> '*@'"
 
     /// The known handles of the people whom the mirror met or the human answered.
     ///
@@ -325,6 +355,88 @@ package struct People: Sendable {
             id: AccountID(network: network, value: try row.text("account_id")),
             handle: try row.optionalText("handle"), stance: stance, reason: try row.optionalText("reason"),
             link: try row.optionalText("linked_to"), lastContact: try row.optionalDate("last_contact_ms"))
+    }
+}
+
+// MARK: - Servers
+
+extension People {
+    /// Leaves everybody on a server alone, but for people of whom something else was said.
+    ///
+    /// - Returns: False if that was said already.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func deny(_ server: ServerName, at date: Date) async throws -> Bool {
+        let id = server.id
+        return try await storage.execute(
+            """
+            INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
+            VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(Stance.deny.rawValue), \(Self.server), \(date))
+            ON CONFLICT (mirror, network, account_id) DO NOTHING
+            """) == 1
+    }
+
+    /// Takes back that a server is denied; denials of others that cover it stay.
+    ///
+    /// - Returns: False if it was not.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func lift(_ server: ServerName) async throws -> Bool {
+        let id = server.id
+        return try await storage.execute(
+            """
+            DELETE FROM people
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)
+            """) == 1
+    }
+
+    /// The servers that are denied, by name.
+    ///
+    /// - Throws: The store's error.
+    package func deniedServers() async throws -> [ServerName] {
+        try await storage.query(
+            Self.selection + " WHERE mirror = \(mirror) AND reason = \(Self.server) ORDER BY account_id"
+        ).compactMap { ServerName(try Self.person($0).id) }
+    }
+
+    /// The people on servers of a network whom the mirror met or the human answered.
+    ///
+    /// - Throws: The store's error.
+    package func known(on network: NetworkName) async throws -> Set<AccountID> {
+        let rows = try await storage.query(
+            """
+            SELECT account_id AS name FROM people
+            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND \(Self.isPerson)
+                AND SUBSTR(account_id, 1, 1) <> '#'
+            UNION SELECT reply_to_author FROM posts
+            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND reply_to_author IS NOT NULL
+                AND reply_to_author <> COALESCE(author, '')
+            """)
+        return Set(try rows.map { AccountID(network: network, value: try $0.text("name")) })
+    }
+
+    /// The number of people that a mirror remembers, as part of a statement.
+    package static func number(of mirror: String) -> SQL {
+        "(SELECT COUNT(*) FROM people WHERE mirror = \(mirror) AND \(isPerson))"
+    }
+
+    /// The number of people that are remembered if all of them are left alone, else 0, as part of a statement.
+    ///
+    /// Links are not followed.
+    package static func numberIfAllDenied(of mirror: String) -> SQL {
+        """
+        (SELECT CASE WHEN EXISTS (
+                SELECT 1 FROM people WHERE mirror = \(mirror) AND COALESCE(stance, '') <> 'deny'
+                    AND (stance = 'allow' OR NOT EXISTS (
+                        SELECT 1 FROM people AS servers
+                        WHERE servers.mirror = \(mirror) AND servers.reason = \(server)
+                            AND servers.network = people.network
+                            AND (people.account_id LIKE '%' || SUBSTR(servers.account_id, 2)
+                                OR people.account_id LIKE '%@%.' || SUBSTR(servers.account_id, 3))
+                    ))
+            ) THEN 0 ELSE (
+                SELECT COUNT(*) FROM people
+                WHERE mirror = \(mirror) AND SUBSTR(account_id, 1, 1) <> '#' AND \(isPerson)
+            ) END)
+        """
     }
 }
 

@@ -128,11 +128,7 @@ struct HealthReader {
                     AS favorites_today,
                 (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
                     THEN 1 ELSE 0 END) AS has_favorites,
-                (SELECT CASE WHEN EXISTS (
-                        SELECT 1 FROM people WHERE mirror = \(name) AND COALESCE(stance, '') <> 'deny'
-                    ) THEN 0 ELSE (
-                        SELECT COUNT(*) FROM people WHERE mirror = \(name) AND SUBSTR(account_id, 1, 1) <> '#'
-                    ) END) AS denied,
+                \(People.numberIfAllDenied(of: name)) AS denied,
                 (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND kind = 'post'
                     AND due_ms > \(now.milliseconds) AND state IN ('planned', 'claimed')) AS next_ms,
                 (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)

@@ -19,7 +19,7 @@ package struct ServerName: Hashable, Codable, Sendable {
 
     /// The server that stands under the identity of an account; nil for an account.
     package init?(_ id: AccountID) {
-        guard id.network == .mastodon, id.value.hasPrefix("*@") else { return nil }
+        guard id.network == .usual, id.value.hasPrefix("*@") else { return nil }
         host = String(id.value.dropFirst(2))
         let (name, port) = Self.parts(host)
         let isNumber = port.map { $0.utf8.count <= 5 && (1...65_535).contains(Int($0) ?? 0) } ?? true
@@ -33,7 +33,7 @@ package struct ServerName: Hashable, Codable, Sendable {
     }
 
     /// The identity under which the server stands where people are stored; no account is called so.
-    package var id: AccountID { AccountID(network: .mastodon, value: reference) }
+    package var id: AccountID { AccountID(network: .usual, value: reference) }
 
     /// What a person types for the server.
     package var reference: String { "*@\(host)" }
@@ -49,7 +49,7 @@ package struct ServerName: Hashable, Codable, Sendable {
 
     /// The names of servers that cover an account, the narrowest first; empty where accounts have no hosts.
     package static func covering(_ account: AccountID) -> [ServerName] {
-        guard account.network == .mastodon, let at = account.value.lastIndex(of: "@"), !account.value.hasPrefix("*@")
+        guard account.network.traits.namesAreIdentities, let at = account.value.lastIndex(of: "@"), !account.value.hasPrefix("*@")
         else { return [] }
         return covering(HostName.canonical(account.value[account.value.index(after: at)...]))
     }
@@ -59,7 +59,7 @@ package struct ServerName: Hashable, Codable, Sendable {
         let labels = name.split(separator: ".")
         let hosts = labels.indices.map { labels[$0...].joined(separator: ".") }
         return ((port.map { port in hosts.map { "\($0):\(port)" } } ?? []) + hosts).compactMap {
-            ServerName(AccountID(network: .mastodon, value: "*@\($0)"))
+            ServerName(AccountID(network: .usual, value: "*@\($0)"))
         }
     }
 
@@ -67,18 +67,5 @@ package struct ServerName: Hashable, Codable, Sendable {
     private static func parts(_ host: String) -> (name: Substring, port: Substring?) {
         guard let colon = host.lastIndex(of: ":") else { return (host[...], nil) }
         return (host[..<colon], host[host.index(after: colon)...])
-    }
-}
-
-extension NetworkName {
-    /// Whether the names of people tell the server that they are on, for as long as they are called so.
-    ///
-    /// A handle of Bluesky may be moved to another domain at any time: the DID tells who somebody is, and nothing of a
-    /// domain.
-    package var namesTellServers: Bool {
-        switch self {
-        case .mastodon: true
-        case .x, .bluesky: false
-        }
     }
 }

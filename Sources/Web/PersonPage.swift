@@ -46,7 +46,8 @@ package struct PersonPage: Sendable {
     private func stance(_ account: PersonReport.KnownAccount) -> Markup {
         if account.isForgotten { return "forgotten: only that is kept, as a digest" }
         let reason = account.reason.map { ", by \($0)" } ?? ""
-        return "\((account.stance ?? "nothing") + reason)"
+        let server = account.onDenied.map { "; on the denied server \($0)" } ?? ""
+        return "\((account.stance ?? "nothing") + reason + server)"
     }
 
     private var deeds: [Markup] {

@@ -122,6 +122,80 @@ import Testing
         try await expect(other.all()) { $0.isEmpty }
     }
 
+    // MARK: Servers
+
+    private func server(_ name: String) throws -> ServerName { try #require(ServerName(reference: name)) }
+
+    private func ann(at host: String) -> AccountID { AccountID(network: .mastodon, value: "ann@\(host)") }
+
+    @Test func aDeniedServerCoversEverybodyOnItUntilThatIsLifted() async throws {
+        let far = try server("*@far.example")
+        #expect(try await people.deny(far, at: now))
+        #expect(try await !people.deny(far, at: now))
+        let asked = ["far.example", "a.far.example", "far.example:8443", "nofar.example", "example"].map(ann)
+        try await expect(
+            people.stances(of: asked),
+            equals: [asked[0]: .deny, asked[1]: .deny, asked[2]: .deny, asked[3]: .none, asked[4]: .none])
+        for person in asked { try await expect(people.stance(of: person), equals: people.stances(of: asked)[person]) }
+        try await expect(people.deniedServers(), equals: [far])
+        // A server is nobody.
+        try await expect(people.all()) { $0.isEmpty }
+        try await expect(people.known(on: .mastodon)) { $0.isEmpty }
+        #expect(try await people.lift(far))
+        #expect(try await !people.lift(far))
+        try await expect(people.stances(of: asked)) { $0.values.allSatisfy { $0 == .none } }
+    }
+
+    @Test(arguments: [true, false])
+    func aWordAboutAPersonGoesBeforeOneAboutTheirServer(isFirst: Bool) async throws {
+        let (pal, foe) = (ann(at: "far.example"), AccountID(network: .mastodon, value: "foe@far.example"))
+        func say() async throws {
+            try await people.set(.allow, for: pal, at: now)
+            try await people.set(.deny, for: foe, at: now)
+        }
+        if isFirst { try await say() }
+        _ = try await people.deny(server("*@far.example"), at: now)
+        if !isFirst { try await say() }
+        try await expect(people.stances(of: [pal, foe]), equals: [pal: .allow, foe: .deny])
+        try await people.set(.none, for: pal, at: now)
+        try await expect(people.stance(of: pal), equals: .deny)
+        _ = try await people.lift(server("*@far.example"))
+        try await expect(people.stances(of: [pal, foe]), equals: [pal: .none, foe: .deny])
+    }
+
+    @Test func whoeverIsLinkedToSomebodyOnADeniedServerIsDenied() async throws {
+        try await people.link(onX, ann(at: "far.example"))
+        _ = try await people.deny(server("*@far.example"), at: now)
+        try await expect(people.stances(of: [onX, onBluesky]), equals: [onX: .deny, onBluesky: .none])
+        try await expect(people.stance(of: ann(at: "far.example")), equals: .deny)
+        try await people.set(.allow, for: onX, at: now)
+        try await expect(people.stance(of: ann(at: "far.example")), equals: .allow)
+    }
+
+    @Test func serversAreDeniedByAMirror() async throws {
+        let other = People(storage: archive.storage, mirror: "other")
+        _ = try await people.deny(server("*@far.example"), at: now)
+        try await expect(other.stance(of: ann(at: "far.example")), equals: .none)
+        try await expect(other.deniedServers()) { $0.isEmpty }
+    }
+
+    @Test func manyPeopleOnManyServersAreAskedForAtOnce() async throws {
+        _ = try await people.deny(server("*@h7.example"), at: now)
+        _ = try await people.deny(server("*@deep.h8.example"), at: now)
+        let asked = (0..<1_200).map { AccountID(network: .mastodon, value: "p\($0)@sub.h\($0 % 10).example") }
+        let stances = try await people.stances(of: asked)
+        expect(asked) { $0.allSatisfy { (stances[$0] == .deny) == $0.value.hasSuffix("h7.example") } }
+    }
+
+    @Test func theKnownAreThoseMetAndThoseWhomTheHumanAnswered() async throws {
+        try await people.recordContact(ann(at: "far.example"), at: now)
+        try await archive.store([post("1", replyTo: aoi), post("2", replyTo: TestArchive.human)])
+        _ = try await people.deny(server("*@far.example"), at: now)
+        _ = try await people.forget([ann(at: "gone.example")], now: now)
+        try await expect(people.known(on: .mastodon), equals: [aoi, ann(at: "far.example")])
+        try await expect(people.known(on: .x)) { $0.isEmpty }
+    }
+
     // MARK: Forgetting
 
     @Test func ofWhoIsForgottenOnlyADigestIsLeft() async throws {

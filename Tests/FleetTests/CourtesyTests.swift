@@ -28,6 +28,21 @@ import Testing
         #expect(ledger.summary.favorites > 0)
     }
 
+    @Test func neverAnswersWhoIsOnADeniedServer() async throws {
+        let fixture = try await MirrorFixture.start(from: 8.5)
+        let server = try #require(ServerName.covering(Self.aoi).first)
+        _ = try await PeopleChanges(mirror: fixture.mirror).deny(server, now: fixture.clock.now)
+        try await fixture.live(until: 13.5)
+        let ledger = await fixture.sandbox.ledger
+        let decided = try await fixture.actions(.reply).filter { $0.target.map { server.covers($0.author) } ?? false }
+        expect(decided.filter { $0.reason == "denied" }.count) { $0 >= 3 }
+        expect(decided) { $0.allSatisfy { $0.state == .skipped } }
+        expect(ledger.notifications) {
+            !$0.contains { server.covers(AccountID(network: .mastodon, value: $0.recipient)) }
+        }
+        expect(ledger.favorites) { !$0.contains { server.covers(AccountID(network: .mastodon, value: $0.author)) } }
+    }
+
     @Test func asksAgainRightBeforeItSends() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
         // Nothing can be sent for hours, and by then somebody said no.
@@ -52,13 +67,15 @@ import Testing
         #expect(ledger.summary.replies > 0)
     }
 
-    /// One who was denied, one who is linked to them, one who was forgotten and one whom nothing is said of.
+    /// One who was denied, one who is linked to them, one who was forgotten, one whose server is denied and one whom
+    /// nothing is said of.
     @Test(arguments: Engine.allCases) func whoIsDeniedIsAskedForAsTheRequestLeaves(_ engine: Engine) async throws {
         let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
         let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
-        let people = ["denied", "linked", "gone", "other"].map {
-            AccountID(network: .mastodon, value: "\($0)@home.example")
-        }
+        let people = [
+            "denied@home.example", "linked@home.example", "gone@home.example", "ann@a.far.example",
+            "other@home.example",
+        ].map { AccountID(network: .mastodon, value: $0) }
         try await mirror.people.link(people[0], people[1])
         var claimed: [Action] = []
         for person in people {
@@ -69,6 +86,7 @@ import Testing
         }
         try await mirror.people.set(.deny, for: people[0], at: now)
         _ = try await mirror.people.forget([people[2]], now: now)
+        _ = try await mirror.people.deny(try #require(ServerName(reference: "*@far.example")), at: now)
         for action in claimed.dropLast() {
             let error = await #expect(throws: OutboxError.self) {
                 try await store.beginSending(action, lookUp: now + 60, deadline: .seconds(30), now: now)
@@ -76,7 +94,7 @@ import Testing
             #expect(error?.code == .denied)
         }
         try await expect(
-            store.beginSending(claimed[3], lookUp: now + 60, deadline: .seconds(30), now: now).state, equals: .sending)
+            store.beginSending(claimed[4], lookUp: now + 60, deadline: .seconds(30), now: now).state, equals: .sending)
     }
 
     // MARK: What was decided a while ago

@@ -1,3 +1,4 @@
+import Archive
 import Expectations
 import Foundation
 import Networks
@@ -218,6 +219,23 @@ import Testing
         }
         try await expect(codes(mirror), equals: [.everybodyDenied])
         try await mirror.storage.execute("UPDATE people SET stance = NULL WHERE account_id = \(people[0].value)")
+        try await expect(codes(mirror)) { $0.isEmpty }
+    }
+
+    /// As far as one of them goes, servers that are denied count like everybody on them.
+    @Test(arguments: Engine.allCases) func deniedServersCountForThoseOnThem(_ engine: Engine) async throws {
+        let mirror = try await working(engine)
+        let people = ["ann@far.example", "ben@a.far.example:8443"].map { AccountID(network: .mastodon, value: $0) }
+        for person in people { try await mirror.people.recordContact(person, at: clock.now) }
+        _ = try await mirror.people.deny(try #require(ServerName(reference: "*@a.far.example")), at: clock.now)
+        try await expect(codes(mirror)) { $0.isEmpty }
+        _ = try await mirror.people.deny(try #require(ServerName(reference: "*@far.example")), at: clock.now)
+        try await expect(codes(mirror), equals: [.everybodyDenied])
+        try await mirror.people.set(.allow, for: people[0], at: clock.now)
+        try await expect(codes(mirror)) { $0.isEmpty }
+        try await mirror.people.set(.none, for: people[0], at: clock.now)
+        try await mirror.people.recordContact(
+            AccountID(network: .mastodon, value: "eve@nofar.example"), at: clock.now)
         try await expect(codes(mirror)) { $0.isEmpty }
     }
 

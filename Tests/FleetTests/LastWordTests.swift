@@ -15,7 +15,7 @@ import Testing
 
     /// What a person may say while something is about to leave.
     enum Word: CaseIterable {
-        case pause, deny, forgetPerson, skip, never, forgetPost, mute
+        case pause, deny, denyServer, forgetPerson, skip, never, forgetPost, mute
     }
 
     /// A mirror with a post and an answer that are due now.
@@ -50,6 +50,10 @@ import Testing
         switch word {
         case .pause: try await mirror.table.pause(until: nil, reason: nil, now: mirror.clock.now)
         case .deny: try await mirror.people.set(.deny, for: Self.friend, reason: "operator", at: mirror.clock.now)
+        case .denyServer:
+            try await mirror.people.link(Self.friend, .mastodon("ann@a.far.example", localHost: ""))
+            _ = try await PeopleChanges(mirror: mirror).deny(
+                try #require(ServerName(reference: "*@far.example")), now: mirror.clock.now)
         case .forgetPerson: _ = try await mirror.forget(Self.friend, now: mirror.clock.now)
         case .skip: _ = try await changes.skip("#1", now: mirror.clock.now)
         case .never: _ = try await changes.never("thought", now: mirror.clock.now)
@@ -63,7 +67,7 @@ import Testing
     private func kind(forbiddenBy word: Word) -> [ActionKind] {
         switch word {
         case .pause, .mute: [.post, .reply]
-        case .deny, .forgetPerson: [.reply]
+        case .deny, .denyServer, .forgetPerson: [.reply]
         case .skip, .never, .forgetPost: [.post]
         }
     }

@@ -105,6 +105,94 @@ import Testing
         #expect(try await stage.withMirror { try await $0.people.all() }.isEmpty)
     }
 
+    // MARK: Servers
+
+    @Test(arguments: ["*@home.example", "@*@HOME.Example.", "mastodon:*@home.example", "*@example"])
+    func aServerIsDeniedAndLifted(name: String) async throws {
+        let settings = ["TIME_ZONE": "UTC"]
+        let trained = try await stage.run(
+            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20))
+        try #require(trained.status == 0)
+        let server = try #require(ServerName(reference: name)).reference
+        let ending = try await stage.run("people", "deny", name, environment: settings)
+        #expect(ending.status == 0)
+        expect(ending.output) {
+            $0.hasPrefix("left alone from now on: everybody on \(server)\n")
+                && $0.contains("unlearned: 20 posts of theirs\n")
+        }
+        try await expect(stage.withMirror(settings) { try await $0.favorites().status().seen }, equals: 0)
+        try await expect(stage.run("people", "deny", name).output) { $0.hasPrefix("left alone already") }
+        try await expect(stage.run("people", "list").output) { $0.contains("\(server)  everybody on it is left alone") }
+        try await expect(stage.run("people", "list", "--json").output) { $0.contains(#""server" : "\#(server)""#) }
+        // Nothing is learned of them again.
+        let again = try await stage.run(
+            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20))
+        #expect(again.status == 0)
+        try await expect(stage.withMirror(settings) { try await $0.favorites().status().seen }, equals: 0)
+        try await expect(stage.run("people", "allow", name).output, equals: "no longer denied: \(server)\n")
+        try await expect(
+            stage.run("people", "allow", name).output, equals: "nothing to do: \(server) was not denied\n")
+    }
+
+    @Test func whoDeniesAServerIsToldWhomThatMeets() async throws {
+        let nobody = try await stage.run("people", "deny", "*@social.example")
+        #expect(nobody.output.contains("nobody known is on it"))
+        #expect(!nobody.output.contains("known people"))
+        for (word, name) in [
+            ("allow", "pal@social.example"), ("deny", "foe@a.social.example"), ("deny", "ann@home.example"),
+        ] {
+            try await expect(stage.run("people", word, name).status, equals: 0)
+        }
+        let told = try await stage.run("people", "deny", "*@social.example")
+        #expect(told.output.contains("known people on it: 2\n"))
+        #expect(told.output.contains("not left alone, for they were allowed: pal@social.example\n"))
+        struct Change: Decodable, Equatable {
+            var schema = "mirror-bot/server-change/1"
+            var server = "*@a.social.example"
+            var stance: String?
+            var isNew = true
+            var below = ["*@social.example"]
+            var known = 1
+            var allowed: [String] = []
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let denied = try await stage.run("people", "deny", "*@a.social.example", "--json")
+        try expect(decoder.decode(Change.self, from: Data(denied.output.utf8)), equals: Change(stance: "deny"))
+        let lifted = try await stage.run("people", "allow", "*@a.social.example", "--json")
+        try expect(decoder.decode(Change.self, from: Data(lifted.output.utf8)), equals: Change(stance: "deny"))
+        let person = try await stage.run("people", "allow", "new@a.social.example")
+        #expect(person.output.contains("this goes before the denial of *@social.example"))
+    }
+
+    @Test(arguments: ["*", "*@*", "*.home.example", "a*@home.example", "*@"])
+    func whatIsNoServerIsRefused(name: String) async throws {
+        let ending = try await stage.run("people", "deny", name)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("is no server; expected *@host"))
+        #expect(try await stage.withMirror { try await $0.people.deniedServers() }.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["link", "*@home.example", "x:1"], ["unlink", "*@home.example"], ["forget", "*@home.example", "--yes"],
+        ["report", "*@home.example"],
+    ])
+    func onlyWhoIsDeniedMayBeAServer(words: [String]) async throws {
+        let ending = try await stage.run(words: ["people"] + words)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("is a server"))
+    }
+
+    /// There a DID decides who somebody is, and a handle moves from domain to domain.
+    @Test(arguments: ["*.home.example", "@*.home.example", "*@home.example", "*@bsky.social"])
+    func noDomainIsDeniedOnBluesky(name: String) async throws {
+        let settings = ["HUMAN_NETWORK": "bluesky", "BOT_NETWORK": "bluesky"]
+        let ending = try await stage.run("people", "deny", name, environment: settings)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("no server or domain can be denied on Bluesky"))
+        #expect(try await stage.withMirror(settings) { try await $0.people.deniedServers() }.isEmpty)
+    }
+
     private func trainOnX() async throws {
         let path = try Fixture.xArchive(in: stage.folder)
         let ending = try await stage.run(

@@ -11,7 +11,12 @@ struct PeopleCommand: AsyncParsableCommand {
         abstract: "Say who is who on another network, and who may be answered.",
         discussion: """
             An account is written as user@host for Mastodon, x:12345 for X (the number, or a screen name that is known \
-            here) and did:plc:… for Bluesky; "people list" shows those that the human answered most.
+            here) and did:plc:… for Bluesky; "people list" shows those that the human answered most. "*@host" is \
+            everybody on a Mastodon-compatible server and on those below it, for "people deny" and "people allow".
+
+              mirror-bot people deny pal@social.example
+              mirror-bot people deny '*@social.example'
+              mirror-bot people allow '*@social.example'
             """,
         subcommands: [
             PeopleListCommand.self, PeopleLinkCommand.self, PeopleUnlinkCommand.self, PeopleAllowCommand.self,
@@ -41,20 +46,42 @@ struct PeopleListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { mirror in
-            let lines = try await PeopleList(mirror: mirror, limit: limit).lines()
-            if json { return try JSONOutput.print(PeopleList.Report(people: lines)) }
-            guard !lines.isEmpty else { return print("nobody yet: the archive holds no replies") }
-            let width = lines.map { Printable.width($0.shown) }.max() ?? 0
-            for line in lines {
-                let notes = [
-                    line.handle.map { "@\($0)" }, line.replies > 0 ? "\(line.replies) replies" : nil, line.stance,
-                    line.sameAs.isEmpty ? nil : "same as \(line.sameAs.joined(separator: ", "))",
-                ]
+            let list = try await PeopleChanges(mirror: mirror).list(limit: limit)
+            if json { return try JSONOutput.print(list) }
+            guard !list.people.isEmpty || !list.servers.isEmpty else {
+                return print("nobody yet: the archive holds no replies")
+            }
+            let rows = list.servers.map(\.row) + list.people.map(\.row)
+            let width = rows.map { Printable.width($0.name) }.max() ?? 0
+            for (name, notes) in rows {
                 print(
-                    Printable.padded(Printable.line(line.shown), to: width) + "  "
+                    Printable.padded(Printable.line(name), to: width) + "  "
                         + Printable.line(notes.compactMap(\.self).joined(separator: ", ")))
             }
         }
+    }
+}
+
+extension PeopleList.Line {
+    /// The account with the letters that its host's name has, and what there is to say of it.
+    fileprivate var row: (name: String, notes: [String?]) {
+        (
+            AccountID(reference: account, localHost: nil)?.shown ?? account,
+            [
+                handle.map { "@\($0)" }, replies > 0 ? "\(replies) replies" : nil, stance,
+                onDenied.map { "left alone with \($0)" },
+                sameAs.isEmpty ? nil : "same as \(sameAs.joined(separator: ", "))",
+            ]
+        )
+    }
+}
+
+extension PeopleList.Server {
+    fileprivate var row: (name: String, notes: [String?]) {
+        (
+            ServerName(reference: server)?.shown ?? server,
+            ["everybody on it is left alone", "\(known) known"]
+        )
     }
 }
 
@@ -80,7 +107,7 @@ struct PeopleLinkCommand: AsyncParsableCommand {
             if try await mirror.people.stance(of: accounts[0]) == .deny {
                 try await mirror.forgetLearning(of: accounts[0], now: mirror.clock.now)
             }
-            if json { return try await PersonChange.print(accounts[0], mirror) }
+            if json { return try JSONOutput.print(await PeopleChanges(mirror: mirror).change(of: accounts[0])) }
             print("one person: \(all.map { Printable.line($0.shown) }.joined(separator: ", "))")
         }
     }
@@ -100,11 +127,11 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
         try await options.withMirror { mirror in
             let id = try await PeopleBook(mirror: mirror).account(account)
             guard try await mirror.people.linked(to: id).count > 1 else {
-                if json { return try await PersonChange.print(id, mirror) }
+                if json { return try JSONOutput.print(await PeopleChanges(mirror: mirror).change(of: id)) }
                 return print("nothing to do: \(Printable.line(id.shown)) was linked to nobody")
             }
             try await mirror.people.unlink(id)
-            if json { return try await PersonChange.print(id, mirror) }
+            if json { return try JSONOutput.print(await PeopleChanges(mirror: mirror).change(of: id)) }
             print("on its own: \(Printable.line(id.shown))")
         }
     }
@@ -114,14 +141,18 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
 struct PeopleAllowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow",
-        abstract: "Note that somebody agreed, also to automatic favorites on Bluesky.")
+        abstract: "Note that somebody agreed, also to automatic favorites on Bluesky.",
+        discussion: """
+            With *@host the denial of that server is lifted. Somebody who is allowed is not left alone with a server that \
+            is denied.
+            """)
 
     @OptionGroup var options: MirrorOptions
-    @Argument(help: "The account.") var account: String
+    @Argument(help: "The account, or *@host.") var account: String
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        try await PeopleBook.note(.allow, account, options, json: json)
+        try await options.note(.allow, account, json: json)
     }
 }
 
@@ -129,14 +160,15 @@ struct PeopleAllowCommand: AsyncParsableCommand {
 struct PeopleDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deny",
-        abstract: "Never answer, favorite or learn from somebody, and unlearn what was learned from them.")
+        abstract: "Never answer, favorite or learn from somebody, and unlearn what was learned from them.",
+        discussion: "With *@host everybody on that server, and on those below it, but for people who are allowed.")
 
     @OptionGroup var options: MirrorOptions
-    @Argument(help: "The account.") var account: String
+    @Argument(help: "The account, or *@host.") var account: String
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        try await PeopleBook.note(.deny, account, options, json: json)
+        try await options.note(.deny, account, json: json)
     }
 }
 
@@ -170,6 +202,10 @@ struct PeopleBook {
     ///
     /// - Throws: `ValidationError` for what is no account, or a screen name that nobody here has.
     func account(_ text: String) throws -> AccountID {
+        if ServerName(reference: text) != nil {
+            throw ValidationError(
+                "\"\(Printable.line(text, columns: 60))\" is a server; only people deny and people allow take one")
+        }
         guard let id = AccountID(reference: text, localHost: localHost) else {
             throw ValidationError(
                 "\"\(Printable.line(text, columns: 60))\" is no account; expected user@host, x:12345 or did:plc:…")
@@ -183,101 +219,72 @@ struct PeopleBook {
         }
         return named.id
     }
+}
 
-    /// Whether the mirror knows anything of somebody: as a person, or because the human answered them.
-    func hasMet(_ id: AccountID, _ mirror: HumanMirror) async throws -> Bool {
-        if known.contains(where: { $0.id == id }) { return true }
-        return try await !mirror.archive.replies(to: id).isEmpty
+extension MirrorOptions {
+    /// Records what a person says of an account or a server, and tells what holds now.
+    fileprivate func note(_ stance: People.Stance, _ text: String, json: Bool) async throws {
+        try await withMirror(making: .database) { mirror in
+            let changes = PeopleChanges(mirror: mirror)
+            if text.contains("*") {
+                let change = try await said(stance, ofServer: text, changes, now: mirror.clock.now)
+                return try json ? JSONOutput.print(change) : change.lines(after: stance).forEach { print($0) }
+            }
+            let id = try await PeopleBook(mirror: mirror).account(text)
+            let change = try await changes.say(stance, of: id, now: mirror.clock.now)
+            try json ? JSONOutput.print(change) : change.lines(after: stance).forEach { print($0) }
+        }
     }
 
-    static func note(
-        _ stance: People.Stance, _ text: String, _ options: MirrorOptions, json: Bool
-    ) async throws {
-        try await options.withMirror(making: .database) { mirror in
-            let book = try await PeopleBook(mirror: mirror)
-            let id = try book.account(text)
-            if stance == .allow, try await mirror.people.readmit(id), !json {
-                print("no longer forgotten: \(Printable.line(id.shown))")
-            }
-            try await mirror.people.set(stance, for: id, reason: "operator", at: mirror.clock.now)
-            let unlearned = stance == .deny ? try await mirror.forgetLearning(of: id, now: mirror.clock.now) : 0
-            let left = stance == .deny ? try await mirror.leaving(for: [id]) : []
-            if json { return try await PersonChange.print(id, mirror, unlearned: unlearned, left: left) }
-            print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.shown))")
-            if stance == .deny, unlearned == 0, try await !book.hasMet(id, mirror) {
-                print(
-                    "nobody called so was met yet: if they have written to the bot, compare with mirror-bot people list"
-                )
-            }
-            if unlearned > 0 { print("unlearned: \(unlearned) \(unlearned == 1 ? "post" : "posts") of theirs") }
-            for action in left { print(action.line) }
+    private func said(
+        _ stance: People.Stance, ofServer text: String, _ changes: PeopleChanges, now: Date
+    ) async throws -> ServerChange {
+        do {
+            guard let server = ServerName(reference: text) else { throw changes.obstacle(to: text) }
+            return try await stance == .deny ? changes.deny(server, now: now) : changes.lift(server)
+        } catch let error as PlanChanges.Obstacle {
+            throw ValidationError(Printable.line(error.description))
         }
     }
 }
 
-/// What is said of somebody after a change, for programs.
-private struct PersonChange: Encodable {
-    let schema = "mirror-bot/person-change/1"
-    let account: String
-    /// Nil where nothing is said.
-    let stance: String?
-    let sameAs: [String]
-    let unlearned: Int
-    /// The actions for this person whose requests were under way.
-    let left: [LeftAction]
-
-    static func print(
-        _ id: AccountID, _ mirror: HumanMirror, unlearned: Int = 0, left: [LeftAction] = []
-    ) async throws {
-        let stance = try await mirror.people.stance(of: id)
-        let same = try await mirror.people.linked(to: id).filter { $0 != id }.map(\.reference)
-        try JSONOutput.print(
-            PersonChange(
-                account: id.reference, stance: stance == .none ? nil : stance.rawValue, sameAs: same,
-                unlearned: unlearned, left: left))
+extension PersonChange {
+    fileprivate func lines(after said: People.Stance) -> [String] {
+        let id = AccountID(reference: account, localHost: nil)?.shown ?? account
+        let shown = Printable.line(handle.map { "@\($0) (\(id))" } ?? id)
+        var lines = wasForgotten ? ["no longer forgotten: \(shown)"] : []
+        lines.append("\(said == .deny ? "left alone from now on" : "allowed"): \(shown)")
+        if said == .allow, let onDenied { lines.append("this goes before the denial of \(Printable.line(onDenied))") }
+        if said == .deny, unlearned == 0, !isKnown {
+            lines.append(
+                "nobody called so was met yet: if they have written to the bot, compare with mirror-bot people list")
+        }
+        return lines + unlearnedLine(unlearned) + left.map(\.line)
     }
 }
 
-/// Whom the human answered, and of whom something was said.
-private struct PeopleList {
-    /// The answer for programs.
-    struct Report: Encodable {
-        let schema = "mirror-bot/people/1"
-        let people: [Line]
-    }
-
-    struct Line: Encodable {
-        let account: String
-        let handle: String?
-        let replies: Int
-        let stance: String?
-        let sameAs: [String]
-
-        /// The account with the letters that its host's name has.
-        var shown: String { AccountID(reference: account, localHost: nil)?.shown ?? account }
-    }
-
-    let mirror: HumanMirror
-    let limit: Int
-
-    func lines() async throws -> [Line] {
-        let answered = try await mirror.archive.repliedAuthors(limit: limit)
-        let known = try await mirror.people.all().filter { !$0.isForgotten }
-        let byID = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let noted = known.filter { $0.stance != .none || $0.link != nil }.map(\.id)
-        let others = noted.filter { id in !answered.contains { $0.author == id } }
-        let replies = Dictionary(answered.map { ($0.author, $0.replies) }, uniquingKeysWith: { first, _ in first })
-        var names: [AccountID: String] = [:]
-        for id in answered.map(\.author) + others where byID[id]?.handle == nil {
-            names[id] = try await mirror.archive.nameInAnswers(to: id)
+extension ServerChange {
+    fileprivate func lines(after said: People.Stance) -> [String] {
+        let shown = Printable.line(ServerName(reference: server)?.shown ?? server)
+        guard said == .deny else {
+            let above = below.map { Printable.line($0) }.joined(separator: ", ")
+            return [isNew ? "no longer denied: \(shown)" : "nothing to do: \(shown) was not denied"]
+                + (below.isEmpty ? [] : ["it stays denied by \(above)"])
         }
-        return (answered.map(\.author) + others).map { id in
-            let person = byID[id]
-            let same = person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
-            return Line(
-                account: id.reference, handle: person?.handle ?? names[id], replies: replies[id] ?? 0,
-                stance: person.flatMap { $0.stance == .none ? nil : $0.stance.rawValue },
-                sameAs: same.map(\.id.reference))
+        var lines = ["left alone \(isNew ? "from now on" : "already"): everybody on \(shown)"]
+        if known > 0 {
+            lines.append("known people on it: \(known)")
+        } else if unlearned == 0 {
+            lines.append("nobody known is on it: compare the host with those of mirror-bot people list")
         }
+        if !allowed.isEmpty {
+            let names = allowed.map { Printable.line($0) }.joined(separator: ", ")
+            lines.append("not left alone, for they were allowed: \(names)")
+        }
+        return lines + unlearnedLine(unlearned) + left.map(\.line)
     }
+}
+
+private func unlearnedLine(_ number: Int) -> [String] {
+    number > 0 ? ["unlearned: \(number) \(number == 1 ? "post" : "posts") of theirs"] : []
 }

@@ -124,7 +124,9 @@ private struct PersonView {
             let notes = [
                 account.handle.map { "@\($0)" },
                 account.isForgotten ? "forgotten: only that is kept, as a digest" : account.stance,
-                account.reason.map { "by \($0)" }, account.lastContact.map { "last answered \(time($0))" },
+                account.reason.map { "by \($0)" },
+                account.onDenied.map { "on the denied server \($0)" },
+                account.lastContact.map { "last answered \(time($0))" },
             ].compactMap(\.self)
             return Printable.line(([account.account] + notes).joined(separator: ", "))
         }

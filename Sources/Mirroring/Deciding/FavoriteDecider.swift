@@ -193,7 +193,7 @@ extension ObservedPost {
     /// The post as what an action is about.
     var target: Action.Target {
         let name = author.handle.filter { $0 != "\0" }
-        let isName = author.id.network.namesTellServers || name.isEmpty || name.utf8.count > 300
+        let isName = author.id.network.traits.namesAreIdentities || name.isEmpty || name.utf8.count > 300
         return Action.Target(post: post.id.value, author: author.id, address: address, name: isName ? nil : name)
     }
 

@@ -14,6 +14,8 @@ package struct PersonReport: Codable, Sendable {
         /// What they or the operator said about being answered; nil if nothing.
         package var stance: String?
         package var reason: String?
+        /// The denied server that the account is on, or one above it; `stance` goes before that.
+        package var onDenied: String?
         package var lastContact: Date?
         /// Nothing but that is kept.
         package var isForgotten: Bool
@@ -70,14 +72,17 @@ extension PersonReport {
     package init(on person: AccountID, in mirror: HumanMirror, zone: TimeZone, now: Date) async throws {
         let ids = try await mirror.people.linked(to: person)
         let gone = try await mirror.people.forgotten(among: ids)
+        let servers = try await mirror.people.deniedServers()
+        let handles = try await mirror.handles(of: ids.filter { !$0.network.traits.namesAreIdentities })
         (self.mirror, made, timeZone) = (mirror.name, now, zone.name)
         (accounts, mentions, learned) = ([], [], [])
         for id in ids {
             let known = try await mirror.people.person(id)
             accounts.append(
                 KnownAccount(
-                    account: id.reference, handle: known?.handle,
+                    account: id.reference, handle: known?.handle ?? handles[id],
                     stance: known.flatMap { $0.stance == .none ? nil : $0.stance.rawValue }, reason: known?.reason,
+                    onDenied: ServerName.covering(id).first(where: servers.contains)?.reference,
                     lastContact: known?.lastContact, isForgotten: gone.contains(id)))
             mentions += try await mirror.people.posts(about: id).map {
                 Mention(

@@ -285,7 +285,7 @@ package struct StatsReporter: Sendable {
             """
             SELECT (SELECT COUNT(*) FROM examples WHERE mirror = \(name)) AS examples,
                 (SELECT COUNT(*) FROM actions WHERE mirror = \(name)) AS actions,
-                (SELECT COUNT(*) FROM people WHERE mirror = \(name)) AS people,
+                \(People.number(of: name)) AS people,
                 (SELECT COUNT(*) FROM feed_items WHERE mirror = \(name)) AS items,
                 (SELECT COUNT(*) FROM credentials WHERE mirror = \(name)) AS logins
             """)
