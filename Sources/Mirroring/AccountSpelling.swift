@@ -1,6 +1,23 @@
 import Posts
 package import Storage
 
+/// What came of bringing a database's tables up to date.
+package struct TablesUpdate: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/migrate/1"
+    /// Which database; without a password.
+    package let database: String
+    /// The ids of the steps that were applied now, in their order.
+    package let applied: [String]
+
+    /// Opens a database and applies what is missing of its tables.
+    ///
+    /// - Throws: The store's error.
+    package init(of location: StorageLocation) async throws {
+        database = "\(location)"
+        applied = try await Storage.open(location).closing { try await AccountSpelling.migrate($0) }
+    }
+}
+
 /// Brings the names of Mastodon accounts that earlier versions stored into their one form.
 ///
 /// Until step 0025 a host stood as whoever named it had spelled it, so that one person could be two.

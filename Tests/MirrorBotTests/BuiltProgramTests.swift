@@ -1,4 +1,5 @@
 import ArgumentParser
+import Expectations
 import Foundation
 import Mirroring
 import Testing
@@ -111,6 +112,31 @@ import Testing
         let ending = try await stage.spawn(Self.words(words))
         #expect(ending.status == status, "\(ending.output)\(ending.error)")
         #expect(!ending.output.isEmpty || !ending.error.isEmpty || words.contains("--html"))
+    }
+
+    /// The calls that succeed and may be asked for JSON.
+    private static let answering = calls.filter { $0.status == 0 && !withoutJSON.contains($0.command) }
+    /// Commands that show their help, or what a person reads.
+    private static let withoutJSON = ["evaluate", "people", "run", "train"]
+
+    /// A program that reads standard output finds one document there, and nothing else.
+    @Test(arguments: answering)
+    func aCallForJSONPrintsOneDocument(_ command: String, _ words: String, _: Int32) async throws {
+        let stage = try await Self.stage()
+        try Self.posts.write(toFile: stage.workingFolder + "/posts.jsonl", atomically: false, encoding: .utf8)
+        let ending = try await stage.spawn(
+            Self.words(words.replacing("--html page.html", with: "")) + ["--json"])
+        #expect(ending.status == 0, "\(ending.output)\(ending.error)")
+        let document = try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any]
+        let schema = try #require(document?["schema"] as? String, "\(ending.output)")
+        expect(schema) { $0.wholeMatch(of: /mirror-bot\/[a-z-]+\/[0-9]+/) != nil }
+    }
+
+    @Test(arguments: withoutJSON) func onlyHelpIsNoJSON(_ command: String) async throws {
+        let call = try #require(Self.calls.first { $0.command == command })
+        let ending = try await Self.stage().spawn(Self.words(call.words) + ["--json"])
+        #expect(ending.status == 64)
+        #expect(ending.output.isEmpty)
     }
 
     /// Their lines may break at other places, where the tests have a terminal.

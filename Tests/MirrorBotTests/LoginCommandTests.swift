@@ -25,6 +25,37 @@ import Transport
         await sandbox.stop()
     }
 
+    /// Questions, warnings and the next step go elsewhere, so that one document is left.
+    @Test(arguments: [true, false]) func aLoginIsToldToPrograms(isPrinted: Bool) async throws {
+        struct Answer: Decodable {
+            struct Variable: Decodable { let name, value: String }
+            let schema, mirror, role, network, account, handle: String
+            let isKept: Bool
+            let variables: [Variable]
+            let warnings: [String]
+        }
+        let sandbox = try await Sandbox.live()
+        let flags = ["--server", sandbox.url, "--json"] + (isPrinted ? ["--print"] : [])
+        let ending = try await logIn("mastodon", .bot, at: sandbox, flags)
+        #expect(ending.status == 0, "\(ending.error)")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let answer = try decoder.decode(Answer.self, from: Data(ending.output.utf8))
+        #expect(answer.schema == "mirror-bot/login/1")
+        #expect(answer.handle == sandbox.world.botHandle)
+        #expect(answer.role == "bot" && answer.network == "mastodon" && answer.mirror == "default")
+        #expect(answer.isKept == !isPrinted)
+        #expect(answer.variables.map(\.name).contains("BOT_ACCESS_TOKEN") == isPrinted)
+        if !isPrinted {
+            let out = try await stage.run("logout", "--as", "bot", "--json")
+            #expect(out.output.contains(#""was_kept" : true"#))
+            try await expect(stage.run("logout", "--as", "bot", "--json").output) {
+                $0.contains(#""was_kept" : false"#)
+            }
+        }
+        await sandbox.stop()
+    }
+
     @Test func xGivesAPIN() async throws {
         let sandbox = try await Sandbox.live()
         let keys = sandbox.xKeys(.bot)

@@ -46,7 +46,14 @@ import Testing
     /// Keys that a person or a network chose are no keys of ours, and there are none.
     @Test(arguments: [
         (["status"], "status/2"), (["plan"], "plan/2"), (["score"], "score/1"), (["suggestions"], "suggestions/1"),
-        (["people", "list"], "people/1"), (["config"], "config/1"),
+        (["people", "list"], "people/1"), (["config"], "config/1"), (["migrate"], "migrate/1"),
+        (["backup", "copy.sqlite"], "backup/1"), (["report"], "report/1"), (["logout", "--as", "bot"], "logout/1"),
+        (["train", "scheduler", "--from", "posts.jsonl"], "train-scheduler/1"),
+        (["train", "classifier", "--from", "posts.jsonl"], "train-classifier/1"),
+        (["train", "scheduler", "--if-possible"], "train-waits/1"), (["train", "clear", "--yes"], "train-clear/1"),
+        (["forget", "--word", "rain", "--yes"], "forget/1"), (["forget", "list"], "forget-list/1"),
+        (["zones"], "zones/1"), (["zones", "add", "Asia/Seoul", "--to", "2019-02-28"], "zones-change/1"),
+        (["people", "deny", "*@far.example"], "server-change/1"), (["people", "deny", "x:1"], "person-change/1"),
         (["evaluate", "scheduler", "--from", "posts.jsonl"], "evaluate-scheduler/1"),
         (["evaluate", "classifier", "--prequential", "--test", "posts.jsonl"], "evaluate-classifier/1"),
     ])

@@ -15,6 +15,23 @@ import Testing
 
     private static let other = Account(id: .mastodon("old@gone.example", localHost: ""), handle: "old@gone.example")
 
+    @Test func aBindingIsToldToPrograms() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        try await stage.withMirror(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
+        let told = try await stage.run("rebind", "--yes", "--json", environment: settings)
+        #expect(told.status == 0, "\(told.error)")
+        let document = try JSONSerialization.jsonObject(with: Data(told.output.utf8)) as? [String: Any]
+        #expect(document?["schema"] as? String == "mirror-bot/rebind/1")
+        let accounts = try #require(document?["accounts"] as? [[String: String]])
+        let now = try await stage.withMirror(settings) { try await $0.table.record().bot?.reference }
+        #expect(accounts == [["role": "bot", "before": "old@gone.example", "now": now ?? ""]])
+        let again = try await stage.run("rebind", "--yes", "--json", environment: settings)
+        #expect(again.status == 0)
+        #expect(again.output.contains(#""schema" : "mirror-bot/rebind/1""#))
+        await sandbox.stop()
+    }
+
     @Test func asksAndBindsAnew() async throws {
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
@@ -28,6 +45,11 @@ import Testing
         #expect(asked.error.contains("bot: bound to old@gone.example; the credentials open "))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
         try await expect(stage.withMirror(settings) { try await $0.table.record().bot }, equals: Self.other.id)
+
+        // A program is asked as well, and nothing stands where it looks for an answer.
+        let unanswered = try await stage.run("rebind", "--json", environment: settings)
+        #expect(unanswered.status == 64)
+        #expect(unanswered.output.isEmpty)
 
         let terminal = try PseudoTerminal()
         let program = try stage.start(

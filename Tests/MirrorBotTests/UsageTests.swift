@@ -38,19 +38,23 @@ import Testing
     private static let shared = "--mirror --time-zone --home --log-level --log-format"
     private static let flags: [(String, String)] = [
         ("demo", "--from --days --seed --time-zone --json"),
-        ("train scheduler", "\(shared) --from --again --if-possible"),
-        ("train classifier", "\(shared) --from --limit --again --if-possible"),
-        ("train clear", "\(shared) --yes -y"),
+        ("train scheduler", "\(shared) --from --again --if-possible --json"),
+        ("train classifier", "\(shared) --from --limit --again --if-possible --json"),
+        ("train clear", "\(shared) --yes -y --json"),
+        ("login", "\(shared) --as --print --json"),
+        ("logout", "\(shared) --as --json"),
+        ("backup", "\(shared) --json"),
+        ("rebind", "\(shared) --role --yes -y --json"),
         ("plan show", "\(shared) --date --json"),
         ("run", "\(shared) --dry-run -d --once"),
         ("status", "\(shared) --json"),
         ("explain", "\(shared) --text --author --json"),
         ("stats", "\(shared) --json --svg --force"),
-        ("report", "\(shared) --html --force"),
+        ("report", "\(shared) --html --json --force"),
         ("score", "\(shared) --json"),
         ("evaluate scheduler", "--events --from --time-zone --json"),
         ("config", "\(shared) --json"),
-        ("migrate", shared),
+        ("migrate", "\(shared) --json"),
     ]
 
     @Test(arguments: [["dmeo"], ["plan", "extra"], ["train", "all"], ["run", "--onec"], ["status", "--json", "-q"]])

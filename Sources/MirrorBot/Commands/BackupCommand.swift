@@ -18,6 +18,7 @@ struct BackupCommand: AsyncParsableCommand {
     @Argument(help: "The file to make; it must not exist yet.")
     var file: String
 
+    @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func validate() throws {
@@ -31,9 +32,10 @@ struct BackupCommand: AsyncParsableCommand {
                 .usage, "\(Printable.line(file)) exists already, and is not overwritten; name another file")
         }
         try await options.withMirror(readsAccounts: false, looksOnly: true, opening: Self.open) { mirror in
-            try await mirror.storage.backup(to: path)
+            let backup = try await mirror.backUp(to: path)
+            if output.json { return try JSONOutput.print(backup) }
             print("copied the database to \(Printable.line(file))")
-            if let key = mirror.vault.keyPlace {
+            if let key = backup.key {
                 print("keep \(Printable.line(key)) too, at another place: nothing else opens the logins in the copy")
             }
         }

@@ -107,27 +107,22 @@ struct ForgetTextCommand: AsyncParsableCommand {
     }
 
     private func show(_ subject: Forgetting.Subject, _ outcome: Forgetting.Outcome, _ zone: TimeZone) throws {
-        let slots = outcome.changed.filter { $0.kind == .post }.map { ChangedSlot($0, in: zone) }
-        let replies = outcome.changed.count - slots.count
-        if output.json {
-            return try JSONOutput.print(
-                ForgetReport(
-                    isNew: outcome.isNew, removed: outcome.removed, slots: slots, repliesLeftOut: replies,
-                    left: outcome.left.map(LeftAction.init)))
-        }
+        let report = ForgetReport(outcome, in: zone)
+        if output.json { return try JSONOutput.print(report) }
         let what: String
         switch subject {
         case .post(let post): what = "forgotten: \(Printable.line(post.text, columns: 60))"
         case .gonePost: what = "that was forgotten already"
         case .muted(let kind, let value):
-            let done = outcome.isNew ? "muted" : "that was muted already"
+            let done = report.isNew ? "muted" : "that was muted already"
             what = "\(done): \(shownMute(kind, value))"
         }
         print(what)
-        if case .muted("word", _) = subject { print("removed: \(posts(outcome.removed))") }
-        for slot in slots { print(slot.line) }
+        if case .muted("word", _) = subject { print("removed: \(posts(report.removed))") }
+        for slot in report.slots { print(slot.line) }
+        let replies = report.repliesLeftOut
         if replies > 0 { print("\(replies) planned \(replies == 1 ? "reply is" : "replies are") left out") }
-        for action in outcome.left { print(LeftAction(action).line) }
+        for action in report.left { print(action.line) }
     }
 
     private func posts(_ number: Int) -> String { number == 1 ? "1 post" : "\(number) posts" }
@@ -158,24 +153,4 @@ struct ForgetListCommand: AsyncParsableCommand {
 /// What is muted or forgotten as a person reads it.
 private func shownMute(_ kind: String, _ value: String) -> String {
     Printable.line(kind == "span" ? value.replacingOccurrences(of: "/", with: " to ") : value)
-}
-
-private struct ForgetReport: Encodable {
-    let schema = "mirror-bot/forget/1"
-    let isNew: Bool
-    let removed: Int
-    let slots: [ChangedSlot]
-    let repliesLeftOut: Int
-    /// Posts and replies that were leaving at that moment.
-    let left: [LeftAction]
-}
-
-private struct ForgetUndoReport: Encodable {
-    let schema = "mirror-bot/forget-undo/1"
-    let isUndone: Bool
-}
-
-private struct ForgetList: Encodable {
-    let schema = "mirror-bot/forget-list/1"
-    let forgotten: [Forgotten]
 }

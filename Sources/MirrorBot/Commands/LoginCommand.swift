@@ -40,6 +40,7 @@ struct LoginCommand: AsyncParsableCommand {
     @Flag(help: "Print the variables to set, and keep nothing.")
     var print = false
 
+    @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
@@ -59,19 +60,24 @@ struct LoginCommand: AsyncParsableCommand {
         let network = try mirror.network(for: account, sessions: session)
         let verified = try await network.verifyAccount()
         try await mirror.bind(verified, openedBy: account, now: mirror.clock.now)
-        for warning in login.warnings + warnings(verified, network, account, mirror.configuration) {
-            StandardError.write("warning: \(Printable.lines(warning))\n")
-        }
-        let name = "@\(Printable.line(verified.handle)) on \(account.network.displayName)"
-        if print {
-            for variable in account.variables { show("\(variable.name)=\(variable.value.reveal())") }
-            StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
-        } else {
+        let outcome = LoggedIn(
+            verified, openedBy: account, mirror: mirror.name, isKept: !print,
+            warnings: login.warnings + warnings(verified, network, account, mirror.configuration))
+        for warning in outcome.warnings { StandardError.write("warning: \(Printable.lines(warning))\n") }
+        if outcome.isKept {
             try await mirror.vault.store(
                 StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
-            show("the \(role.rawValue) of mirror \(mirror.name) is \(name)")
-            await NextStep.print(for: try await mirror.withCurrentSettings())
         }
+        try tell(outcome)
+        if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
+    }
+
+    private func tell(_ outcome: LoggedIn) throws {
+        if output.json { return try JSONOutput.print(outcome) }
+        let name = "@\(Printable.line(outcome.handle)) on \(outcome.network.displayName)"
+        guard !outcome.isKept else { return show("the \(role.rawValue) of mirror \(outcome.mirror) is \(name)") }
+        for variable in outcome.variables { show("\(variable.name)=\(variable.value)") }
+        StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
     }
 
     /// The flag `print` hides the function of that name.
@@ -121,13 +127,15 @@ struct LogoutCommand: AsyncParsableCommand {
         name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"), transform: RoleArgument.role)
     var role: AccountRole
 
+    @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
         try await options.withMirror(readsAccounts: false) { mirror in
-            guard try await mirror.vault.remove(role) else {
-                return print(
-                    "nothing to do: mirror \(mirror.name) keeps no login of the \(role.rawValue)")
+            let outcome = try await mirror.logOut(role)
+            if output.json { return try JSONOutput.print(outcome) }
+            guard outcome.wasKept else {
+                return print("nothing to do: mirror \(outcome.mirror) keeps no login of the \(role.rawValue)")
             }
             print("forgot the \(role.rawValue)'s login; revoke it in the account's settings too")
         }

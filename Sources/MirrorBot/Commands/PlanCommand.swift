@@ -198,23 +198,8 @@ struct ChangeOutput: ParsableArguments {
     var json = false
 }
 
-/// A slot as it is after a change.
-struct ChangedSlot: Encodable {
-    let id: String
-    let slot: String
-    let time: String
-    let due: Date
-    let state: String
-    let reason: String?
-    let isPinned: Bool
-    let text: String?
-
-    init(_ action: Action, in zone: TimeZone) {
-        (id, slot, due) = (action.id, action.subject, action.due)
-        time = LocalTime(action.due, in: zone).minute.description
-        (state, reason, isPinned, text) = (action.state.rawValue, action.reason, action.isPinned, action.text)
-    }
-
+extension ChangedSlot {
+    /// One line for the person.
     var line: String {
         let state = isPinned && state == "planned" ? "pinned" : state
         let waits = isPinned && self.state == "planned" && text == nil

@@ -20,6 +20,7 @@ struct RebindCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
 
+    @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
@@ -27,7 +28,9 @@ struct RebindCommand: AsyncParsableCommand {
             let name = mirror.name
             try await mirror.tellContact()
             let rebindings = try await mirror.rebindings(of: role)
+            let outcome = Rebound(rebindings, of: name)
             guard !rebindings.isEmpty else {
+                if output.json { return try JSONOutput.print(outcome) }
                 return print("nothing to do: mirror \(name) is bound to what its credentials open")
             }
             for line in rebindings.flatMap(Self.lines) { StandardError.write(line + "\n") }
@@ -36,10 +39,9 @@ struct RebindCommand: AsyncParsableCommand {
                 throw CommandError(
                     .tryLater, "could not bind mirror \(name) anew: a worker holds it; stop that one first")
             }
-            for rebinding in rebindings {
-                print(
-                    "the \(rebinding.role.rawValue) of mirror \(name) is \(Printable.line(rebinding.found.id.reference))"
-                )
+            if output.json { return try JSONOutput.print(outcome) }
+            for line in outcome.accounts {
+                print("the \(line.role.rawValue) of mirror \(name) is \(Printable.line(line.now))")
             }
         }
     }

@@ -43,7 +43,7 @@ struct StatsCommand: AsyncParsableCommand {
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Write all that there is to see of the mirror into one page for a browser.",
+        abstract: "Write all that there is to see of the mirror into one page for a browser, or as JSON.",
         discussion: """
             The file needs nothing else and asks no server, so it can be opened anywhere and sent on. It holds names and \
             texts of people, and is made for its owner alone.
@@ -52,21 +52,28 @@ struct ReportCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     @Option(help: ArgumentHelp("The file; - prints it.", valueName: "file"))
-    var html: String
+    var html: String?
 
-    @Flag(help: "Replace a file that is there.")
+    @Flag(help: "Print JSON, in place of a page.")
+    var json = false
+
+    @Flag(help: "With --html: replace a file that is there.")
     var force = false
 
     func validate() throws {
-        if html.isEmpty { throw ValidationError("--html is empty") }
+        if html != nil, json { throw ValidationError("--html and --json do not go together") }
+        if html == nil, !json { throw ValidationError("say --html FILE for a page, or --json") }
+        if html == "" { throw ValidationError("--html is empty") }
+        if force, html == nil { throw ValidationError("--force needs --html") }
     }
 
     func run() async throws {
-        let file = OutputFile(html, isForced: force)
-        try file.check()
+        let file = html.map { OutputFile($0, isForced: force) }
+        try file?.check()
         try await options.withZone { mirror, zone in
-            let now = mirror.clock.now
-            try file.write(ReportPage(try await MirrorReport(of: mirror, zone: zone, now: now)).html)
+            let report = try await MirrorReport(of: mirror, zone: zone, now: mirror.clock.now)
+            guard let file else { return try JSONOutput.print(report) }
+            try file.write(ReportPage(report).html)
         }
     }
 }

@@ -45,13 +45,14 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     var again = false
 
     @OptionGroup var patience: Patience
+    @OptionGroup var output: ChangeOutput
 
     func validate() throws {
         if communities, from == nil { throw ValidationError("--communities needs --from") }
     }
 
     func run() async throws {
-        try await patience.apply { try await train() }
+        try await patience.apply(output) { try await train() }
     }
 
     private func train() async throws {
@@ -73,14 +74,16 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             }
             progress.finish()
             try await mirror.table.add(now: clock.now)
-            summary.tell()
-            let count = try await mirror.archive.count()
-            print("the archive holds \(count) posts")
-            if mirror.configuration.timeZone == nil {
-                print("set TIME_ZONE before run: \(try await mirror.timeZoneProposal())")
-            }
+            try tell(try await mirror.outcome(ofScheduler: summary))
             await NextStep.print(for: mirror)
         }
+    }
+
+    private func tell(_ outcome: SchedulerTraining) throws {
+        if output.json { return try JSONOutput.print(outcome) }
+        outcome.reading.tell()
+        print("the archive holds \(outcome.archived) posts")
+        if let proposal = outcome.timeZoneProposal { print("set TIME_ZONE before run: \(proposal)") }
     }
 }
 
@@ -113,6 +116,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     var again = false
 
     @OptionGroup var patience: Patience
+    @OptionGroup var output: ChangeOutput
 
     func validate() throws {
         if let limit, !(1...1_000_000).contains(limit) {
@@ -121,7 +125,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await patience.apply { try await train() }
+        try await patience.apply(output) { try await train() }
     }
 
     private func train() async throws {
@@ -146,23 +150,20 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             try await mirror.table.add(now: clock.now)
             // What was learned after it moved is not there.
             try await mirror.table.requireHere()
-            summary.tell()
-            let status = try await favorites.status()
-            let wordless = status.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
-            print("learned so far: \(status.favorites) favorites, \(status.normals) other posts\(wordless)")
-            if let waiting = status.waiting {
-                let needed = mirror.configuration.favorites.minimumPerCategory
-                let step =
-                    status.normals < needed
-                    ? "normals are learned from a home timeline, here or while mirror-bot run works"
-                    : "favorites are learned from the human's account, an X archive or mastodon-archive"
-                print("favorites wait until there is more: \(waiting); \(step)")
-            }
-            if case .unavailable(let error) = status.counts {
-                StandardError.write("warning: \(error); favorites wait for it, but nothing learned is lost\n")
-            }
+            try tell(try await mirror.outcome(ofClassifier: summary, favorites))
             await NextStep.print(for: mirror)
         }
+    }
+
+    private func tell(_ outcome: ClassifierTraining) throws {
+        if let problem = outcome.countsProblem {
+            StandardError.write("warning: \(problem); favorites wait for it, but nothing learned is lost\n")
+        }
+        if output.json { return try JSONOutput.print(outcome) }
+        outcome.reading.tell()
+        let wordless = outcome.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
+        print("learned so far: \(outcome.favorites) favorites, \(outcome.normals) other posts\(wordless)")
+        if let waiting = outcome.waiting { print("favorites wait until there is more: \(waiting)") }
     }
 }
 
@@ -178,13 +179,16 @@ struct TrainClearCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
 
+    @OptionGroup var output: ChangeOutput
+
     func run() async throws {
         try await options.withMirror { mirror in
             let name = mirror.name
             let posts = try await mirror.archive.count()
             let question = "Remove \(posts) archived posts and everything learned by mirror \(name)? [y/N] "
             try Confirmation.require(question, unless: yes, or: "nothing was removed")
-            try await mirror.forgetTraining()
+            let outcome = try await mirror.forgetTraining()
+            if output.json { return try JSONOutput.print(outcome) }
             print("removed what mirror \(name) had learned")
         }
     }
@@ -196,10 +200,11 @@ struct Patience: ParsableArguments {
     var ifPossible = false
 
     /// Runs `body`; what only has to wait becomes a warning when that is wanted.
-    func apply(_ body: () async throws -> Void) async throws {
+    func apply(_ output: ChangeOutput, _ body: () async throws -> Void) async throws {
         do {
             try await body()
         } catch  where ifPossible && Self.canWait(error) {
+            if output.json { try JSONOutput.print(TrainingWaits(reason: "\(error)")) }
             StandardError.write("not trained yet: \(Printable.lines("\(error)"))\n")
         }
     }
@@ -249,15 +254,13 @@ enum TrainingAccount {
     }
 }
 
-extension TrainingSummary {
-    /// Prints what came of a training.
+extension TrainingReading {
+    /// Prints what a training read.
     fileprivate func tell() {
         for sentence in archive { print(Printable.lines(sentence)) }
         print("read \(read) posts: \(learned) new, \(known) known")
         if pictures > 0 { print("kept \(pictures) files of their pictures") }
-        for (reason, count) in leftOut.sorted(by: { $0.key < $1.key }) where count > 0 {
-            print("left out \(count): \(reason)")
-        }
+        for part in leftOut { print("left out \(part.count): \(part.reason)") }
         for sentence in missing { print(Printable.lines(sentence)) }
         guard problemCount > 0 else { return }
         print("left out because they cannot be read: \(problemCount)")

@@ -83,16 +83,6 @@ enum ZonesView {
     }
 }
 
-/// What came of a change, for programs.
-private struct ZonesChange: Encodable {
-    let schema = "mirror-bot/zones-change/1"
-    /// False if that was so already.
-    let isNew: Bool
-    /// How many posts count for another time now.
-    let moved: Int
-    let zones: [ZonesReport.Line]
-}
-
 extension MirrorOptions {
     fileprivate func withZones(
         _ output: ChangeOutput, removes: Bool = false,
@@ -101,15 +91,11 @@ extension MirrorOptions {
         try await withPlanning { mirror, zone in
             let zones = ZoneChanges(mirror: mirror, zone: zone)
             let outcome = try await change(zones, mirror.clock.now)
-            let report = try await zones.report()
-            if output.json {
-                return try JSONOutput.print(
-                    ZonesChange(isNew: outcome.isNew, moved: outcome.moved, zones: report.zones))
-            }
-            let line = ZonesReport.Line(outcome.span)
-            let done = removes ? "taken out" : outcome.isNew ? "noted" : "that was noted already"
-            print("\(done): \(line.timeZone) \(line.days)")
-            if outcome.isNew { print("moved: \(outcome.moved) \(outcome.moved == 1 ? "post" : "posts")") }
+            let told = ZonesChange(outcome, try await zones.report())
+            if output.json { return try JSONOutput.print(told) }
+            let done = removes ? "taken out" : told.isNew ? "noted" : "that was noted already"
+            print("\(done): \(told.change.timeZone) \(told.change.days)")
+            if told.isNew { print("moved: \(told.moved) \(told.moved == 1 ? "post" : "posts")") }
         }
     }
 }

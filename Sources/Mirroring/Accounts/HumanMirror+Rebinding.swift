@@ -13,6 +13,32 @@ package struct Rebinding: Sendable {
     package let found: Account
 }
 
+/// What came of binding a mirror anew.
+package struct Rebound: Codable, Equatable, Sendable {
+    /// A role and its accounts.
+    package struct Line: Codable, Equatable, Sendable {
+        package let role: AccountRole
+        /// As a person types it; nil if the mirror was bound to nobody.
+        package let before: String?
+        package let now: String
+    }
+
+    package private(set) var schema = "mirror-bot/rebind/1"
+    package let mirror: String
+    /// The roles with another account than before; empty if there was nothing to do.
+    package let accounts: [Line]
+
+    /// - Parameters:
+    ///   - rebindings: What was done.
+    ///   - mirror: The mirror's name.
+    package init(_ rebindings: [Rebinding], of mirror: String) {
+        self.mirror = mirror
+        accounts = rebindings.map {
+            Line(role: $0.role, before: $0.bound?.reference, now: $0.found.id.reference)
+        }
+    }
+}
+
 extension HumanMirror {
     /// Asks the networks whose the credentials are, and compares that with what the mirror is bound to.
     ///

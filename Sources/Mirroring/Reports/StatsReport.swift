@@ -314,7 +314,8 @@ package struct StatsReporter: Sendable {
 }
 
 /// All that a person may want to see of a mirror at once: what its page shows.
-package struct MirrorReport: Sendable {
+package struct MirrorReport: Codable, Sendable {
+    package private(set) var schema = "mirror-bot/report/1"
     package var status: StatusReport
     package var stats: StatsReport
     /// Today and tomorrow, as far as they can be planned.

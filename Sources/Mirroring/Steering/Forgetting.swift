@@ -167,6 +167,50 @@ package struct Forgetting: Sendable {
     }
 }
 
+// MARK: - For programs
+
+/// What came of forgetting something.
+package struct ForgetReport: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/forget/1"
+    /// False if that was so already.
+    package let isNew: Bool
+    /// Posts that left the archive.
+    package let removed: Int
+    /// The slots that got another text, or were left out.
+    package let slots: [ChangedSlot]
+    /// Planned replies that were left out.
+    package let repliesLeftOut: Int
+    /// Posts and replies that were leaving at that moment.
+    package let left: [LeftAction]
+
+    /// - Parameters:
+    ///   - outcome: What was done.
+    ///   - zone: The human's time zone.
+    package init(_ outcome: Forgetting.Outcome, in zone: TimeZone) {
+        (isNew, removed, left) = (outcome.isNew, outcome.removed, outcome.left.map(LeftAction.init))
+        slots = outcome.changed.filter { $0.kind == .post }.map { ChangedSlot($0, in: zone) }
+        repliesLeftOut = outcome.changed.count - slots.count
+    }
+}
+
+/// What came of taking back that something is forgotten.
+package struct ForgetUndoReport: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/forget-undo/1"
+    /// False if it was not forgotten.
+    package let isUndone: Bool
+
+    package init(isUndone: Bool) { self.isUndone = isUndone }
+}
+
+/// Everything that is forgotten or muted.
+package struct ForgetList: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/forget-list/1"
+    /// The latest first.
+    package let forgotten: [Forgotten]
+
+    package init(forgotten: [Forgotten]) { self.forgotten = forgotten }
+}
+
 /// One thing that is forgotten or muted.
 package struct Forgotten: Codable, Equatable, Sendable {
     /// `post`, `person`, `word`, `day` or `span`.

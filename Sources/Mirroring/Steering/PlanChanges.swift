@@ -5,6 +5,29 @@ package import Outbox
 package import Posts
 import Schedule
 
+/// A slot as it is after a change.
+package struct ChangedSlot: Codable, Equatable, Sendable {
+    package let id: String
+    /// As a person types it: `2026-11-24#2`.
+    package let slot: String
+    /// On the human's clock, as `20:15`.
+    package let time: String
+    package let due: Date
+    package let state: String
+    package let reason: String?
+    package let isPinned: Bool
+    package let text: String?
+
+    /// - Parameters:
+    ///   - action: The slot.
+    ///   - zone: The human's time zone.
+    package init(_ action: Action, in zone: TimeZone) {
+        (id, slot, due) = (action.id, action.subject, action.due)
+        time = LocalTime(action.due, in: zone).minute.description
+        (state, reason, isPinned, text) = (action.state.rawValue, action.reason, action.isPinned, action.text)
+    }
+}
+
 /// What a person changes of when the mirror posts, and what.
 ///
 /// A day that is only a preview is stored first, as it was shown. What a person changed is pinned: no other draw, and no

@@ -126,6 +126,26 @@ package struct ZoneChanges: Sendable {
     }
 }
 
+/// What came of a change of the human's clocks, for programs.
+package struct ZonesChange: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/zones-change/1"
+    /// False if that was so already.
+    package let isNew: Bool
+    /// Posts that count for another time now.
+    package let moved: Int
+    /// What was noted or taken out.
+    package let change: ZonesReport.Line
+    /// All that is noted now, in order of time.
+    package let zones: [ZonesReport.Line]
+
+    /// - Parameters:
+    ///   - outcome: What was done.
+    ///   - report: What is noted now.
+    package init(_ outcome: ZoneChanges.Outcome, _ report: ZonesReport) {
+        (isNew, moved, change, zones) = (outcome.isNew, outcome.moved, ZonesReport.Line(outcome.span), report.zones)
+    }
+}
+
 /// By which clock the human lived when.
 package struct ZonesReport: Codable, Equatable, Sendable {
     /// A time by the clock of another zone.

@@ -134,13 +134,18 @@ extension HumanMirror {
     /// What the bot did and whom it leaves alone stays, so that nothing happens twice afterwards.
     ///
     /// - Throws: As ``favorites()``, before anything is removed; the store's error.
-    package func forgetTraining() async throws {
+    @discardableResult
+    package func forgetTraining() async throws -> TrainingCleared {
         let favorites = try favorites()
+        let examples = try await favorites.status().examples
+        let cleared = TrainingCleared(
+            mirror: name, posts: try await archive.count(), examples: examples.favorites + examples.normals)
         try await table.add(now: clock.now)
         try await archive.clear()
         try await table.forgetPast()
         try await favorites.clear()
         try await feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
+        return cleared
     }
 }
 

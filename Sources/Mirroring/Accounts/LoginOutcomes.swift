@@ -1,0 +1,61 @@
+package import Posts
+
+/// What came of connecting an account.
+package struct LoggedIn: Codable, Equatable, Sendable {
+    /// A variable to set where nothing is kept.
+    package struct Variable: Codable, Equatable, Sendable {
+        package let name: String
+        /// A secret in clear text, for it was asked for.
+        package let value: String
+    }
+
+    package private(set) var schema = "mirror-bot/login/1"
+    package let mirror: String
+    package let role: AccountRole
+    package let network: NetworkName
+    /// As a person types it.
+    package let account: String
+    /// What they are called where they live, without `@`.
+    package let handle: String
+    /// Whether the login is kept in the database.
+    package let isKept: Bool
+    /// The variables to set; empty where the login is kept.
+    package let variables: [Variable]
+    /// What the person should know, a sentence each.
+    package let warnings: [String]
+
+    /// - Parameters:
+    ///   - account: The account as the network shows it.
+    ///   - configuration: What opens it.
+    ///   - mirror: The mirror's name.
+    ///   - isKept: Whether the login is kept; the variables are for a login that is not.
+    ///   - warnings: What the person should know, a sentence each.
+    package init(
+        _ account: Account, openedBy configuration: AccountConfiguration, mirror: String, isKept: Bool,
+        warnings: [String]
+    ) {
+        (self.mirror, role, network) = (mirror, configuration.role, configuration.network)
+        (self.account, handle) = (account.id.reference, account.handle)
+        (self.isKept, self.warnings) = (isKept, warnings)
+        variables =
+            isKept ? [] : configuration.variables.map { Variable(name: $0.name, value: $0.value.reveal()) }
+    }
+}
+
+/// What came of forgetting a login.
+package struct LoggedOut: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/logout/1"
+    package let mirror: String
+    package let role: AccountRole
+    /// False if no login was kept.
+    package let wasKept: Bool
+}
+
+extension HumanMirror {
+    /// Forgets the login of a role that is kept in the database.
+    ///
+    /// - Throws: The store's error.
+    package func logOut(_ role: AccountRole) async throws -> LoggedOut {
+        LoggedOut(mirror: name, role: role, wasKept: try await vault.remove(role))
+    }
+}

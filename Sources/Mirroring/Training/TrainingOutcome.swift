@@ -1,0 +1,112 @@
+import Archive
+package import Favorites
+
+/// What a training read.
+package struct TrainingReading: Codable, Equatable, Sendable {
+    /// Posts that were left out on purpose.
+    package struct LeftOut: Codable, Equatable, Sendable {
+        package let reason: String
+        package let count: Int
+    }
+
+    /// Posts that were read.
+    package let read: Int
+    /// New ones among them.
+    package let learned: Int
+    /// Known ones among them.
+    package let known: Int
+    /// Files of pictures that are kept.
+    package let pictures: Int
+    /// By reason.
+    package let leftOut: [LeftOut]
+    /// Posts that could not be read.
+    package let problemCount: Int
+    /// The first of them, a sentence each.
+    package let problems: [String]
+    /// What could not be read, and how to get it: a sentence each.
+    package let missing: [String]
+    /// Whose archive was read, and which of its files: a sentence each; empty for a network.
+    package let archive: [String]
+
+    init(_ summary: TrainingSummary) {
+        (read, learned, known, pictures) = (summary.read, summary.learned, summary.known, summary.pictures)
+        (problemCount, problems) = (summary.problemCount, summary.problems)
+        (missing, archive) = (summary.missing, summary.archive)
+        leftOut = summary.leftOut.sorted { $0.key < $1.key }.filter { $0.value > 0 }
+            .map { LeftOut(reason: $0.key, count: $0.value) }
+    }
+}
+
+/// What came of archiving the human's posts.
+package struct SchedulerTraining: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/train-scheduler/1"
+    package let mirror: String
+    package let reading: TrainingReading
+    /// Posts in the archive now.
+    package let archived: Int
+    /// What `TIME_ZONE` may have to be; nil where it is set.
+    package let timeZoneProposal: String?
+}
+
+/// What came of learning which posts the human favorites.
+package struct ClassifierTraining: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/train-classifier/1"
+    package let mirror: String
+    package let reading: TrainingReading
+    /// Favorites that are learned now.
+    package let favorites: Int64
+    /// Other posts that are learned now.
+    package let normals: Int64
+    /// Learned posts without a word; nil while the counts are not current.
+    package let wordless: Int64?
+    /// Why nothing is a favorite yet, and where more is learned from; nil once enough was learned.
+    package let waiting: String?
+    /// Why the counts cannot be read; nil if they can.
+    package let countsProblem: String?
+}
+
+/// A training that has to wait for something, such as a login.
+package struct TrainingWaits: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/train-waits/1"
+    package let reason: String
+
+    package init(reason: String) { self.reason = reason }
+}
+
+/// What was removed of what a mirror had learned.
+package struct TrainingCleared: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/train-clear/1"
+    package let mirror: String
+    /// Archived posts that were removed.
+    package let posts: Int
+    /// Learned posts of others that were removed.
+    package let examples: Int64
+}
+
+extension HumanMirror {
+    /// Tells what the scheduler's training did, and how far the mirror is.
+    ///
+    /// - Throws: The store's error.
+    package func outcome(ofScheduler summary: TrainingSummary) async throws -> SchedulerTraining {
+        SchedulerTraining(
+            mirror: name, reading: TrainingReading(summary), archived: try await archive.count(),
+            timeZoneProposal: configuration.timeZone == nil ? try await timeZoneProposal() : nil)
+    }
+
+    /// Tells what the classifier's training did, and how far the mirror is.
+    ///
+    /// - Throws: The store's error.
+    package func outcome(
+        ofClassifier summary: TrainingSummary, _ favorites: Favorites
+    ) async throws -> ClassifierTraining {
+        let status = try await favorites.status()
+        let step =
+            status.normals < configuration.favorites.minimumPerCategory
+            ? "normals are learned from a home timeline, here or while mirror-bot run works"
+            : "favorites are learned from the human's account, an X archive or mastodon-archive"
+        let problem: String? = if case .unavailable(let error) = status.counts { "\(error)" } else { nil }
+        return ClassifierTraining(
+            mirror: name, reading: TrainingReading(summary), favorites: status.favorites, normals: status.normals,
+            wordless: status.wordless, waiting: status.waiting.map { "\($0); \(step)" }, countsProblem: problem)
+    }
+}
