@@ -429,8 +429,8 @@ extension People {
                         SELECT 1 FROM people AS servers
                         WHERE servers.mirror = \(mirror) AND servers.reason = \(server)
                             AND servers.network = people.network
-                            AND (people.account_id LIKE '%' || SUBSTR(servers.account_id, 2)
-                                OR people.account_id LIKE '%@%.' || SUBSTR(servers.account_id, 3))
+                            AND (people.account_id || ':' LIKE '%' || SUBSTR(servers.account_id, 2) || ':%'
+                                OR people.account_id || ':' LIKE '%@%.' || SUBSTR(servers.account_id, 3) || ':%')
                     ))
             ) THEN 0 ELSE (
                 SELECT COUNT(*) FROM people
