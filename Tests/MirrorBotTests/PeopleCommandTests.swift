@@ -178,6 +178,7 @@ import Testing
         ["report", "*@home.example"],
     ])
     func onlyWhoIsDeniedMayBeAServer(words: [String]) async throws {
+        try await stage.makeDatabase()
         let ending = try await stage.run(words: ["people"] + words)
         #expect(ending.status == 64)
         #expect(ending.error.contains("is a server"))

@@ -130,8 +130,7 @@ extension SuggestionList.Suggestion {
         let price = cost.map { ", costs $\(String(format: "%.3f", $0)) at most" } ?? ""
         let age = Int(now.timeIntervalSince(created) / 60)
         let since = age < 60 ? "\(age) min" : age < 2_880 ? "\(age / 60) h" : "\(age / 1_440) d"
-        let head =
-            "\(id)  \(kind.rawValue)\(rate)\(time)\(price), until \(LocalTime(expires, in: zone)), waits for \(since)"
+        let head = "\(id)  \(kind.rawValue)\(rate)\(time), waits for \(since)"
         var lines = [(head + "  " + Printable.line(address ?? "")).trimmingCharacters(in: .whitespaces)]
         let name = person.map { Printable.line($0.name) }
         if let about { lines.append("    \(name.map { "\($0): " } ?? "")“\(Printable.line(about, columns: 200))”") }
@@ -142,6 +141,6 @@ extension SuggestionList.Suggestion {
             separator: ": ")
         if !reason.isEmpty { lines.append("    \(reason)") }
         if !features.isEmpty { lines.append("    \(Printable.line(features.joined(separator: ", ")))") }
-        return lines
+        return lines + ["    to be decided until \(LocalTime(expires, in: zone))\(price)"]
     }
 }
