@@ -3,7 +3,7 @@ import Posts
 package import Storage
 
 /// The learned posts of one mirror: the truth from which counts can always be rebuilt.
-package struct ExampleTable: Sendable {
+package struct ExampleTable: CountSource {
     package let storage: any StorageEngine
     package let mirror: String
     package let extractor: FeatureExtractor
@@ -29,7 +29,7 @@ package struct ExampleTable: Sendable {
     ///
     /// Streams all examples and extracts their features again: about a second
     /// for the largest number of examples.
-    func tally(on connection: any StorageConnection) throws -> CountBatch {
+    package func tally(on connection: any StorageConnection) throws -> CountBatch {
         var change = CountChange()
         try connection.forEach(
             "SELECT network, post_id, author, author_id, text, state FROM examples WHERE mirror = \(mirror)"

@@ -49,7 +49,8 @@ package struct ServerName: Hashable, Codable, Sendable {
 
     /// The names of servers that cover an account, the narrowest first; empty where accounts have no hosts.
     package static func covering(_ account: AccountID) -> [ServerName] {
-        guard account.network.traits.namesAreIdentities, let at = account.value.lastIndex(of: "@"), !account.value.hasPrefix("*@")
+        guard account.network.traits.namesAreIdentities, let at = account.value.lastIndex(of: "@"),
+            !account.value.hasPrefix("*@")
         else { return [] }
         return covering(HostName.canonical(account.value[account.value.index(after: at)...]))
     }

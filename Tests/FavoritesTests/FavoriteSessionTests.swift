@@ -259,7 +259,7 @@ private final class InterruptedCounts: CountStore {
 
     func size() async throws -> Int { try await base.size() }
 
-    func rebuild(from examples: ExampleTable) async throws { try await base.rebuild(from: examples) }
+    func rebuild(from examples: any CountSource) async throws { try await base.rebuild(from: examples) }
 
     func clear() async throws { try await base.clear() }
 }

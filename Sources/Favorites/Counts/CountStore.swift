@@ -65,6 +65,14 @@ package struct CountSnapshot: Equatable, Sendable {
     }
 }
 
+/// What counts are made anew from.
+package protocol CountSource: Sendable {
+    var storage: any StorageEngine { get }
+
+    /// Everything that the counts must contain.
+    func tally(on connection: any StorageConnection) throws -> CountBatch
+}
+
 /// Keeps the counts of one mirror; what they must be follows from the examples.
 ///
 /// A store may lose or damage its counts at any time: it then says that it has
@@ -101,7 +109,7 @@ package protocol CountStore: Sendable {
     /// Replaces all counts by what the examples say. Readers see the old counts or the new ones.
     ///
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`.
-    func rebuild(from examples: ExampleTable) async throws
+    func rebuild(from examples: any CountSource) async throws
 
     /// Removes the counts of this mirror and nothing else.
     ///

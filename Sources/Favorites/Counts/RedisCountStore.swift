@@ -81,7 +81,7 @@ package struct RedisCountStore: CountStore {
         return replies.first.flatMap(Self.count)
     }
 
-    package func rebuild(from examples: ExampleTable) async throws {
+    package func rebuild(from examples: any CountSource) async throws {
         for _ in 0..<Self.attempts where try await rebuildOnce(from: examples) { return }
         throw FavoritesError(
             .countsUnstable, "could not rebuild the counts in Redis: other processes keep changing them; try again")
@@ -185,7 +185,7 @@ package struct RedisCountStore: CountStore {
     // MARK: - Rebuilding
 
     /// Whether the counts are now what the examples say.
-    private func rebuildOnce(from examples: ExampleTable) async throws -> Bool {
+    private func rebuildOnce(from examples: any CountSource) async throws -> Bool {
         let before = try await reaching("read the counts") {
             try await client.script(
                 CountScripts.observe, keys: keys.all, arguments: [RedisArgument(CountKeys.stampField)])

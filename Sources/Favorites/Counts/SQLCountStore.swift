@@ -94,7 +94,7 @@ package struct SQLCountStore: CountStore {
         try await storage.read { try numbers(on: $0)[.wordless] ?? 0 }
     }
 
-    package func rebuild(from examples: ExampleTable) async throws {
+    package func rebuild(from examples: any CountSource) async throws {
         try await storage.transaction { connection in
             let tally = try examples.tally(on: connection)
             try deleteAll(on: connection)

@@ -14,7 +14,11 @@ extension HumanMirror {
     package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
         var (handles, unknown): ([AccountID: String], [AccountID]) = ([:], [])
         for account in Set(accounts) where !account.value.hasPrefix("#") {
-            if account.network.traits.namesAreIdentities { handles[account] = account.value } else { unknown.append(account) }
+            if account.network.traits.namesAreIdentities {
+                handles[account] = account.value
+            } else {
+                unknown.append(account)
+            }
         }
         func take(_ found: [AccountID: String]) {
             handles.merge(found) { known, _ in known }

@@ -203,7 +203,9 @@ package struct PeopleChanges: Sendable {
         let (human, bot) = (try await mirror.humanHost(), try await mirror.botHost())
         let host = human ?? bot ?? ""
         for author in try await Favorites.authors(on: .usual, of: mirror.name, in: mirror.storage) {
-            guard let id = author.id ?? author.name.map({ AccountID(name: $0, localHost: host, on: .usual) }), server.covers(id) else {
+            guard let id = author.id ?? author.name.map({ AccountID(name: $0, localHost: host, on: .usual) }),
+                server.covers(id)
+            else {
                 continue
             }
             names[id, default: []].formUnion([author.name].compactMap(\.self))

@@ -229,3 +229,10 @@ struct MastodonContext: Decodable {
         descendants = wire.list(of: MastodonStatus.self, "descendants")
     }
 }
+
+extension WireObject {
+    /// A text that can be an id.
+    func identifier(_ name: String) -> String? {
+        text(name).flatMap { MastodonID.isUsable($0) ? $0 : nil }
+    }
+}

@@ -128,11 +128,6 @@ struct WireObject: Decodable {
         return nil
     }
 
-    /// A text that can be an id.
-    func identifier(_ name: String) -> String? {
-        text(name).flatMap { MastodonID.isUsable($0) ? $0 : nil }
-    }
-
     /// An instant as RFC 3339 writes it.
     func date(_ name: String) -> Date? { text(name).flatMap { Date(rfc3339: $0) } }
 

@@ -1,0 +1,77 @@
+import Foundation
+
+/// Where the data is.
+package enum StorageLocation: Sendable {
+    /// A file, made if it does not exist, in a folder that is made with mode
+    /// 0700 if it does not exist.
+    case sqlite(path: String)
+    /// A server, as a `postgres://` URL that libpq understands.
+    case postgres(url: String)
+}
+
+extension StorageLocation {
+    /// Fails for a URL that cannot be understood; asks no server.
+    ///
+    /// - Throws: ``StorageError`` with code `.configuration`.
+    package func check() throws {
+        guard case .postgres(let url) = self else { return }
+        try PostgresEngine.check(url: url)
+    }
+}
+
+extension StorageLocation {
+    /// What a file needs to grow by some changes, in bytes.
+    private static let leastRoom: UInt64 = 65_536
+
+    /// That the disk of the file is full, as whoever else writes to it will find out; nil if it is not, or a server's.
+    package var lackOfRoom: String? {
+        guard case .sqlite(let path) = self else { return nil }
+        var disk = statvfs()
+        guard statvfs(path, &disk) == 0 else { return nil }
+        let room = UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
+        return room < Self.leastRoom ? "could not change the database at \(path): its disk is full; make room" : nil
+    }
+}
+
+extension StorageLocation: CustomStringConvertible {
+    /// The path, or the kind of server; never a URL, which may hold a password.
+    package var description: String {
+        switch self {
+        case .sqlite(let path): "SQLite at \(path)"
+        case .postgres: "PostgreSQL"
+        }
+    }
+}
+
+extension StorageLocation {
+    /// Which database it is, for a person who has several: with the server's host and the database's name, and no password.
+    package var place: String {
+        guard case .postgres(let url) = self, let parts = URLComponents(string: url), let host = parts.host,
+            !host.isEmpty
+        else { return description }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        let name = parts.path.split(separator: "/").first.map { ", database \($0)" } ?? ""
+        return "PostgreSQL at \(host)\(port)\(name)"
+    }
+}
+
+extension StorageLocation: CustomDebugStringConvertible, CustomReflectable {
+    package var debugDescription: String { description }
+
+    /// Without children, so that `dump` shows no password either.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The way to the engines.
+package enum Storage {
+    /// Opens the database at `location` without changing its tables.
+    ///
+    /// - Throws: ``StorageError``: `.unavailable`, `.authentication`,
+    ///   `.configuration`, `.corrupt` or `.readOnly`.
+    package static func open(_ location: StorageLocation) async throws -> any StorageEngine {
+        switch location {
+        case .sqlite(let path): try await SQLiteEngine.open(path: path)
+        case .postgres(let url): try await PostgresEngine.open(url: url)
+        }
+    }
+}
