@@ -32,7 +32,7 @@ enum Gazette {
                     client: GazetteClient(
                         network: name,
                         server: try ServerAddress(made.account.credentials.text(.server), network: name),
-                        http: made.installation.client, token: made.account.credentials.secret(.accessToken),
+                        http: made.client, token: made.account.credentials.secret(.accessToken),
                         now: made.now))
             })
     }
