@@ -317,7 +317,7 @@ import Testing
             author: 0.992073, base: -2.636988)
         #expect(
             five.inWords
-                == "words for count 1.5 times, words against 1.1, pairs of words for 0.9, pairs against 0.6, "
+                == "words for count 1.5 times, words against 1.1, pairs for 0.9, against 0.6, "
                 + "the author 1.0")
     }
 }

@@ -263,7 +263,7 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
 extension Capabilities {
     /// What the real clients say of their networks.
     static func paper(_ network: NetworkName) -> Capabilities {
-        Capabilities(
+        var capabilities = Capabilities(
             feeds: Set(Feed.allCases),
             visibilities: network == .mastodon
                 ? [.public, .unlisted, .private, .direct] : [.public, .unlisted],
@@ -273,5 +273,7 @@ extension Capabilities {
             resendWindow: network == .x ? nil : .seconds(3_000), requestDeadline: .seconds(30),
             depths: network == .x ? [.ownPosts: 3_200, .mentions: 800] : [:],
             mayHideEdits: network == .mastodon)
+        capabilities.countsEachFeed = network == .x
+        return capabilities
     }
 }

@@ -81,14 +81,14 @@ import Testing
 
     @Test(arguments: [FeatureWords.content, .pairs]) func aDecisionNamesThem(_ words: FeatureWords) async throws {
         let fixture = try await MirrorFixture.start(from: 8, variables: ["FEATURES": words.rawValue])
-        // Weights of other features say nothing of pairs: until the worker has fitted its own, all count plainly.
+        // Weights that were learned with pairs say nothing without: until the worker has fitted its own, all count plainly.
         let learned = try await weights(fixture.mirror)
-        #expect((learned == nil) == (words == .pairs))
+        #expect((learned == nil) == (words != .pairs))
         try await fixture.live(until: 13)
         let decided = try await fixture.actions(.favorite)
         let weighted = decided.filter { $0.explanation?.weights != nil }
         #expect(!weighted.isEmpty)
-        #expect(words == .pairs || weighted.count == decided.count)
+        #expect(words != .pairs || weighted.count == decided.count)
         for action in weighted {
             let noted = try #require(action.explanation?.weights)
             #expect(noted.sequence >= learned?.sequence ?? 0)
@@ -101,7 +101,7 @@ import Testing
         let report = try await ExplainReporter(mirror: fixture.mirror).report(
             on: try #require(weighted.first).id, now: fixture.clock.now)
         expect(report.judgement?.weights?.text) { $0?.hasPrefix("words for count ") == true }
-        expect(report.judgement?.weights?.text) { $0?.contains("pairs of words for") == (words == .pairs) }
+        expect(report.judgement?.weights?.text) { $0?.contains("pairs for") == (words == .pairs) }
         let now = try #require(report.judgementNow)
         expect(now.weights?.sequence, equals: (try await weights(fixture.mirror))?.sequence)
         let sum = now.features.reduce(try #require(now.baseLogOdds)) { $0 + $1.logOdds }

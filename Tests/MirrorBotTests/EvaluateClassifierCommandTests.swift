@@ -92,7 +92,7 @@ import Testing
 
     @Test func plainAndLearnedWeightsStandSideBySide() async throws {
         let (train, test) = try timelines()
-        let files = ["evaluate", "classifier", "--train", train, "--test", test]
+        let files = ["evaluate", "classifier", "--train", train, "--test", test, "--features", "content"]
         let ending = try await stage.run(words: files)
         let lines = ending.output.split(separator: "\n").map(String.init)
         let table = try #require(lines.firstIndex { $0.hasPrefix("weights ") })
@@ -135,7 +135,7 @@ import Testing
             .split(separator: "\n").map(String.init)
         let table = try #require(lines.firstIndex { $0.hasPrefix("weights ") })
         #expect(lines[table].split(separator: " ") == ["weights", "plain", "learned", "no", "pairs"])
-        expect(lines[table + 8]) { $0.contains(", pairs of words for ") }
+        expect(lines[table + 8]) { $0.contains(", pairs for ") }
         let pairs = try json(try await evaluate("--json", "--train", train, "--test", test, "--features", "pairs"))
         let words = try json(try await evaluate("--json", "--train", train, "--test", test, "--features", "content"))
         let alone = try #require(pairs["words_alone"] as? [String: Any])

@@ -84,7 +84,7 @@ package struct EvidenceWeights: Equatable, Sendable {
     package var inWords: String {
         func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
         let pairs = pairs.map {
-            "pairs of words for \(times($0.speakingFor)), pairs against \(times($0.speakingAgainst)), "
+            "pairs for \(times($0.speakingFor)), against \(times($0.speakingAgainst)), "
         }
         return "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), \(pairs ?? "")"
             + "the author \(times(author))"
