@@ -52,8 +52,8 @@ struct AuditRules: Sendable {
     func key(of action: Action) -> String? {
         switch network {
         case .mastodon: action.kind == .favorite ? nil : action.key
-        default: TimestampID(createdAt: action.sending ?? action.due, key: action.key).description
         case .x: nil
+        default: TimestampID(createdAt: action.sending ?? action.due, key: action.key).description
         }
     }
 }
