@@ -171,6 +171,7 @@ docs: swift ## Make the documentation of every target with DocC, in .build/docs;
 			.build/docs/$$target 2>/dev/null; \
 		docc convert --additional-symbol-graph-dir .build/docs/$$target --fallback-display-name $$target \
 			--fallback-bundle-identifier mirror-bot.$$target --warnings-as-errors \
+			--disable-parameters-and-returns-validation \
 			--output-path .build/docs/$$target.doccarchive || bad=1; \
 	done; exit $$bad
 

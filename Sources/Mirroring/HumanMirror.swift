@@ -88,7 +88,7 @@ package struct HumanMirror: Sendable {
     ///   - patience: How long to wait, in seconds; then the failure is final.
     ///   - logger: Where events go, and every attempt.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
-    /// - Throws: As ``open(_:making:clock:rehearsal:logger:)``.
+    /// - Throws: As ``open(_:making:clock:rehearsal:logger:opening:)``.
     package static func openWhenReachable(
         _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> HumanMirror {

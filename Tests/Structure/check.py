@@ -1,8 +1,9 @@
-"""Checks two rules of docs/architecture.md that the compiler does not know.
+"""Checks three rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
    stands in knots.txt; a circle may lose files, and gain none.
+3. A comment describes no parameter that is not there. It need not describe those whose names say all.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -119,6 +120,38 @@ def knots() -> dict[str, list[list[str]]]:
     return result
 
 
+def unknown_parameters() -> list[str]:
+    """The described parameters that their declaration does not have."""
+    row = re.compile(r"\s*///\s+- (?:Parameter )?(\w+):")
+    places = []
+    for file in sorted(SOURCES.rglob("*.swift")):
+        lines = file.read_text().split("\n")
+        described: list[tuple[int, str]] = []
+        is_list = False
+        for number, line in enumerate(lines, 1):
+            if not line.lstrip().startswith("///"):
+                # An attribute may stand between a comment and its declaration.
+                if described and not re.fullmatch(r"\s*@\w+(\(.*\))?", line):
+                    declaration = ""
+                    for part in lines[number - 1 :]:
+                        declaration += part + "\n"
+                        if part.endswith(("{", "}")) and declaration.count("(") == declaration.count(")"):
+                            break
+                    missing = [(at, name) for at, name in described if not re.search(rf"\b{name}\b", declaration)]
+                    path = file.relative_to(ROOT).as_posix()
+                    places += [f"{path}:{at}: describes {name}, which is no parameter" for at, name in missing]
+                    described = []
+                is_list = False
+            elif "- Parameters:" in line:
+                is_list = True
+            elif re.match(r"\s*/// - (?!Parameter )", line):
+                is_list = False
+            elif found := row.match(line):
+                if is_list and re.match(r"\s*///   - ", line) or "- Parameter " in line:
+                    described.append((number, found.group(1)))
+    return places
+
+
 def main() -> int:
     found = knots()
     lines = [f"{target}/{file}" for target, parts in found.items() for part in parts for file in part]
@@ -126,7 +159,7 @@ def main() -> int:
         print("\n".join(sorted(lines)))
         return 0
     known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
-    problems = network_names()
+    problems = network_names() + unknown_parameters()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)
