@@ -12,8 +12,8 @@ enum SoakMirror {
     static let favoritesPerDay = 10
     /// The most posts of a day.
     static let slotsPerDay = 20
-    /// The most that an example adds to the counts.
-    static let featuresPerExample = 4
+    /// The most that an example adds to the counts, pairs of words included.
+    static let featuresPerExample = 16
 
     /// Where the data is, as this process was told.
     static func storeVariables() -> [String: String] {
