@@ -94,7 +94,7 @@ extension Archive {
         }
     }
 
-    /// What somebody was called in the human's latest post that tells, where people are not known by their names.
+    /// The name of a person in the human's latest post that holds it, on networks that identify people by a number or DID.
     ///
     /// - Returns: Nil where the identity is the name, or no text holds it.
     package func nameInAnswers(to author: AccountID) async throws -> String? {

@@ -43,7 +43,7 @@ package struct People: Sendable {
         self.mirror = mirror
     }
 
-    /// What holds for a person.
+    /// Whether a person may be answered and learned from.
     ///
     /// The first of these words that was said decides:
     ///

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Mirroring
 
-/// A word in the place of a command that is none.
+/// The error for an argument that is not a command, with the name of the nearest command.
 struct UnknownCommand: Error, CustomStringConvertible {
     let description: String
     /// The command whose part it should be.

@@ -65,7 +65,7 @@ package struct CountSnapshot: Equatable, Sendable {
     }
 }
 
-/// What counts are made anew from.
+/// The stored examples from which a count store rebuilds its counts.
 package protocol CountSource: Sendable {
     var storage: any StorageEngine { get }
 

@@ -2,7 +2,7 @@ import Posts
 
 /// The line of a terminal that is written again and again while a demo lives.
 struct DemoLine: Sendable {
-    /// What the network has received so far.
+    /// The numbers of actions that the network has received so far.
     struct Counts {
         var posts: Int
         var replies: Int

@@ -2,7 +2,7 @@ import Mirroring
 import Networks
 import Posts
 
-/// What a person wants to log in to, and what they have told already.
+/// The account to log in to, with the options that the person gave.
 struct LoginRequest {
     let role: AccountRole
     let network: NetworkName
@@ -15,10 +15,10 @@ struct LoginRequest {
     let mirror: HumanMirror
 }
 
-/// What a person at the terminal gave, ready to be tried.
+/// The account that a login conversation yields; its credentials are not verified yet.
 struct LoginOutcome {
     let account: AccountConfiguration
-    /// What the person should know before going on, a sentence each.
+    /// Warnings for the person, one sentence each.
     let warnings: [String]
 }
 
