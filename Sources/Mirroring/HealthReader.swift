@@ -203,7 +203,7 @@ struct HealthReader {
             guard let prices = accounts.accounts[role]?.network.descriptor.prices else { return false }
             return spending.left < prices.look(feed, role, configuration)
         }
-        let post = accounts.networks.compactMap { $0.descriptor.prices?.post() }.min() ?? .zero
+        let post = accounts.networks.compactMap { $0.descriptor.prices?.post }.min() ?? .zero
         return MoneyFact(
             left: "\(spending.left)", budget: "\(spending.budget)", renews: spending.renews,
             isSpent: spending.left < post, lacksMentions: lacks(.bot, .mentions),

@@ -33,11 +33,9 @@ struct XConversation {
 
     /// The developer app: the one of the other account if the person wants that.
     private func app() async throws -> (key: String, secret: Secret) {
-        let other = try await otherLogin()
-        if let credentials = other?.credentials, credentials.network == .x {
-            let known = XCredentials(credentials)
+        if let known = try await otherLogin()?.credentials, let consumerKey = known[.consumerKey] {
             let key = try Question.optionalLine("API key of your app (Enter for the other account's app): ")
-            if key.isEmpty { return (known.consumerKey, known.consumerSecret) }
+            if key.isEmpty { return (consumerKey.reveal(), known.secret(.consumerSecret)) }
             return (key, try secret())
         }
         return (try Question.line("API key of your app: "), try secret())

@@ -187,7 +187,7 @@ package struct Doctor: Sendable {
                         fix: "write @\(bot), or the address of its page, into your own profile")
             ]
         case .bot:
-            guard let profiled = network as? any ProfiledNetwork,
+            guard network.name.traits.verifiesLinks, let profiled = network as? any ProfiledNetwork,
                 let rows = try? await profiled.profile().fields,
                 let row = rows.first(where: { $0.name == ProfileProposal.fieldName })
             else { return [] }

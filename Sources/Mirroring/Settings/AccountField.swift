@@ -43,9 +43,9 @@ extension AccountField {
         "accessToken", setting: "ACCESS_TOKEN", summary: { whose, _ in "token that opens \(whose) account" })
     static let accessTokenSecret = AccountField(
         "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET", summary: { _, _ in "secret of that token" })
-    static let consumerKey = AccountField(
+    package static let consumerKey = AccountField(
         "consumerKey", setting: "CONSUMER_KEY", summary: { _, _ in "key of the developer application" })
-    static let consumerSecret = AccountField(
+    package static let consumerSecret = AccountField(
         "consumerSecret", setting: "CONSUMER_SECRET", summary: { _, _ in "secret of the developer application" })
     static let handle = AccountField(
         "identifier", setting: "HANDLE", isSecret: false, form: { try BlueskyIdentifier.normalized($0, setting: $1) },

@@ -51,10 +51,6 @@ package struct NetworkDescriptor: Sendable {
         /// The setting that says so.
         package let setting: String
         package let isAcknowledged: @Sendable (MirrorConfiguration) -> Bool
-
-        package init(setting: String, isAcknowledged: @escaping @Sendable (MirrorConfiguration) -> Bool) {
-            (self.setting, self.isAcknowledged) = (setting, isAcknowledged)
-        }
     }
 
     /// What a network charges for.
@@ -62,7 +58,7 @@ package struct NetworkDescriptor: Sendable {
         /// The setting that limits a month's costs.
         package let budget: String
         /// The least that publishing costs.
-        package let post: @Sendable () -> Money
+        package let post: Money
         /// The least that one look at a feed of a role's account costs.
         package let look: @Sendable (Feed, AccountRole, MirrorConfiguration) -> Money
     }
@@ -172,7 +168,7 @@ extension NetworkDescriptor {
         fields.filter { $0.field.setting != nil && !$0.optional.contains(role) }.map(\.field)
     }
 
-    /// `A`, `A and B`, `A, B and C`: the variables that an account of a role needs.
+    /// The variables that an account of a role needs, in the order of its fields.
     package func requiredNames(of role: AccountRole) -> [String] { required(by: role).map { $0.name(of: role) } }
 }
 

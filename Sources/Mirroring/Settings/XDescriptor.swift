@@ -28,7 +28,7 @@ extension NetworkDescriptor {
         network.favoritePages = 1
         network.policy = Policy(setting: "X_ACKNOWLEDGE_POLICY", isAcknowledged: \.x.mayPublish)
         network.prices = Prices(
-            budget: "X_BUDGET_USD_PER_MONTH", post: { XPrices.current.postCreate },
+            budget: "X_BUDGET_USD_PER_MONTH", post: XPrices.current.postCreate,
             look: { feed, role, configuration in
                 XPrices.current.price(
                     ofReading: XNetwork.smallestPage(of: feed), from: feed,

@@ -11,6 +11,7 @@ extension NetworkTraits {
             limits: .mastodon, longestAlt: 1_500, warnings: .words)
         traits.hidesPictures = true
         traits.hasCustomEmoji = true
+        traits.verifiesLinks = true
         return traits
     }()
 }

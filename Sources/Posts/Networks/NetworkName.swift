@@ -14,12 +14,12 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
 
     private let entry: Entry
 
-    private init(builtIn traits: NetworkTraits) { entry = Entry(traits) }
+    private init(_ traits: NetworkTraits) { entry = Entry(traits) }
 
     /// Any server that speaks Mastodon's client API.
-    package static let mastodon = NetworkName(builtIn: .mastodon)
-    package static let x = NetworkName(builtIn: .x)
-    package static let bluesky = NetworkName(builtIn: .bluesky)
+    package static let mastodon = NetworkName(.mastodon)
+    package static let x = NetworkName(.x)
+    package static let bluesky = NetworkName(.bluesky)
 
     /// The network of an account for which no other is named, and of `user@host`.
     package static let usual = mastodon
@@ -35,7 +35,7 @@ package struct NetworkName: RawRepresentable, Hashable, Codable, Sendable, Custo
     package static func register(_ traits: NetworkTraits) -> NetworkName {
         registered.withLock { known in
             if let old = known.first(where: { $0.rawValue == traits.name }) { return old }
-            known.append(NetworkName(builtIn: traits))
+            known.append(NetworkName(traits))
             return known[known.count - 1]
         }
     }

@@ -73,6 +73,8 @@ package struct NetworkTraits: Sendable {
     package var tellsBots = true
     /// What a person does about credentials that the network refuses.
     package var newCredentials = "make a new access token and configure it"
+    /// Whether profiles show which of their links lead to a page that links back.
+    package var verifiesLinks = false
     /// How many days posts of others may be kept to learn from.
     package var learningDays = 180
 
