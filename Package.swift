@@ -74,7 +74,7 @@ let besideStorage =
         "docs",
     ]
     + [
-        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Evaluation",
+        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control", "Evaluation",
         "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts",
         "Redis", "Sandbox", "Schedule",
         "Transport", "Web",
@@ -83,8 +83,8 @@ let besideStorage =
 /// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
-        "Blocking", "CArchive", "CCurl", "Conduct", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
-        "Networks", "Postgres", "Posts", "Redis", "Transport",
+        "Blocking", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
+        "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Transport",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
     ]
@@ -107,8 +107,8 @@ let harnesses: [Target] = {
         .executableTarget(
             name: "Torture",
             dependencies: [
-                "Archive", "Conduct", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Redis",
-                "Sandbox", "Storage", "TestSupport", logging,
+                "Archive", "Conduct", "Control", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts",
+                "Redis", "Sandbox", "Storage", "TestSupport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ],
@@ -118,7 +118,7 @@ let harnesses: [Target] = {
         ),
         tests(
             "TortureTests",
-            ["Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
+            ["Control", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
         fuzzing,
     ]
 }()
@@ -132,8 +132,8 @@ let package = Package(
         .library(
             name: "MirrorBotModules",
             targets: [
-                "Archive", "Blocking", "Conduct", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
-                "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport",
+                "Archive", "Blocking", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
+                "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport",
                 "Transport",
             ]),
     ],
@@ -209,17 +209,26 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
+        // What a person can do to a mirror, and what it tells them.
+        target(
+            "Control",
+            [
+                "Archive", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
+                "Redis", "Schedule", "Storage", "Transport", lifecycle, logging,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
         target(
             "Fleet",
             [
-                "Archive", "Blocking", "Conduct", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
+                "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
                 "Redis", "Storage", lifecycle, logging,
             ]),
         target(
             "Evaluation",
             ["Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Storage"]),
         // What a browser shows: pages and drawings of the reports.
-        target("Web", ["Mirroring", "Outbox", "Posts"]),
+        target("Web", ["Control", "Mirroring", "Outbox", "Posts"]),
         // Its sentences are embedded, so that the demo of a binary moved to another folder still has something to say.
         .target(
             name: "Sandbox",
@@ -237,8 +246,8 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Blocking", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring", "Networks",
-                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "Web", lifecycle, logging,
+                "Archive", "Blocking", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
+                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "Web", lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -273,21 +282,20 @@ let package = Package(
         tests(
             "FleetTests",
             [
-                "Archive", "Conduct", "Evaluation", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts",
-                "Redis",
-                "Sandbox", "Schedule", "Storage", "TestSupport", lifecycle, logging,
+                "Archive", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox",
+                "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
             "MirrorBotTests",
             [
-                "Archive", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks",
-                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", "Web",
+                "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring",
+                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", "Web",
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ], exclude: ["Upgrade/database-0.1.0.sql"]),
 
-        tests("WebTests", ["Mirroring", "Outbox", "Posts", "TestSupport", "Web"]),
+        tests("WebTests", ["Control", "Mirroring", "Outbox", "Posts", "TestSupport", "Web"]),
     ] + harnesses
 )

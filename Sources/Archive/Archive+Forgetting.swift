@@ -19,9 +19,12 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - ids: The posts; those that are not here are not let in.
-    package func forgetForGood(_ ids: [PostID], now: Date) async throws {
+    ///   - seen: ``Kept/seen`` of the first one as a person was shown it; nil where nobody was.
+    /// - Throws: `SeenChanged`; the store's error.
+    package func forgetForGood(_ ids: [PostID], seen: Seen? = nil, now: Date) async throws {
         let (mirror, digests) = (mirror, ids.map(\.forgottenDigest))
         try await storage.transaction { connection in
+            if let first = ids.first { try Self.require(seen, of: first, mirror, connection) }
             try Self.note(digests, as: "post", of: mirror, on: connection, now: now)
             let days = try Self.days(of: ids, mirror, connection)
             try PostRow.delete(ids, of: mirror, on: connection)
@@ -135,20 +138,43 @@ extension Archive {
     /// Mutes something.
     ///
     /// - Returns: False if it was already.
-    package func mute(_ kind: String, _ value: String, now: Date) async throws -> Bool {
-        try await storage.execute(
+    package func mute(_ kind: String, _ value: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+        try await execute(
             """
             INSERT INTO muted (mirror, kind, value, noted_ms) VALUES (\(mirror), \(kind), \(value), \(now))
             ON CONFLICT (mirror, kind, value) DO NOTHING
-            """) == 1
+            """, muting: (kind, value), seen: seen)
+    }
+
+    /// The digest of whether something is muted, as a person is shown it.
+    package static func seen(_ kind: String, _ value: String, isMuted: Bool) -> Seen {
+        Seen(of: kind, value, "\(isMuted)")
+    }
+
+    /// Runs a statement about something muted; where a person saw whether it is, in a transaction that compares that
+    /// first.
+    private func execute(
+        _ statement: SQL, muting subject: (kind: String, value: String), seen: Seen?
+    ) async throws -> Bool {
+        guard seen != nil else { return try await storage.execute(statement) == 1 }
+        let (mirror, kind, value) = (mirror, subject.kind, subject.value)
+        return try await storage.transaction { connection in
+            // Written as an update, for not every database can lock what it reads.
+            try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)")
+            let found = try connection.query(
+                "SELECT 1 AS one FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)")
+            try seen.require(Self.seen(kind, value, isMuted: !found.isEmpty))
+            return try connection.execute(statement) == 1
+        }
     }
 
     /// Takes that back.
     ///
     /// - Returns: False if it was not muted.
-    package func unmute(_ kind: String, _ value: String) async throws -> Bool {
-        try await storage.execute(
-            "DELETE FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)") == 1
+    package func unmute(_ kind: String, _ value: String, seen: Seen? = nil) async throws -> Bool {
+        try await execute(
+            "DELETE FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)",
+            muting: (kind, value), seen: seen)
     }
 
     /// The posts that a rule picks by their warning, text and pictures' descriptions and by their time, replies among them.

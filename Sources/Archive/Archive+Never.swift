@@ -1,6 +1,6 @@
 package import Foundation
 package import Posts
-import Storage
+package import Storage
 
 /// Texts that a person never wants to be sent again, by what texts that read the same have in common.
 ///
@@ -13,10 +13,13 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - key: What texts that read the same have in common.
+    ///   - seen: The post's digest as the person saw it, see ``Kept/seen``; nil where nobody did.
     /// - Returns: False if that was so already.
-    package func neverUse(_ key: String, of id: PostID, now: Date) async throws -> Bool {
+    /// - Throws: `SeenChanged`.
+    package func neverUse(_ key: String, of id: PostID, seen: Seen? = nil, now: Date) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
+            try Self.require(seen, of: id, mirror, connection)
             let inserted = try connection.execute(
                 """
                 INSERT INTO never_texts (mirror, text_key, network, post_id, noted_ms)
@@ -27,6 +30,44 @@ extension Archive {
                 "UPDATE posts SET unfit = \(Self.never) WHERE mirror = \(mirror) AND text_key = \(key)")
             return inserted == 1
         }
+    }
+
+    /// Lets a text be chosen again; what the rules make of it is found out anew.
+    ///
+    /// - Returns: False if nobody said that it is never to be sent.
+    /// - Throws: `SeenChanged`.
+    package func useAgain(_ key: String, of id: PostID, seen: Seen? = nil) async throws -> Bool {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            try Self.require(seen, of: id, mirror, connection)
+            let deleted = try connection.execute(
+                "DELETE FROM never_texts WHERE mirror = \(mirror) AND text_key = \(key)")
+            try connection.execute(
+                """
+                UPDATE posts SET unfit = NULL, text_key = NULL, rules = ''
+                WHERE mirror = \(mirror) AND text_key = \(key) AND unfit = \(Self.never)
+                """)
+            return deleted == 1
+        }
+    }
+
+    /// Fails if a post is not any more as a person saw it, see ``Kept/seen``; without a digest nothing is asked.
+    ///
+    /// - Throws: `SeenChanged`; the store's error.
+    package func require(_ seen: Seen?, of id: PostID, on connection: any StorageConnection) throws {
+        try Self.require(seen, of: id, mirror, connection)
+    }
+
+    static func require(
+        _ seen: Seen?, of id: PostID, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        guard seen != nil else { return }
+        let named: SQL = "mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)"
+        // Written as an update, for not every database can lock what it reads.
+        try connection.execute("UPDATE posts SET text = text WHERE \(named)")
+        let rows = try connection.query("SELECT \(Kept.fields) FROM posts WHERE \(named)")
+        guard let kept = try rows.first.map(Kept.init) else { throw SeenChanged() }
+        try seen.require(kept.seen)
     }
 
     /// The posts that a person may mean with a word: an identity, an address, or the end of one.

@@ -33,12 +33,13 @@ extension Archive {
     ///
     /// The posts are still to be moved, see ``rewriteTimes(in:)``.
     ///
+    /// - Parameter seen: ``seen(_:)`` of all that is noted as a person was shown it; nil where nobody was.
     /// - Returns: What came of it; only `.changed` has changed anything.
-    /// - Throws: ``ArchiveError``, or the store's error.
-    package func add(_ span: ZoneSpan, now: Date) async throws -> ZoneChange {
+    /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
+    package func add(_ span: ZoneSpan, seen: Seen? = nil, now: Date) async throws -> ZoneChange {
         let mirror = mirror
         return try await storage.transaction { connection in
-            let known = try Self.zones(mirror, home: .gmt, connection).spans
+            let known = try Self.zones(mirror, seen, connection)
             if known.contains(span) { return .unchanged }
             if let other = known.first(where: { $0.days.overlaps(span.days) }) { return .overlaps(other) }
             guard known.count < Self.mostZoneSpans else { return .full }
@@ -55,13 +56,15 @@ extension Archive {
 
     /// Takes back what was noted of some time; the posts are still to be moved, see ``rewriteTimes(in:)``.
     ///
-    /// - Parameter day: Any of its days.
+    /// - Parameters:
+    ///   - day: Any of its days.
+    ///   - seen: ``seen(_:)`` of all that is noted as a person was shown it; nil where nobody was.
     /// - Returns: The time and its zone; nil if nothing was noted of that day.
-    /// - Throws: ``ArchiveError``, or the store's error.
-    package func removeZone(on day: LocalDay) async throws -> ZoneSpan? {
+    /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
+    package func removeZone(on day: LocalDay, seen: Seen? = nil) async throws -> ZoneSpan? {
         let mirror = mirror
         return try await storage.transaction { connection in
-            let known = try Self.zones(mirror, home: .gmt, connection).spans
+            let known = try Self.zones(mirror, seen, connection)
             guard let span = known.first(where: { $0.days.contains(day) }) else { return nil }
             try connection.execute(
                 "DELETE FROM zones WHERE mirror = \(mirror) AND first_day = \(span.days.lowerBound.description)")
@@ -73,6 +76,22 @@ extension Archive {
     /// Whether posts are still to be moved to the clocks by which they were written.
     package func hasStaleTimes() async throws -> Bool {
         try await !storage.query(Self.staleness(mirror)).isEmpty
+    }
+
+    /// The digest of all times that are noted, as a person is shown them.
+    package static func seen(_ spans: [ZoneSpan]) -> Seen {
+        Seen(of: spans.flatMap { [$0.days.lowerBound.description, $0.days.upperBound.description, $0.zone.name] })
+    }
+
+    /// What is noted, for who changes it; fails if it is not any more as a person saw it.
+    private static func zones(
+        _ mirror: String, _ seen: Seen?, _ connection: any StorageConnection
+    ) throws -> [ZoneSpan] {
+        // Written as an update, for not every database can lock what it reads.
+        if seen != nil { try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)") }
+        let known = try zones(mirror, home: .gmt, connection).spans
+        try seen.require(Self.seen(known))
+        return known
     }
 
     static func zones(

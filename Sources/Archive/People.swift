@@ -33,6 +33,16 @@ package struct People: Sendable {
         /// Accounts with the same value here belong to the same person.
         package let link: String?
         package let lastContact: Date?
+
+        /// The digest of what a person is shown of it: what was said, by whom, and with whom it is linked.
+        package var seen: Seen { Self.seen(id, stance, reason, link) }
+
+        /// The digest of an account of which nothing is remembered, or that only was met.
+        package static func seen(_ id: AccountID) -> Seen { seen(id, .none, nil, nil) }
+
+        private static func seen(_ id: AccountID, _ stance: Stance, _ reason: String?, _ link: String?) -> Seen {
+            Seen(of: id.reference, stance.rawValue, stance == .none ? nil : reason, link)
+        }
     }
 
     let storage: any StorageEngine
@@ -107,17 +117,47 @@ package struct People: Sendable {
     ///
     /// - Parameters:
     ///   - handle: The name they were seen under; nil keeps the known one.
+    ///   - seen: ``Person/seen`` as a person was shown it; nil where nobody was.
+    /// - Throws: `SeenChanged`; the store's error.
     package func set(
-        _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil, at date: Date
+        _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil, seen: Seen? = nil,
+        at date: Date
     ) async throws {
-        try await storage.execute(
+        try await execute(
             """
             INSERT INTO people (mirror, network, account_id, handle, stance, reason, stance_ms)
             VALUES (\(mirror), \(person.network.rawValue), \(person.value), \(handle), \(stance.rawValue), \(reason),
                 \(date))
             ON CONFLICT (mirror, network, account_id) DO UPDATE SET handle = COALESCE(excluded.handle, people.handle),
                 stance = excluded.stance, reason = excluded.reason, stance_ms = excluded.stance_ms
+            """, about: person, seen: seen)
+    }
+
+    /// Runs a statement about an account; where a person saw something of it, in a transaction that compares that first.
+    @discardableResult
+    private func execute(_ statement: SQL, about id: AccountID, seen: Seen?) async throws -> Int {
+        guard seen != nil else { return try await storage.execute(statement) }
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            try Self.require(seen, of: id, in: mirror, on: connection)
+            return try connection.execute(statement)
+        }
+    }
+
+    /// Fails if what is remembered of an account is not any more as a person saw it; else nobody changes it until the
+    /// transaction ends.
+    private static func require(
+        _ seen: Seen?, of id: AccountID, in mirror: String, on connection: any StorageConnection
+    ) throws {
+        guard seen != nil else { return }
+        // Only a row that is there can be locked, and only by a change.
+        try connection.execute(
+            """
+            INSERT INTO people (mirror, network, account_id) VALUES (\(mirror), \(id.network.rawValue), \(id.value))
+            ON CONFLICT (mirror, network, account_id) DO UPDATE SET account_id = excluded.account_id
             """)
+        let stored = try person(id, of: mirror, on: connection)
+        try seen.require(stored?.seen ?? Person.seen(id))
     }
 
     /// Records that the bot had to do with a person; an earlier time than the
@@ -247,10 +287,13 @@ package struct People: Sendable {
 
     /// Takes back that an account is forgotten; what was known of it stays gone.
     ///
+    /// - Parameter seen: ``Person/seen`` as a person was shown it; nil where nobody was.
     /// - Returns: False if it was not.
-    package func readmit(_ account: AccountID) async throws -> Bool {
+    /// - Throws: `SeenChanged`; the store's error.
+    package func readmit(_ account: AccountID, seen: Seen? = nil) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
+            try Self.require(seen, of: account, in: mirror, on: connection)
             try connection.execute(
                 """
                 DELETE FROM forgotten
@@ -365,27 +408,37 @@ extension People {
     ///
     /// - Returns: False if that was said already.
     /// - Throws: `StorageError` or `CancellationError`.
-    package func deny(_ server: ServerName, at date: Date) async throws -> Bool {
+    package func deny(_ server: ServerName, seen: Seen? = nil, at date: Date) async throws -> Bool {
         let id = server.id
-        return try await storage.execute(
+        return try await execute(
             """
             INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
             VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(Stance.deny.rawValue), \(Self.server), \(date))
-            ON CONFLICT (mirror, network, account_id) DO NOTHING
-            """) == 1
+            ON CONFLICT (mirror, network, account_id) DO UPDATE SET stance = excluded.stance, reason = excluded.reason,
+                stance_ms = excluded.stance_ms
+            WHERE people.reason IS NULL
+            """, about: id, seen: seen) == 1
     }
 
     /// Takes back that a server is denied; denials of others that cover it stay.
     ///
     /// - Returns: False if it was not.
     /// - Throws: `StorageError` or `CancellationError`.
-    package func lift(_ server: ServerName) async throws -> Bool {
+    package func lift(_ server: ServerName, seen: Seen? = nil) async throws -> Bool {
         let id = server.id
-        return try await storage.execute(
+        return try await execute(
             """
             DELETE FROM people
             WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)
-            """) == 1
+                AND reason = \(Self.server)
+            """, about: id, seen: seen) == 1
+    }
+
+    /// The digest of what is said of a server, as a person is shown it.
+    ///
+    /// - Throws: The store's error.
+    package func seen(of server: ServerName) async throws -> Seen {
+        try await person(server.id)?.seen ?? Person.seen(server.id)
     }
 
     /// The servers that are denied, by name.
@@ -443,9 +496,13 @@ extension People {
 extension People {
     /// Says that two accounts belong to the same person, and with them all
     /// accounts that either was linked to before.
-    package func link(_ first: AccountID, _ second: AccountID) async throws {
+    ///
+    /// - Parameter seen: ``Person/seen`` of the first as a person was shown it; nil where nobody was.
+    /// - Throws: `SeenChanged`; the store's error.
+    package func link(_ first: AccountID, _ second: AccountID, seen: Seen? = nil) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
+            try Self.require(seen, of: first, in: mirror, on: connection)
             let links = try [first, second].map { try Self.person($0, of: mirror, on: connection)?.link }
             let link = links[0] ?? links[1] ?? Self.link(of: first)
             for account in [first, second] {
@@ -466,12 +523,12 @@ extension People {
     private static func link(of account: AccountID) -> String { "\(account.network.rawValue) \(account.value)" }
 
     /// Says that an account is its own person; the others it was linked to stay linked with each other.
-    package func unlink(_ account: AccountID) async throws {
-        try await storage.execute(
+    package func unlink(_ account: AccountID, seen: Seen? = nil) async throws {
+        try await execute(
             """
             UPDATE people SET linked_to = \(SQLValue.null)
             WHERE mirror = \(mirror) AND network = \(account.network.rawValue) AND account_id = \(account.value)
-            """)
+            """, about: account, seen: seen)
     }
 
     /// All accounts of a person, the given one first.

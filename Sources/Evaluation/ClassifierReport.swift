@@ -4,6 +4,7 @@ import Foundation
 import Import
 import MeCab
 package import Mirroring
+package import Control
 
 /// What an evaluation of the classifier found, and on what.
 package struct ClassifierReport: Sendable {

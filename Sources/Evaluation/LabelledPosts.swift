@@ -2,6 +2,7 @@ package import Favorites
 import Foundation
 import Import
 package import Mirroring
+package import Control
 package import Posts
 import Storage
 

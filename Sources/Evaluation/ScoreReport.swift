@@ -5,6 +5,7 @@ import Favorites
 package import Foundation
 import MeCab
 package import Mirroring
+package import Control
 import Posts
 import Schedule
 

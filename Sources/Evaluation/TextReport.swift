@@ -4,6 +4,7 @@ package import Foundation
 import Import
 import MeCab
 package import Mirroring
+package import Control
 import Posts
 
 /// How many of somebody's texts stand for themselves, and by which rules the others do not.

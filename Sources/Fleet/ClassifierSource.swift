@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import MeCab
 import Mirroring
+import Control
 
 /// Opens the classifier, again and again for as long as its dictionary cannot be opened.
 ///

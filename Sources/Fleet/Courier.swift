@@ -4,6 +4,7 @@ import Conduct
 import Foundation
 import Logging
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Posts

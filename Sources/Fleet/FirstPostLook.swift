@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Posts

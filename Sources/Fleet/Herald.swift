@@ -1,5 +1,6 @@
 import Foundation
 package import Mirroring
+package import Control
 import Networks
 import ServiceLifecycle
 import Storage

@@ -3,6 +3,7 @@ import Conduct
 package import Foundation
 package import Logging
 import Mirroring
+import Control
 package import Networks
 package import Outbox
 import Posts

@@ -3,6 +3,7 @@ import Conduct
 import Foundation
 import Logging
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Posts

@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Mirroring
+import Control
 import Networks
 package import Outbox
 import Posts

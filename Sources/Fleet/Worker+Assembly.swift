@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import MeCab
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Posts

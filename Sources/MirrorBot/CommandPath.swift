@@ -1,5 +1,6 @@
 import ArgumentParser
 import Mirroring
+import Control
 
 /// The error for an argument that is not a command, with the name of the nearest command.
 struct UnknownCommand: Error, CustomStringConvertible {

@@ -5,6 +5,7 @@ import Foundation
 import Import
 import MeCab
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Redis

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Mirroring
+import Control
 
 /// How the loggers of a console write: one event a line on its standard error.
 ///

@@ -2,6 +2,7 @@ import ArgumentParser
 import Fleet
 import Foundation
 import Mirroring
+import Control
 
 /// The command line.
 @main

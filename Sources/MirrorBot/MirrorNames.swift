@@ -1,4 +1,5 @@
 import Mirroring
+import Control
 
 /// The names of mirrors for a shell that completes words.
 enum MirrorNames {

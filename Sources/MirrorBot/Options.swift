@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Mirroring
+import Control
 
 /// The flags of every command that works on a mirror.
 struct MirrorOptions: ParsableArguments {

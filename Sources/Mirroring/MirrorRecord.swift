@@ -68,6 +68,15 @@ package struct Pause: Equatable, Sendable {
         zone.map { LocalTime(date, in: $0).description } ?? date.rfc3339
     }
 
+    /// The digest of whether and how a mirror pauses, as a person is shown it.
+    ///
+    /// - Parameter pause: Nil where none holds.
+    package static func seen(_ pause: Pause?) -> Seen {
+        Seen(
+            of: "pause", pause?.since.milliseconds.description, pause?.until?.milliseconds.description, pause?.reason,
+            pause?.code?.rawValue)
+    }
+
     /// Whether it holds at that time.
     package func holds(at now: Date) -> Bool { until.map { now < $0 } ?? true }
 }
@@ -220,14 +229,15 @@ package struct MirrorTable: Sendable {
     ///   - until: When it goes on by itself; nil for when somebody resumes it.
     ///   - reason: What a person wants to be told of later.
     ///   - code: Why the mirror pauses by itself; nil for a person's wish.
+    ///   - seen: ``Pause/seen(_:)`` as a person was shown it; nil where nobody was.
     ///   - now: Since when.
     /// - Returns: The stored pause.
-    /// - Throws: The store's error.
+    /// - Throws: `SeenChanged`; the store's error.
     @discardableResult
     package func pause(
-        until: Date?, reason: String?, code: Pause.Code? = nil, now: Date
+        until: Date?, reason: String?, code: Pause.Code? = nil, seen: Seen? = nil, now: Date
     ) async throws -> Pause {
-        try await storage.execute(
+        try await change(
             """
             INSERT INTO mirrors (mirror, created_ms, paused_ms, paused_until_ms, pause_reason, pause_code)
             VALUES (\(mirror), \(now.milliseconds), \(now.milliseconds), \(until?.milliseconds), \(reason),
@@ -235,7 +245,7 @@ package struct MirrorTable: Sendable {
             ON CONFLICT (mirror) DO UPDATE SET paused_ms = excluded.paused_ms,
                 paused_until_ms = excluded.paused_until_ms, pause_reason = excluded.pause_reason,
                 pause_code = excluded.pause_code
-            """)
+            """, seen: seen, now: now)
         return Pause(
             since: Date(milliseconds: now.milliseconds), until: until.map { Date(milliseconds: $0.milliseconds) },
             reason: reason, code: code)
@@ -243,16 +253,33 @@ package struct MirrorTable: Sendable {
 
     /// Ends a pause.
     ///
+    /// - Parameter seen: ``Pause/seen(_:)`` as a person was shown it; nil where nobody was.
     /// - Returns: The pause that held; nil if none did.
-    /// - Throws: The store's error.
-    package func resume(now: Date) async throws -> Pause? {
+    /// - Throws: `SeenChanged`; the store's error.
+    package func resume(seen: Seen? = nil, now: Date) async throws -> Pause? {
         let pause = try await pause(at: now)
-        try await storage.execute(
+        try await change(
             """
             UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL, pause_code = NULL
             WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
-            """)
+            """, seen: seen, now: now)
         return pause
+    }
+
+    /// Runs a statement about the pause; where a person saw one, in a transaction that compares that first.
+    private func change(_ statement: SQL, seen: Seen?, now: Date) async throws {
+        guard seen != nil else {
+            try await storage.execute(statement)
+            return
+        }
+        let mirror = mirror
+        try await storage.transaction { connection in
+            // Written as an update, for not every database can lock what it reads.
+            try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)")
+            let pause = try Self.record(mirror, connection)?.pause.flatMap { $0.holds(at: now) ? $0 : nil }
+            try seen.require(Pause.seen(pause))
+            try connection.execute(statement)
+        }
     }
 
     /// Lets whatever was prepared to be sent be checked once more: a person has changed what may be.

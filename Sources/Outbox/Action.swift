@@ -316,6 +316,8 @@ extension Action {
         package static let denied = "denied"
         /// A person does not want it.
         package static let byPerson = "by-person"
+        /// A person decided against a suggestion.
+        package static let dismissed = "dismissed"
         /// A person had its day drawn anew.
         package static let rerolled = "rerolled"
         /// Another post said the same while it waited.

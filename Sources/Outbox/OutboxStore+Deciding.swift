@@ -1,5 +1,5 @@
 package import Foundation
-import Posts
+package import Posts
 package import Storage
 
 /// Putting decisions into the table: the mirror's own, and a person's.
@@ -94,10 +94,12 @@ extension OutboxStore {
     ///   - now: When it becomes due.
     ///   - expires: Until when it may be delivered.
     /// - Returns: False if there is no such suggestion.
-    package func approve(_ id: String, now: Date, expires: Date) async throws -> Bool {
+    package func approve(
+        _ id: String, seen: Seen? = nil, now: Date, expires: Date
+    ) async throws -> Bool {
         let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
         return try await steer(
-            id, ifIn: [.suggested],
+            id, ifIn: [.suggested], seen: seen,
             """
             state = 'planned', target_text = NULL, pinned = CASE WHEN kind = 'post' THEN TRUE ELSE pinned END, expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
                 due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END
@@ -107,8 +109,22 @@ extension OutboxStore {
     /// Decides against a suggestion.
     ///
     /// - Returns: False if there is no such suggestion.
-    package func dismiss(_ id: String, now: Date) async throws -> Bool {
-        try await steer(id, ifIn: [.suggested], "state = 'skipped', reason = 'dismissed', target_text = NULL", now: now)
+    package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+        try await steer(
+            id, ifIn: [.suggested], seen: seen,
+            "state = 'skipped', reason = \(Action.Reason.dismissed), target_text = NULL", now: now)
+    }
+
+    /// Lets a suggestion wait again that a person decided against, while it may still be agreed to.
+    ///
+    /// What it answers or favorites is not kept with it any more.
+    ///
+    /// - Returns: False if nobody did, or its time has passed.
+    package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+        try await steer(
+            id, ifIn: [.skipped],
+            and: "reason = \(Action.Reason.dismissed) AND expires_ms > \(now.milliseconds)", seen: seen,
+            "state = 'suggested', reason = NULL", now: now)
     }
 
     /// Ends what was still to be done for the account that acted until now.

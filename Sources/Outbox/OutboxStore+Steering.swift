@@ -1,6 +1,6 @@
 package import Foundation
-import Posts
-import Storage
+package import Posts
+package import Storage
 
 /// What a person changes of a plan.
 ///
@@ -14,20 +14,36 @@ extension OutboxStore {
     /// What an action that has ended, or is ending, keeps no longer of people.
     static let settled: SQL = "bystanders = NULL, target_text = NULL"
 
+    // Each throws `SeenChanged`, and changes nothing, where `seen` is given and is not the action's digest any more.
+
     /// Decides against an action that waits.
     ///
     /// - Returns: False if it does not wait any more.
-    package func skip(_ id: String, reason: String = Action.Reason.byPerson, now: Date) async throws -> Bool {
+    package func skip(
+        _ id: String, reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date
+    ) async throws -> Bool {
         try await steer(
-            id, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now)
+            id, seen: seen, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now)
+    }
+
+    /// Lets a post wait again that a person decided against, while it may still be sent.
+    ///
+    /// - Returns: False if nobody did, or its time has passed.
+    package func restore(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+        try await steer(
+            id, ifIn: [.skipped],
+            and: "kind = 'post' AND reason = \(Action.Reason.byPerson) AND expires_ms > \(now.milliseconds)",
+            seen: seen, "state = 'planned', reason = NULL", now: now)
     }
 
     /// Gives an action that waits another time, and lets nothing but a person change it from then on.
     ///
     /// - Returns: False if it does not wait any more.
-    package func move(_ id: String, to due: Date, expires: Date, now: Date) async throws -> Bool {
+    package func move(
+        _ id: String, to due: Date, expires: Date, seen: Seen? = nil, now: Date
+    ) async throws -> Bool {
         try await steer(
-            id,
+            id, seen: seen,
             """
             pinned = TRUE, due_ms = \(due.milliseconds), expires_ms = \(expires.milliseconds), next_attempt_ms = NULL,
             \(Self.unclaimed)
@@ -42,7 +58,8 @@ extension OutboxStore {
     ///   - isPinned: False to change the text without keeping it.
     /// - Returns: False if it does not wait any more.
     package func pin(
-        _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true, now: Date
+        _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true,
+        seen: Seen? = nil, now: Date
     ) async throws -> Bool {
         var changes: SQL = "pinned = \(isPinned), \(Self.unclaimed)"
         if let wording {
@@ -55,7 +72,7 @@ extension OutboxStore {
                 explanation = COALESCE(\(explanation?.json), explanation)
                 """
         }
-        return try await steer(id, changes, now: now)
+        return try await steer(id, seen: seen, changes, now: now)
     }
 
     /// Takes the text out of a slot that a person has pinned; its time stays, and waits for another text.
@@ -63,7 +80,7 @@ extension OutboxStore {
     /// - Returns: False if it does not wait any more.
     package func withdrawText(of id: String, reason: String, now: Date) async throws -> Bool {
         try await steer(
-            id,
+            id, seen: nil,
             """
             text = NULL, warning = NULL, language = NULL, pictures = NULL, uploads = NULL, rest = NULL,
             visibility = NULL, source_network = NULL, source_post_id = NULL, explanation = NULL, reason = \(reason),
@@ -78,9 +95,12 @@ extension OutboxStore {
     ///   - kept: How many slots of the day stay beside them.
     /// - Returns: How many slots were taken out; nil if somebody else has numbered slots of that day meanwhile, and
     ///   nothing was changed.
-    package func replan(_ plan: StoredPlan, slots: [Intent], besides kept: Int, now: Date) async throws -> Int? {
+    package func replan(
+        _ plan: StoredPlan, slots: [Intent], besides kept: Int, seen: Seen? = nil, now: Date
+    ) async throws -> Int? {
         do {
             return try await storage.transaction { connection in
+                try require(seen, of: plan.day, on: connection)
                 let before = try takeOut(plan.day, now: now, on: connection)
                 try connection.execute(
                     """
@@ -102,6 +122,34 @@ extension OutboxStore {
 
     private struct NumberTaken: Error {}
 
+    /// Fails if a day's slots are not any more as a person saw them.
+    private func require(_ seen: Seen?, of day: LocalDay, on connection: any StorageConnection) throws {
+        guard seen != nil else { return }
+        let slots: SQL = "kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)"
+        try Self.lock(slots, of: mirror, on: connection)
+        let stored = try actions(where: slots, order: "+due_ms ASC, subject ASC", limit: 10_000, on: connection)
+        try seen.require(Seen(ofDay: stored))
+    }
+
+    /// Fails if some actions are not any more as a person saw them together.
+    func require(_ seen: Seen?, of ids: [String], on connection: any StorageConnection) throws {
+        guard seen != nil else { return }
+        var found: [String: Seen] = [:]
+        for part in ids.portions {
+            try Self.lock("id IN \(list: part)", of: mirror, on: connection)
+            for action in try actions(where: "id IN \(list: part)", order: "id ASC", limit: part.count, on: connection)
+            { found[action.id] = action.seen }
+        }
+        try seen.require(Seen(ofAll: ids.compactMap { found[$0] }))
+    }
+
+    /// Keeps everybody else from changing some actions until the transaction ends.
+    ///
+    /// Written as an update, for not every database can lock what it reads.
+    private static func lock(_ condition: SQL, of mirror: String, on connection: any StorageConnection) throws {
+        try connection.execute("UPDATE actions SET updated_ms = updated_ms WHERE mirror = \(mirror) AND \(condition)")
+    }
+
     /// Takes a day's waiting slots out, but for the pinned ones.
     ///
     /// - Returns: They as they were.
@@ -121,9 +169,13 @@ extension OutboxStore {
 
     /// Adds a slot to a day.
     ///
+    /// - Parameter check: Run first, in the same transaction; what it throws ends it.
     /// - Returns: The stored action; nil if another slot has that number, and nothing was changed.
-    package func add(_ slot: Intent, now: Date) async throws -> Action? {
+    package func add(
+        _ slot: Intent, now: Date, _ check: @escaping @Sendable (any StorageConnection) throws -> Void = { _ in }
+    ) async throws -> Action? {
         try await storage.transaction { connection in
+            try check(connection)
             let action = Action(slot, of: mirror, at: now)
             guard try insert(action, on: connection) else { return nil }
             try noteUses(by: [action], on: connection)
@@ -149,16 +201,22 @@ extension OutboxStore {
 
     /// Changes an action in one of some states, none of which a worker leaves without looking at them.
     ///
+    /// - Parameters:
+    ///   - condition: What must hold of it besides.
+    ///   - seen: Its digest as the person saw it; nil where nobody did.
     /// - Returns: False if it is in another one, or not there.
     func steer(
-        _ id: String, ifIn states: [ActionState] = waitingStates, _ assignments: SQL, now: Date
+        _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE", seen: Seen?,
+        _ assignments: SQL, now: Date
     ) async throws -> Bool {
         try await storage.transaction { connection in
+            if seen != nil { try Self.lock("id = \(id)", of: mirror, on: connection) }
             guard let before = try action(id, on: connection) else { return false }
+            try seen.require(before.seen)
             let changed = try connection.execute(
                 """
                 UPDATE actions SET \(assignments), updated_ms = \(now.milliseconds)
-                WHERE mirror = \(mirror) AND id = \(id) AND state IN \(list: states.map(\.rawValue))
+                WHERE mirror = \(mirror) AND id = \(id) AND state IN \(list: states.map(\.rawValue)) AND \(condition)
                 """)
             guard changed == 1, let after = try action(id, on: connection) else { return false }
             try noteUses(by: [before, after], on: connection)

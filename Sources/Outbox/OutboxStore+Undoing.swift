@@ -55,15 +55,18 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - reason: A stable code of why; what waits is skipped for it.
+    ///   - seen: The digest of all these actions together as the person saw them; nil where nobody did.
     /// - Returns: What became of each wish; it is stored durably.
-    /// - Throws: ``OutboxError`` if the lease is lost or an action changes all the time; the store's error.
+    /// - Throws: ``OutboxError`` if the lease is lost or an action changes all the time; `SeenChanged` if one is not any
+    ///   more as it was seen, and then nothing was noted; the store's error.
     package func askUndos(
-        _ ids: [String], reason: String = Action.Reason.byPerson, now: Date
+        _ ids: [String], reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date
     ) async throws -> [String: UndoAnswer] {
         var answers: [String: UndoAnswer] = [:]
-        for part in ids.portions {
-            let some = try await write { connection in
-                try withContinuations(part, on: connection).map {
+        for (number, part) in ids.portions.enumerated() {
+            let some = try await write { connection -> [(String, UndoAnswer)] in
+                if number == 0 { try require(seen, of: ids, on: connection) }
+                return try withContinuations(part, on: connection).map {
                     ($0, try noteUndo($0, reason: reason, now: now, on: connection))
                 }
             }

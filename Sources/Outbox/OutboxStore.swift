@@ -162,6 +162,25 @@ extension OutboxStore {
             where: "updated_ms >= \(since?.milliseconds ?? 0)" + over, order: "updated_ms DESC, id ASC", limit: limit)
     }
 
+    /// The actions that fit, the last change first.
+    ///
+    /// - Parameters:
+    ///   - limit: The most to return.
+    ///   - isWanted: Whether one is, of those that fit the filter.
+    package func history(
+        _ filter: ActionFilter, limit: Int, where isWanted: (Action) -> Bool = { _ in true }
+    ) async throws -> [Action] {
+        let batch = 500
+        var (filter, found): (ActionFilter, [Action]) = (filter, [])
+        while found.count < limit {
+            let actions = try await actions(where: filter.condition, order: "updated_ms DESC, id ASC", limit: batch)
+            found += actions.filter(isWanted).prefix(limit - found.count)
+            guard actions.count == batch, let last = actions.last else { break }
+            filter.place = ActionFilter.Place(last)
+        }
+        return found
+    }
+
     /// Actions that changed since a time and may or may not have arrived, each as `post ID`, the newest first.
     package func unconfirmed(since: Date, limit: Int) async throws -> [String] {
         try await storage.query(

@@ -1,4 +1,5 @@
 package import Mirroring
+package import Control
 import Posts
 
 /// A drawing of a report's numbers: SVG that says what it shows also without colors and without styles.

@@ -1,5 +1,6 @@
 import Foundation
 package import Mirroring
+package import Control
 import Posts
 
 /// What is known of one person on one page, for who asks: one file, no script, nothing from elsewhere.

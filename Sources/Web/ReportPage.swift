@@ -1,5 +1,6 @@
 import Foundation
 package import Mirroring
+package import Control
 import Outbox
 import Posts
 

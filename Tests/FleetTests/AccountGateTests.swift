@@ -7,6 +7,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// When an account may be asked, and what makes it wait.
 @Suite struct AccountGateTests {

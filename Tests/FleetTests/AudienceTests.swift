@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Who may quote and answer what the bot publishes, from the setting to the post.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct AudienceTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// A mirror's database without any network, for tests of what is stored.
 struct BareMirror {

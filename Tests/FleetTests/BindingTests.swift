@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Whose a mirror is, and what follows when it becomes another account's.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct BindingTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 @Suite struct CadenceTests {
     private func seconds(_ cadence: Cadence) -> [Int64] {

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Clocks that are set, and machines that sleep.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ClockFaultTests {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Mirroring
+@testable import Control
 
 /// How many statements the short commands send, from the opening of the database on.
 @Suite(.mirrors, .timeLimit(.minutes(4))) struct CommandStatementsTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Accounts on three networks, and what follows from where the bot is.
 @Suite struct ConfigurationNetworkTests {

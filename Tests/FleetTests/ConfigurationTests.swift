@@ -12,6 +12,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// What the settings are, where they come from, and what is refused.
 @Suite struct ConfigurationTests {

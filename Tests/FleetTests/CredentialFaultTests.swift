@@ -9,6 +9,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Networks that no longer take the credentials, for a moment or for good.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct CredentialFaultTests {

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// The human's custom emoji on the bot's server, which may lack them.

@@ -4,6 +4,7 @@ import Fleet
 import Foundation
 import MeCab
 import Mirroring
+import Control
 import Outbox
 import Posts
 import Sandbox

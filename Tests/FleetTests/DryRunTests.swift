@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Runs that decide and tell, and leave no trace.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct DryRunTests {

@@ -11,6 +11,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// What a person wants to be gone, as the network and the tables see it.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ForgettingTests {

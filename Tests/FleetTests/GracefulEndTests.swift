@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Logging
 import Mirroring
+import Control
 import Outbox
 import Posts
 import Sandbox

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Mirroring
+@testable import Control
 
 /// That everything which tells how a mirror is tells the same, whatever obstacles come together.
 @Suite struct HealthTests {

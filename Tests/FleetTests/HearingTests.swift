@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Whether every mention gets a row, or a reason that `status` names, whatever the network does.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct HearingTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Once a person's command has returned, nothing leaves that it forbids.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct LastWordTests {

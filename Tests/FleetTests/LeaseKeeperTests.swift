@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// A lease that beats beside work, however long that takes.
 @Suite(.timeLimit(.minutes(2))) struct LeaseKeeperTests {

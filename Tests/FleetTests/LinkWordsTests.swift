@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// Words of links, from the human's post to the bot's.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Mirroring
+@testable import Control
 
 /// Moving a mirror between databases, with every table full of whatever fits into it.
 @Suite(.timeLimit(.minutes(3))) struct MirrorMoveTests {

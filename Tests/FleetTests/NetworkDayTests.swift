@@ -3,6 +3,7 @@ import Expectations
 import Fleet
 import Foundation
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Posts

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Outbox
 
 /// How a network's answers become outcomes, and how what was sent is found again.

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// What the mirror decides where networks differ in what they allow.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct NetworkRulesTests {

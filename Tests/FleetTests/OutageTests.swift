@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Servers and the way to them, broken in every manner, on every network.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct OutageTests {

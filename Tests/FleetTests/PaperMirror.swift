@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// A mirror between networks on paper.

@@ -12,6 +12,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// The human's pictures on their way to the bot's account, on every network.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct PictureTests {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Storage
 
 @Suite struct PollingLoopTests {

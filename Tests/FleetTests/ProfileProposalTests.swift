@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// What becomes of a profile, without any network.

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 @Suite struct RehearsalTests {
     private static let settings = Rehearsal.Settings(

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// Which of the old replies to a person answers a mention.

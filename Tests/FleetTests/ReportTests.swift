@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// What `status` and `plan` tell.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ReportTests {

@@ -4,6 +4,7 @@ import Fleet
 import Foundation
 import Logging
 import Mirroring
+import Control
 import Outbox
 import Posts
 import Sandbox

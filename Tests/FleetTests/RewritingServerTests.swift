@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Outbox
 
 /// Lost answers on servers that make other texts of what they get, and publish again what is sent again.

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// A budget that holds, whatever happens at the same time.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SpendingTableTests {

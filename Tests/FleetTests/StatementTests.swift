@@ -12,6 +12,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Every statement that a worker sends, as the server itself reports it.
 @Suite(.mirrors, .timeLimit(.minutes(10))) struct StatementTests {

@@ -13,6 +13,7 @@ import TestSupport
 import Testing
 
 @testable import Mirroring
+@testable import Control
 
 /// What a person changes of what a mirror does, as the network sees it.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SteeringTests {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Whether a person who decides sees what about, and for how long and how much.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SuggestionListTests {

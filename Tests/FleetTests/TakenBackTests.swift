@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// What the human deleted is not repeated, and nothing is forgotten because of one wrong answer.
 @Suite(.mirrors) struct TakenBackTests {

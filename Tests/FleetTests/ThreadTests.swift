@@ -11,6 +11,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// The human's own threads, said again whole.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ThreadTests {

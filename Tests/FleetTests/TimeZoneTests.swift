@@ -7,6 +7,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// The zone of the human's clock, and what follows when it changes.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct TimeZoneTests {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Trainings that are interrupted, and trainings that cost money.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct TrainingResumeTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// What was learned from people who do not want that.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct UnlearningTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Logins and sessions in the database, of use to nobody but the mirror.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct VaultTests {

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// Content warnings that go along with the texts they are about.

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Control
 
 /// Feeds as accounts can read them, and servers that send things again.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct WatchedFeedTests {

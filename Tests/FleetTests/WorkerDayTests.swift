@@ -5,6 +5,7 @@ import Favorites
 import Fleet
 import Foundation
 import Mirroring
+import Control
 import Outbox
 import Posts
 import Sandbox

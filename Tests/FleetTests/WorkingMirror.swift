@@ -6,6 +6,7 @@ import Storage
 import Testing
 
 @testable import Mirroring
+@testable import Control
 
 /// A mirror that lacks nothing but a network and a worker.
 extension BareMirror {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Expectations
 import Foundation
 import Mirroring
+import Control
 import Testing
 
 @testable import MirrorBot

@@ -5,6 +5,7 @@ import Testing
 
 @testable import MirrorBot
 @testable import Mirroring
+@testable import Control
 @testable import Outbox
 
 /// A demo that a test can change.

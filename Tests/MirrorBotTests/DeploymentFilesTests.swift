@@ -3,6 +3,7 @@ import Expectations
 import Foundation
 import MeCab
 import Mirroring
+import Control
 import TestSupport
 import Testing
 

@@ -12,6 +12,7 @@ import Testing
 @testable import MeCab
 @testable import MirrorBot
 @testable import Mirroring
+@testable import Control
 @testable import Outbox
 @testable import Storage
 

@@ -3,6 +3,7 @@ import Expectations
 import Favorites
 import Foundation
 import Mirroring
+import Control
 import Outbox
 import Posts
 import TestSupport

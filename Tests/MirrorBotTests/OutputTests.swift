@@ -1,6 +1,7 @@
 import Expectations
 import Foundation
 import Mirroring
+import Control
 import TestSupport
 import Testing
 

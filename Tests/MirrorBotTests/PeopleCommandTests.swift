@@ -3,6 +3,7 @@ import Expectations
 import Favorites
 import Foundation
 import Mirroring
+import Control
 import Posts
 import TestSupport
 import Testing

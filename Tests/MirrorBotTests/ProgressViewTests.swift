@@ -2,6 +2,7 @@ import Testing
 
 @testable import MirrorBot
 @testable import Mirroring
+@testable import Control
 
 @Suite struct ProgressViewTests {
     private static let steps: [TrainingProgress.Step] = [.posts, .favorites, .home, .archive]

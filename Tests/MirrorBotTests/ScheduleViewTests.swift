@@ -2,6 +2,7 @@ import Evaluation
 import Expectations
 import Foundation
 import Mirroring
+import Control
 import Posts
 import Schedule
 import Testing

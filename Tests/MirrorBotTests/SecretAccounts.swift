@@ -1,4 +1,5 @@
 import Mirroring
+import Control
 import Posts
 import Sandbox
 

@@ -1,6 +1,7 @@
 import Foundation
 import MeCab
 import Mirroring
+import Control
 import Posts
 import Sandbox
 import TestSupport

@@ -2,6 +2,7 @@ import Archive
 import Expectations
 import Foundation
 import Mirroring
+import Control
 import Outbox
 import Posts
 import TestSupport

@@ -6,6 +6,7 @@ import Testing
 @testable import Fleet
 @testable import MirrorBot
 @testable import Mirroring
+@testable import Control
 @testable import Outbox
 
 /// What the views make of texts that want to harm the terminal.

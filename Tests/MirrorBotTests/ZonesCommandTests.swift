@@ -2,6 +2,7 @@ import Archive
 import Expectations
 import Foundation
 import Mirroring
+import Control
 import Posts
 import TestSupport
 import Testing

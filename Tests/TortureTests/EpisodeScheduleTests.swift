@@ -1,5 +1,6 @@
 import Expectations
 import Mirroring
+import Control
 import Posts
 import Testing
 

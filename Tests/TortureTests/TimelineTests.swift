@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Control
 import Testing
 
 @testable import Torture

@@ -3,6 +3,7 @@ import Outbox
 import Posts
 
 @testable import Mirroring
+@testable import Control
 
 /// A report of a mirror with a life, made of numbers that a test can compute too.
 enum SampleReport {

@@ -3,6 +3,7 @@ import Evaluation
 import Favorites
 import Foundation
 import Mirroring
+import Control
 import Posts
 
 /// `mirror-bot evaluate classifier`.

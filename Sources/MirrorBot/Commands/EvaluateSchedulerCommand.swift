@@ -2,6 +2,7 @@ import ArgumentParser
 import Evaluation
 import Foundation
 import Mirroring
+import Control
 import Schedule
 
 /// `mirror-bot evaluate scheduler`.

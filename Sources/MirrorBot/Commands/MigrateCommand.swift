@@ -1,5 +1,6 @@
 import ArgumentParser
 import Mirroring
+import Control
 
 /// `mirror-bot migrate`.
 struct MigrateCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Mirroring
+import Control
 import Outbox
 
 /// `mirror-bot mirrors`.

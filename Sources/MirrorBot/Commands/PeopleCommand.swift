@@ -2,6 +2,7 @@ import Archive
 import ArgumentParser
 import Foundation
 import Mirroring
+import Control
 import Posts
 
 /// `mirror-bot people`.

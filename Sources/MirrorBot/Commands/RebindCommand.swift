@@ -1,5 +1,6 @@
 import ArgumentParser
 import Mirroring
+import Control
 import Posts
 
 /// `mirror-bot rebind`.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Evaluation
 import Mirroring
+import Control
 
 /// `mirror-bot score`.
 struct ScoreCommand: AsyncParsableCommand {

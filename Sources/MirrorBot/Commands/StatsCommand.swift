@@ -1,5 +1,6 @@
 import ArgumentParser
 import Mirroring
+import Control
 import Web
 
 /// `mirror-bot stats`.

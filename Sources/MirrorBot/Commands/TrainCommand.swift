@@ -3,6 +3,7 @@ import ArgumentParser
 import Favorites
 import Foundation
 import Mirroring
+import Control
 import Networks
 import Posts
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Fleet
 import Foundation
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Posts

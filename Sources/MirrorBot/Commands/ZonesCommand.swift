@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Mirroring
+import Control
 
 /// `mirror-bot zones`.
 struct ZonesCommand: AsyncParsableCommand {

@@ -7,6 +7,7 @@ import Foundation
 import Import
 import Logging
 import Mirroring
+import Control
 import Networks
 import Outbox
 import Posts

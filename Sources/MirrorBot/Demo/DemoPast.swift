@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Mirroring
+import Control
 import Posts
 import Sandbox
 import Schedule

@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Control
 import Networks
 import Posts
 

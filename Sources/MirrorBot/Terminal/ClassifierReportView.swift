@@ -2,6 +2,7 @@ import Evaluation
 import Favorites
 import Foundation
 import Mirroring
+import Control
 
 /// The answer of `mirror-bot evaluate classifier`.
 enum ClassifierReportView {

@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Control
 import Outbox
 
 /// A day's plan as a timeline.

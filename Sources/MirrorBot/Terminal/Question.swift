@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Control
 import Posts
 
 /// Asks a person at the terminal, or reads the answers from a pipe.

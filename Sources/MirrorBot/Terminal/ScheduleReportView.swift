@@ -1,6 +1,7 @@
 import Evaluation
 import Foundation
 import Mirroring
+import Control
 import Schedule
 
 /// The answer of `mirror-bot evaluate scheduler`: a row for each author, the medians, and what the columns mean.

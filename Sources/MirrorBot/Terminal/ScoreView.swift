@@ -2,6 +2,7 @@ import Evaluation
 import Favorites
 import Foundation
 import Mirroring
+import Control
 import Schedule
 
 /// The answer of `mirror-bot score`: each figure with what it means.

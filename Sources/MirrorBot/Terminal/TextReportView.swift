@@ -1,6 +1,7 @@
 import Evaluation
 import Foundation
 import Mirroring
+import Control
 
 /// The answer of `mirror-bot evaluate texts`.
 enum TextReportView {

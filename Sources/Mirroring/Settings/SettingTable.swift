@@ -1,5 +1,5 @@
 import Foundation
-import Posts
+package import Posts
 package import Storage
 
 /// What is set for one mirror; it wins over what the process is told, but for flags.
@@ -15,12 +15,35 @@ package struct SettingTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func all() async throws -> [String: String] {
-        let rows = try await storage.query("SELECT name, value FROM settings WHERE mirror = \(mirror)")
+        let mirror = mirror
+        return try await storage.read { try Self.all(of: mirror, on: $0) }
+    }
+
+    /// The digest of what is set under some names, as a person is shown it.
+    ///
+    /// - Parameter values: What is set, by the names of the variables.
+    package static func seen(_ names: some Sequence<String>, in values: [String: String]) -> Seen {
+        Seen(of: names.sorted().flatMap { [$0, values[$0]] })
+    }
+
+    private static func all(of mirror: String, on connection: any StorageConnection) throws -> [String: String] {
+        let rows = try connection.query("SELECT name, value FROM settings WHERE mirror = \(mirror)")
         return Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
     }
 
-    /// Stores values that were checked, see ``HumanMirror/set(_:now:)``.
-    func store(_ values: [String: String], now: Date) async throws {
+    /// Fails if what is set under some names is not any more as a person saw it; else no person changes it until the
+    /// transaction ends.
+    private static func require(
+        _ seen: Seen?, of names: some Sequence<String>, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        guard seen != nil else { return }
+        // Written as an update, for not every database can lock what it reads.
+        try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)")
+        try seen.require(Self.seen(names, in: try all(of: mirror, on: connection)))
+    }
+
+    /// Stores values that were checked, see `HumanMirror.set(_:seen:now:)`.
+    func store(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let rows = values.sorted { $0.key < $1.key }.map { name, value in
             [mirror.sqlValue, name.sqlValue, value.sqlValue, now.sqlValue]
         }
@@ -28,19 +51,28 @@ package struct SettingTable: Sendable {
             into: "settings",
             columns: [("mirror", .text), ("name", .text), ("value", .text), ("updated_ms", .integer)],
             rows: rows, onConflict: .update(key: ["mirror", "name"], set: ["value", "updated_ms"]))
-        try await storage.transaction { try $0.insert(batch) }
+        let mirror = mirror
+        try await storage.transaction { connection in
+            try Self.require(seen, of: values.keys, mirror, connection)
+            try connection.insert(batch)
+        }
     }
 
     /// Forgets values; those that are not set are no error.
     ///
+    /// - Parameter seen: ``seen(_:in:)`` of these names as a person was shown it; nil where nobody was.
     /// - Returns: The names of those that were set.
-    /// - Throws: The store's error.
-    package func remove(_ names: [String]) async throws -> [String] {
-        let known = try await all()
-        let found = names.filter { known[$0] != nil }
-        guard !found.isEmpty else { return [] }
-        try await storage.execute("DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
-        return found
+    /// - Throws: `SeenChanged`; the store's error.
+    package func remove(_ names: [String], seen: Seen? = nil) async throws -> [String] {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            try Self.require(seen, of: names, mirror, connection)
+            let known = try Self.all(of: mirror, on: connection)
+            let found = names.filter { known[$0] != nil }
+            guard !found.isEmpty else { return [] }
+            try connection.execute("DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
+            return found
+        }
     }
 }
 

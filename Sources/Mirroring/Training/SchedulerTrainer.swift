@@ -130,9 +130,9 @@ package struct SchedulerTrainer: Sendable {
         let isMore = try await mirror.table.notePast(past, now: now)
         let isMuch = Double(summary.learned) >= Self.redrawnFrom * Double(try await mirror.archive.count())
         guard summary.learned > 0, isMore || isMuch else { return }
-        let changes = PlanChanges(mirror: mirror, zone: zone)
+        let redraw = PlanRedraw(mirror: mirror, zone: zone)
         for day in try await mirror.outbox(lease: nil).plannedDays(from: LocalTime(now, in: zone).day) {
-            _ = try await changes.reroll(day, seed: "training \(now.rfc3339)", now: now)
+            _ = try await redraw.redraw(day, seed: "training \(now.rfc3339)", now: now)
         }
     }
 

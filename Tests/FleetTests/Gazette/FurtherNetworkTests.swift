@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Mirroring
+@testable import Control
 
 /// A network that mirror-bot does not bring along, made of the values that `docs/architecture.md` lists.
 @Suite(.timeLimit(.minutes(3))) struct FurtherNetworkTests {

@@ -3,6 +3,7 @@ import Posts
 import Transport
 
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// The gazette as mirror-bot knows it: everything that a further network needs.

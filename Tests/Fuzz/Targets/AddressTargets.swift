@@ -4,6 +4,7 @@ import Posts
 
 @testable import Import
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 @testable import Postgres
 @testable import Redis

@@ -5,6 +5,7 @@ import Posts
 import SystemPackage
 
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 
 /// What an operator writes.

@@ -2,6 +2,7 @@ import Foundation
 import Posts
 
 @testable import Mirroring
+@testable import Control
 @testable import Networks
 @testable import Redis
 @testable import Transport

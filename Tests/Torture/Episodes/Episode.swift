@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Control
 
 /// One episode of a run: some workers live and end while things go wrong.
 ///

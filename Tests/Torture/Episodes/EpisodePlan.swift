@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Control
 
 /// What happens in one episode, drawn before it begins.
 ///

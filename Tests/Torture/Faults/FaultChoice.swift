@@ -1,4 +1,5 @@
 import Mirroring
+import Control
 import Sandbox
 
 /// Draws what goes wrong in an episode.

@@ -2,6 +2,7 @@ import Fleet
 import Foundation
 import Logging
 import Mirroring
+import Control
 import Networks
 import Posts
 import Storage

@@ -2,6 +2,7 @@ import ArgumentParser
 import Fleet
 import Foundation
 import Mirroring
+import Control
 import Posts
 
 /// `Torture soak`: a month of a worker in a minute or two, and whether it stayed as it was on its first day.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Configuration
 import Foundation
 import Mirroring
+import Control
 import Networks
 import Posts
 import Sandbox

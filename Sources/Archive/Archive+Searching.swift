@@ -1,0 +1,94 @@
+package import Foundation
+package import Posts
+import Storage
+
+extension Archive {
+    /// An archived post with what is known of its use.
+    package struct Kept: Equatable, Sendable {
+        package let post: Post
+        /// Whether the rules have judged it; false for answers, which they do not judge.
+        package let isJudged: Bool
+        /// The stable code of why it is not posted by itself; nil if it may be, or was not judged.
+        package let unfit: String?
+        /// Whether a person said that its text is never to be sent.
+        package let isNever: Bool
+        /// How often it was posted, or is planned to be.
+        package let uses: Int
+        /// When it was, or will be, posted last.
+        package let lastUse: Date?
+
+        /// The digest of what a person is shown of it.
+        package var seen: Seen { Seen(of: post.id.value, post.text, post.warning, "\(isNever)") }
+
+        static let fields: SQL = """
+            \(PostRow.fields), rules, unfit, uses, last_used_ms,
+            CASE WHEN EXISTS (
+                SELECT 1 FROM never_texts AS never WHERE never.mirror = posts.mirror
+                    AND (never.text_key = posts.text_key
+                        OR (never.network = posts.network AND never.post_id = posts.post_id))
+            ) THEN 1 ELSE 0 END AS never
+            """
+
+        init(_ row: SQLRow) throws {
+            post = try PostRow.post(row)
+            isJudged = try !post.isReply && !row.text("rules").isEmpty
+            unfit = try row.optionalText("unfit")
+            isNever = try row.int("never") == 1
+            (uses, lastUse) = (try row.int("uses"), try row.optionalDate("last_used_ms"))
+        }
+    }
+
+    /// A place in the order of time, the newest first.
+    package struct Place: Equatable, Sendable {
+        fileprivate let created: Int64
+        fileprivate let network: String
+        fileprivate let id: String
+
+        package init(_ post: Post) {
+            (created, network, id) = (post.createdAt.milliseconds, post.id.network.rawValue, post.id.value)
+        }
+
+        /// The place as it is handed out; nil for what is none.
+        package init?(_ text: String) {
+            let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 3, let created = Int64(parts[0]), !text.utf8.contains(0) else { return nil }
+            (self.created, network, id) = (created, parts[1], parts[2])
+        }
+
+        package var text: String { "\(created) \(network) \(id)" }
+    }
+
+    /// The posts behind a place, the newest first.
+    ///
+    /// - Parameters:
+    ///   - place: Nil to begin with the newest.
+    ///   - limit: The most to return.
+    ///   - isWanted: Whether one is.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func kept(
+        after place: Place? = nil, limit: Int, where isWanted: (Kept) -> Bool = { _ in true }
+    ) async throws -> [Kept] {
+        let batch = 500
+        var (place, found): (Place?, [Kept]) = (place, [])
+        while found.count < limit {
+            let rows = try await storage.query(
+                """
+                SELECT \(Kept.fields) FROM posts WHERE mirror = \(mirror) AND \(Self.behind(place))
+                ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT \(batch)
+                """
+            ).map(Kept.init)
+            found += rows.filter(isWanted).prefix(limit - found.count)
+            guard rows.count == batch, let last = rows.last else { break }
+            place = Place(last.post)
+        }
+        return found
+    }
+
+    private static func behind(_ place: Place?) -> SQL {
+        guard let place else { return "TRUE" }
+        return """
+            (created_ms < \(place.created) OR (created_ms = \(place.created) AND (post_id < \(place.id)
+                OR (post_id = \(place.id) AND network < \(place.network)))))
+            """
+    }
+}

@@ -1,0 +1,71 @@
+package import Mirroring
+import MeCab
+import Networks
+import Redis
+import Storage
+
+/// What an examination found about one thing that a mirror needs.
+package struct Finding: Codable, Equatable, Sendable {
+    package enum Verdict: String, Codable, Sendable {
+        case ok
+        /// The mirror works, but not as it should, or not for everybody who looks at it.
+        case warn
+        case fail
+    }
+
+    /// Who can mend what failed.
+    package enum Cause: String, Codable, Sendable {
+        /// A person, in the settings.
+        case configuration
+        /// A person, at the network or the database: it refuses the credentials.
+        case refused
+        /// Whoever runs what cannot be reached or used.
+        case unavailable
+        /// Time, or another process.
+        case later
+    }
+
+    /// What was looked at, such as `database`.
+    package var subject: String
+    package var verdict: Verdict
+    /// What was found, in one sentence.
+    package var text: String
+    /// What to do about it; nil where the text says so, or nothing is to be done.
+    package var fix: String?
+    /// Nil unless it failed.
+    package var cause: Cause?
+
+    /// Something that is as it should be.
+    package static func ok(_ subject: String, _ text: String) -> Finding {
+        Finding(subject: subject, verdict: .ok, text: text)
+    }
+
+    package static func warn(_ subject: String, _ text: String, fix: String? = nil) -> Finding {
+        Finding(subject: subject, verdict: .warn, text: text, fix: fix)
+    }
+
+    package static func fail(_ subject: String, _ text: String, _ cause: Cause, fix: String? = nil) -> Finding {
+        Finding(subject: subject, verdict: .fail, text: text, fix: fix, cause: cause)
+    }
+
+    /// Something that could not be examined, or was found broken.
+    package static func fail(_ subject: String, _ error: any Error) -> Finding {
+        fail(subject, "\(error)", cause(of: error))
+    }
+
+    private static func cause(of error: any Error) -> Cause {
+        switch error {
+        case is ConfigurationError, is MeCabError: .configuration
+        case let error as StorageError where [.configuration, .outOfDate].contains(error.code): .configuration
+        case let error as StorageError where error.code == .authentication: .refused
+        case let error as RedisError where error.code == .invalidConfiguration: .configuration
+        case let error as RedisError where error.code == .authentication: .refused
+        case let error as NetworkError where error.code == .configuration: .configuration
+        case let error as NetworkError where error.stopsActor: .refused
+        case let error as NetworkError
+        where [.rateLimited, .capReached, .creditsDepleted, .overBudget].contains(error.code):
+            .later
+        default: .unavailable
+        }
+    }
+}

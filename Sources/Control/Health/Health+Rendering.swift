@@ -1,0 +1,133 @@
+package import Mirroring
+package import Foundation
+package import Outbox
+import Posts
+
+// What reports, commands and watchdogs show of a mirror's health. Nothing here judges: it only words and selects.
+
+extension Health {
+    /// Who ends the leading obstacle, on which the exit code of `status --check` depends; nil for 0.
+    package var failure: Finding.Cause? { verdict.isWell ? nil : leading?.mender ?? .unavailable }
+
+    /// The line of `status --check`.
+    ///
+    /// - Parameter mirror: The mirror's name.
+    /// - Returns: One line, which may hold what a server answered.
+    package func checkLine(of mirror: String) -> String {
+        switch verdict.state {
+        case .healthy: "mirror \(mirror) does its work"
+        case .hindered: "mirror \(mirror) does its work, but \(leading?.sentence ?? "not all of it")"
+        case .paused: "mirror \(mirror) pauses, as it was told"
+        case .unset: "mirror \(mirror), setup: \(verdict.text)"
+        case .failing: "mirror \(mirror), \(leading?.code.subject ?? "state"): \(verdict.text)"
+        }
+    }
+
+    /// What keeps an action that waits from being sent; empty if nothing does.
+    ///
+    /// - Parameter kind: What it is: favorites need neither the human's past nor an agreement with the network.
+    /// - Returns: The obstacles to that kind of work, the leading one first.
+    package func whatKeeps(_ kind: ActionKind) -> [Obstacle] {
+        let work: Obstacle.Work = kind == .favorite ? .favorites : .sending
+        return obstacles.filter { $0.weight != .note && $0.stops.contains(work) }
+    }
+
+    // MARK: Doctor
+
+    /// The obstacles as findings of an examination.
+    package var findings: [Finding] {
+        obstacles.map { obstacle -> Finding in
+            let subject = obstacle.code.subject
+            guard obstacle.weight != .wanted else { return .ok(subject, obstacle.sentence) }
+            let fix = obstacle.remedy?.text ?? obstacle.remedy?.command ?? obstacle.remedy?.setting.map { "set \($0)" }
+            // A worker that is not there, or a limit of the network, is nothing that the mirror lacks.
+            guard obstacle.isFatal, obstacle.mender != .later else { return .warn(subject, obstacle.told, fix: fix) }
+            return .fail(subject, obstacle.told, obstacle.mender, fix: fix)
+        }
+    }
+
+    // MARK: Metrics
+
+    /// The health in the text format of Prometheus, for the textfile collector of its node exporter.
+    ///
+    /// `mirror_bot_obstacle` has a line for each code that holds, `mirror_bot_state` and `mirror_bot_stopped` a line for
+    /// each value there is. No label holds anything that a server or a person wrote but the mirror's name.
+    ///
+    /// - Parameter mirror: The mirror's name.
+    /// - Returns: The lines.
+    package func metrics(of mirror: String) -> [String] {
+        let name = "mirror=\"\(mirror.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        var lines = [
+            "# HELP mirror_bot_well Whether the mirror does its work, or pauses as a person wants.",
+            "# TYPE mirror_bot_well gauge", "mirror_bot_well{\(name)} \(verdict.isWell ? 1 : 0)",
+            "# HELP mirror_bot_state The mirror's state.", "# TYPE mirror_bot_state gauge",
+        ]
+        lines += Verdict.State.allCases.map {
+            "mirror_bot_state{\(name),state=\"\($0.rawValue)\"} \($0 == verdict.state ? 1 : 0)"
+        }
+        lines += [
+            "# HELP mirror_bot_stopped Whether a kind of work is lost as a whole, also by a setting.",
+            "# TYPE mirror_bot_stopped gauge",
+        ]
+        lines += Obstacle.Work.allCases.map {
+            "mirror_bot_stopped{\(name),work=\"\($0.rawValue)\"} \(stopped.contains($0) ? 1 : 0)"
+        }
+        guard !obstacles.isEmpty else { return lines }
+        lines += [
+            "# HELP mirror_bot_obstacle How many conditions of a kind hold.", "# TYPE mirror_bot_obstacle gauge",
+        ]
+        for code in Obstacle.Code.allCases {
+            let found = obstacles.filter { $0.code == code }
+            for weight in Obstacle.Weight.allCases {
+                let number = found.count { $0.weight == weight }
+                guard number > 0 else { continue }
+                lines.append(
+                    "mirror_bot_obstacle{\(name),code=\"\(code.rawValue)\",weight=\"\(weight.rawValue)\"} \(number)")
+            }
+        }
+        return lines
+    }
+
+    // MARK: Notices
+
+    /// What is to be told of each cause that the facts decide, for a worker's own process.
+    ///
+    /// - Parameters:
+    ///   - knowsFaults: Whether the process knows what failed before it began.
+    ///   - knowsClock: Whether this machine's clock was compared with the network's.
+    ///   - now: When something holds that has no beginning.
+    /// - Returns: What holds and what does not; nothing of a cause about which nothing is known.
+    package func notices(knowsFaults: Bool, knowsClock: Bool, now: Date) -> [NoticeCause: NoticeFinding] {
+        var findings: [NoticeCause: NoticeFinding] = [:]
+        // The end of a worker is told by the process that ends, and is over when another one has worked.
+        for cause in NoticeCause.allCases where cause != .stopped {
+            let holding = obstacles.filter { $0.code.notice == cause }
+            guard !holding.isEmpty else {
+                let isKnown = (cause != .failing || knowsFaults) && (cause != .clock || knowsClock)
+                if isKnown { findings[cause] = .isOver }
+                continue
+            }
+            let since = holding.compactMap(\.since).min() ?? now
+            let briefs = holding.map(\.brief).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+            let separator = cause == .unreachable ? ", " : "; "
+            findings[cause] = .holds(since: since, detail: briefs.joined(separator: separator))
+        }
+        return findings
+    }
+}
+
+extension Obstacle {
+    /// The cause alone where the subject of a finding says the rest.
+    fileprivate var told: String {
+        let saysRest = ["worker", "silence", "database", "bot", "human", "time zone"].contains(code.subject)
+        return saysRest ? cause : sentence.dropping(remedy?.text)
+    }
+}
+
+extension String {
+    /// The sentence without its last part.
+    fileprivate func dropping(_ end: String?) -> String {
+        guard let end, hasSuffix("; \(end)") else { return self }
+        return String(dropLast(end.count + 2))
+    }
+}

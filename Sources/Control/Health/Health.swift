@@ -1,0 +1,85 @@
+package import Mirroring
+
+/// How well a mirror is: the obstacles that follow from the facts, and the verdict that follows from the obstacles.
+///
+/// Every report, exit code, notice and metric about a mirror's state is made from this value. It asks nothing.
+package struct Health: Codable, Equatable, Sendable {
+    /// The state of a mirror in one word and one line.
+    package struct Verdict: Codable, Equatable, Sendable {
+        package enum State: String, CaseIterable, Codable, Sendable {
+            case healthy
+            /// A person wants it so.
+            case paused
+            /// It sends and hears, but another part of its work is lost or incomplete.
+            case hindered
+            /// It has not worked yet, and something is left to be set up.
+            case unset
+            /// Nothing is sent, or nothing is heard, until the leading obstacle ends.
+            case failing
+        }
+
+        package var state: State
+        package var text: String
+        /// The obstacle that decides; nil for a healthy mirror.
+        package var code: Obstacle.Code?
+
+        /// Whether programs that watch the mirror are told that it does its work.
+        package var isWell: Bool { state != .failing && state != .unset }
+    }
+
+    /// In the order of ``Obstacle/Code``.
+    package let obstacles: [Obstacle]
+    package let verdict: Verdict
+
+    /// - Parameters:
+    ///   - facts: What is known.
+    ///   - next: When the next post leaves, in words; nil if none is planned.
+    package init(_ facts: HealthFacts, next: String? = nil) {
+        obstacles = facts.obstacles
+        verdict = Self.verdict(on: obstacles, setup: facts.setup, next: next)
+    }
+
+    /// The obstacle of the verdict; nil for a healthy mirror.
+    package var leading: Obstacle? { verdict.code.flatMap { code in obstacles.first { $0.code == code } } }
+
+    /// The kinds of work that are lost as a whole, also if a person wants it so.
+    package var stopped: Set<Obstacle.Work> {
+        Set(obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
+    }
+
+    /// Conditions that outrank a pause: the mirror will not go on when it ends, or a person has to end it.
+    private static let outranksPause: Set<Obstacle.Code> = [.moved, .arriving, .firstPostHidden]
+
+    /// What a mirror lacks that nobody has set up yet.
+    private static let ofSetup: Set<Obstacle.Code> = [
+        .noBotAccount, .noTimeZone, .noWorker, .pastUnknown, .archiveEmpty,
+    ]
+
+    private static func verdict(on obstacles: [Obstacle], setup: [SetupStep], next: String?) -> Verdict {
+        let fatal = obstacles.first(where: \.isFatal)
+        if let fatal, outranksPause.contains(fatal.code) { return failing(fatal) }
+        if let pause = obstacles.first(where: { $0.code == .paused }) {
+            // What would keep it from working afterwards can be mended meanwhile.
+            let rest = fatal.map { "; and then not sending: \($0.reason)" } ?? ""
+            return Verdict(state: .paused, text: pause.cause + rest, code: .paused)
+        }
+        if let fatal {
+            // What went wrong is no step that is still to be done.
+            guard ofSetup.contains(fatal.code) else { return failing(fatal) }
+            guard let step = setup.first(where: { !$0.isDone }) else { return failing(fatal) }
+            let done = setup.count(where: \.isDone)
+            let text = "not set up yet: \(done) of \(setup.count) steps are done; next is \(step.text): \(step.command)"
+            return Verdict(state: .unset, text: text, code: fatal.code)
+        }
+        let hindering = obstacles.filter { $0.weight == .stops } + obstacles.filter { $0.weight == .hinders }
+        if let first = hindering.first {
+            return Verdict(state: .hindered, text: "working, but \(first.sentence)", code: first.code)
+        }
+        return Verdict(state: .healthy, text: "healthy, " + (next.map { "next post \($0)" } ?? "no post planned"))
+    }
+
+    private static func failing(_ obstacle: Obstacle) -> Verdict {
+        let loss = obstacle.stops.contains(.sending) ? "not sending" : "not hearing"
+        return Verdict(state: .failing, text: "\(loss): \(obstacle.reason)", code: obstacle.code)
+    }
+}

@@ -1,0 +1,554 @@
+package import Mirroring
+import Foundation
+import Networks
+import Posts
+
+extension HealthFacts {
+    /// Every obstacle that follows from the facts, in the order of ``Obstacle/Code``.
+    var obstacles: [Obstacle] {
+        let all = [
+            whole, bot, database, work, permissions, archive, budget, hearing, parts, planning, favoriting, waiting,
+            human,
+        ].flatMap(\.self)
+        return all.enumerated()
+            .sorted { ($0.element.code.rank, $0.offset) < ($1.element.code.rank, $1.offset) }.map(\.element)
+    }
+
+    private static let all = Obstacle.Work.allCases
+
+    private func make(
+        _ code: Obstacle.Code, _ weight: Obstacle.Weight, of stops: [Obstacle.Work] = HealthFacts.all,
+        since: Date? = nil, _ cause: String, brief: String? = nil, _ remedy: Obstacle.Remedy? = nil,
+        by mender: Finding.Cause = .configuration
+    ) -> Obstacle {
+        Obstacle(
+            code: code, since: since, stops: stops, weight: weight, cause: cause, brief: brief ?? cause, remedy: remedy,
+            mender: mender)
+    }
+
+    /// `2026-11-20 12:03` on the mirror's clock.
+    private func words(_ date: Date) -> String { LocalTime(date, in: zone ?? .gmt).description }
+
+    /// A stored error, with the instants that it names on the mirror's clock.
+    private func local(_ error: String) -> String {
+        error.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/) { match in
+            Date(rfc3339: String(match.output)).map(words) ?? String(match.output)
+        }
+    }
+
+    // MARK: The mirror as a whole
+
+    private var isElsewhere: Bool { move?.problem != nil }
+
+    /// Whether the bot has an account that its credentials may open.
+    private var hasBot: Bool { accounts[.bot].map { $0.problem == nil } ?? true }
+
+    private var whole: [Obstacle] {
+        var found: [Obstacle] = []
+        if let move, let problem = move.problem {
+            let code: Obstacle.Code = move.state == .arriving ? .arriving : .moved
+            found.append(make(code, .stops, since: move.since, "the mirror \(local(problem))"))
+        }
+        if let pause {
+            let reason = pause.reason.map { ": \($0)" } ?? ""
+            let cause = "the mirror pauses since \(pause.beginning(in: zone)) \(pause.ending(in: zone))\(reason)"
+            if pause.code == .firstPostHidden {
+                found.append(
+                    make(
+                        .firstPostHidden, .stops, since: pause.since, cause,
+                        brief: "the bot's first post is shown to nobody without a login",
+                        .run("mirror-bot resume", "run mirror-bot resume if that is all right")))
+            } else {
+                found.append(
+                    make(
+                        .paused, .wanted, since: pause.since, cause, brief: "the mirror pauses",
+                        Obstacle.Remedy(command: "mirror-bot resume"), by: .later))
+            }
+        }
+        return found
+    }
+
+    private var bot: [Obstacle] {
+        guard !isElsewhere else { return [] }
+        var found: [Obstacle] = []
+        let sends: [Obstacle.Work] = [.sending, .hearing, .favorites]
+        if let account = accounts[.bot], let problem = account.problem {
+            found.append(
+                make(
+                    account.isUnusable ? .botLoginUnusable : .noBotAccount, .stops, of: sends, problem,
+                    brief: "the bot has no account that can be used",
+                    Obstacle.Remedy(command: "mirror-bot login \(account.network.rawValue) --as bot")))
+        } else if areAccountsSame {
+            found.append(
+                make(.sameAccount, .stops, "the credentials of bot and human open one account; the bot needs another"))
+        }
+        if zone == nil {
+            let proposal = proposedZone.map { "; the archive says \($0)" } ?? ""
+            found.append(
+                make(
+                    .noTimeZone, .stops, "TIME_ZONE is not set\(proposal)", brief: "TIME_ZONE is not set",
+                    .set("TIME_ZONE")))
+        }
+        if hasBot, let refusal = refusals[.bot] { found.append(refused(.bot, refusal, sends)) }
+        return found
+    }
+
+    private func refused(_ role: AccountRole, _ fault: StoredFault, _ stops: [Obstacle.Work]) -> Obstacle {
+        let isBot = role == .bot
+        let code: Obstacle.Code =
+            switch fault.code.map(NetworkError.Code.init(rawValue:)) {
+            case .missingScope?: isBot ? .botLacksScope : .humanLacksScope
+            case .accountDisabled?: isBot ? .botDisabled : .humanDisabled
+            default: isBot ? .botRefused : .humanRefused
+            }
+        let what = fault.code == NetworkError.Code.accountDisabled.rawValue ? "account" : "credentials"
+        let cause = "the network refuses the \(role.rawValue)'s \(what) since \(words(fault.since))"
+        let network = accounts[role]?.network.rawValue ?? "NETWORK"
+        var found = make(
+            code, .stops, of: stops, since: fault.since, "\(cause): \(local(fault.error))", brief: cause,
+            Obstacle.Remedy(
+                command: "mirror-bot login \(network) --as \(role.rawValue)",
+                text: "mirror-bot login \(network) --as \(role.rawValue) logs in anew"), by: .refused)
+        if what == "account" {
+            found.remedy = .doing("log in with a browser to see what the server wants")
+        }
+        return found
+    }
+
+    private var database: [Obstacle] {
+        guard let store else { return [] }
+        let code: Obstacle.Code =
+            switch store.kind {
+            case .full: .storeFull
+            case .readOnly: .storeReadOnly
+            case .away: .storeAway
+            }
+        return [
+            make(
+                code, .stops, since: store.since, local(store.text), brief: "the database cannot be used",
+                by: .unavailable)
+        ]
+    }
+
+    // MARK: The worker
+
+    private var ending: WorkFault? { faults.first { $0.part == WorkFault.end } }
+
+    private var work: [Obstacle] {
+        // Without these no worker can begin, and a mirror that lives elsewhere needs none here.
+        guard !isElsewhere, hasBot else { return [] }
+        let start = Obstacle.Remedy.run("mirror-bot run", "start one with mirror-bot run")
+        switch worker {
+        case .running, .passes: break
+        case .absent:
+            if let ending { return [ended(ending)] }
+            return [make(.noWorker, .stops, "no worker is running", setup.isEmpty ? start : lastStep, by: .later)]
+        case .late(let silence, let limit):
+            return [
+                make(
+                    .workerLate, .stops, since: now - silence,
+                    "the worker's last beat was \(Int(silence)) s ago; after \(Int(limit)) s it counts as gone",
+                    by: .later)
+            ]
+        case .passLate(let last, let every):
+            let minutes = max(1, Int((every / 60).rounded()))
+            return [
+                make(
+                    .passLate, .stops, since: last,
+                    "mirror-bot run --once was called every \(minutes) min, and last ended at \(words(last))",
+                    .doing("look after the schedule that calls it"), by: .later)
+            ]
+        }
+        return lasting.compactMap { fault -> Obstacle? in
+            switch fault.part {
+            case WorkFault.start: failing(.startFails, .stops, HealthFacts.all, "the worker cannot begin", fault)
+            case WorkFault.publisher:
+                failing(.publisherFails, .stops, [.sending], "\(fault.part) fails each time", fault)
+            case FeedName.botMentions where !unread.contains(fault.part):
+                failing(.mentionsFail, .stops, [.hearing], "\(fault.part) fails each time", fault)
+            default: nil
+            }
+        }
+    }
+
+    /// The last step of the setup, which starts the worker; nil while others come first.
+    private var lastStep: Obstacle.Remedy? {
+        guard setup.count(where: { !$0.isDone }) == 1, let last = setup.last else { return nil }
+        return .run(last.command, "start one with \(last.command)")
+    }
+
+    private func ended(_ fault: WorkFault) -> Obstacle {
+        let mender: Finding.Cause =
+            switch fault.code {
+            case "configuration", "dictionary": .configuration
+            case .some(let code) where code.hasPrefix("store-") || code == "counts": .unavailable
+            case .some: .refused
+            case nil: .unavailable
+            }
+        return make(
+            .workerEnded, .stops, since: fault.since,
+            "the worker ended at \(words(fault.since)): \(local(fault.error))",
+            brief: "the worker has ended", .run("mirror-bot run", "mend that and start it again with mirror-bot run"),
+            by: mender)
+    }
+
+    private func failing(
+        _ code: Obstacle.Code, _ weight: Obstacle.Weight, _ stops: [Obstacle.Work], _ brief: String, _ fault: WorkFault
+    ) -> Obstacle {
+        make(
+            code, weight, of: stops, since: fault.since, "\(brief) since \(words(fault.since)): \(local(fault.error))",
+            brief: brief, by: .unavailable)
+    }
+
+    /// What has failed for long, for another reason than the database, which is told of as a whole.
+    private var lasting: [WorkFault] {
+        guard worker.isAtWork else { return [] }
+        return faults.filter {
+            $0.isLasting && ![WorkFault.end, WorkFault.clock].contains($0.part)
+                && ($0.storeKind == nil || store == nil)
+        }
+    }
+
+    // MARK: What may be sent, and its price
+
+    private var permissions: [Obstacle] {
+        guard !isElsewhere, hasBot, !mayPublish else { return [] }
+        return [
+            make(
+                .policyUnacknowledged, .stops, of: [.sending], "X_ACKNOWLEDGE_POLICY is no",
+                .set("X_ACKNOWLEDGE_POLICY", "the README says what X asks of a mirror"))
+        ]
+    }
+
+    private var archive: [Obstacle] {
+        guard !isElsewhere else { return [] }
+        let train = Obstacle.Remedy.run("mirror-bot train scheduler", "run mirror-bot train scheduler")
+        if !knowsPast {
+            return [make(.pastUnknown, .stops, of: [.sending], "the human's past has not been read", train)]
+        }
+        if posts == 0 { return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)] }
+        guard fitTexts == 0, !wishes.onlyAnswers else { return [] }
+        return [
+            make(
+                .noFitText, .hinders, of: [.sending], "none of the \(posts) texts may be posted by itself",
+                .set("FITNESS", "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"))
+        ]
+    }
+
+    private var budget: [Obstacle] {
+        var found: [Obstacle] = []
+        let paid = accounts.mapValues(\.network).filter { $0.value.descriptor.prices != nil }
+        if let money, let network = paid.values.first, let setting = network.descriptor.prices?.budget {
+            let change = Obstacle.Remedy.set(setting, "\(setting) changes that")
+            let until = "until \(money.renews.rfc3339.prefix(10)): \(money.left) is left of the month's \(money.budget)"
+            let brief = "until \(money.renews.rfc3339.prefix(10)), \(money.left) of \(money.budget) being left"
+            func unpaid(_ code: Obstacle.Code, _ stops: [Obstacle.Work], _ what: String) -> Obstacle {
+                make(code, .stops, of: stops, "\(what) \(until)", brief: brief, change, by: .unavailable)
+            }
+            if money.isSpent {
+                var stops: [Obstacle.Work] = paid[.bot] != nil ? [.sending, .hearing, .favorites] : []
+                if paid[.human] != nil { stops.append(.learning) }
+                found.append(unpaid(.budgetSpent, stops, "\(network.displayName) is left alone"))
+            } else {
+                if money.lacksOwnPosts {
+                    found.append(
+                        unpaid(.ownPostsUnpaid, [.learning], "the human's posts on \(network.displayName) are not read")
+                    )
+                }
+                if money.lacksMentions {
+                    found.append(
+                        unpaid(.mentionsUnpaid, [.hearing], "the bot's mentions on \(network.displayName) are not read")
+                    )
+                }
+            }
+        }
+        return found
+    }
+
+    // MARK: Hearing
+
+    /// The feeds that the worker reads, and cannot now.
+    private var broken: [FeedHealth] {
+        feeds.filter { feed in
+            // What was noted of a feed that nobody reads any more tells nothing.
+            let account = accounts[Self.role(of: feed.feed)]
+            let isHome = [FeedName.botHome, FeedName.seen].contains(feed.feed)
+            return feed.error != nil && account?.problem == nil && (!isHome || account?.homeProblem == nil)
+        }
+    }
+
+    private var unread: [String] { broken.map(\.feed) }
+
+    private static func role(of feed: String) -> AccountRole { feed.hasPrefix("bot-") ? .bot : .human }
+
+    private static func work(of part: String) -> [Obstacle.Work] {
+        switch part {
+        case FeedName.botMentions: [.hearing]
+        case FeedName.botHome: [.favorites]
+        case FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen: [.learning]
+        default: []
+        }
+    }
+
+    private var hearing: [Obstacle] {
+        broken.compactMap { feed -> Obstacle? in
+            guard let error = feed.error else { return nil }
+            let since = feed.errorSince ?? .distantPast
+            let code = feed.errorCode.map(NetworkError.Code.init(rawValue:))
+            let cause = "\(feed.feed) cannot be read since \(words(since)): \(local(error))"
+            let stops = Self.work(of: feed.feed)
+            switch code {
+            case .overBudget?:
+                // The month's money is an obstacle of its own; a day's share comes back with the day.
+                guard money?.isSpent != true, !(money?.lacksMentions == true && feed.feed == FeedName.botMentions),
+                    !(money?.lacksOwnPosts == true && feed.feed == FeedName.humanPosts)
+                else { return nil }
+                return make(.feedWaits, .note, of: stops, since: since, cause, brief: feed.feed, by: .later)
+            case .rateLimited?, .capReached?:
+                let weight: Obstacle.Weight = isOld(since) ? .hinders : .note
+                return make(.feedWaits, weight, of: stops, since: since, cause, brief: feed.feed, by: .later)
+            case .creditsDepleted?:
+                return make(
+                    .creditsDepleted, .stops, of: stops, since: since, cause, brief: "X wants to be paid first",
+                    .doing("add credits in the developer console"), by: .unavailable)
+            case .notFound?, .forbidden?:
+                guard feed.feed == FeedName.humanPosts, isOld(since) else { break }
+                return make(
+                    .humanGone, .stops, of: stops, since: since, cause, brief: feed.feed,
+                    .doing("see whether the human's account is private, or has moved"), by: .unavailable)
+            default: break
+            }
+            // A refusal of the account is told of as such.
+            if let code, [.unauthorized, .missingScope, .accountDisabled].contains(code),
+                refusals[Self.role(of: feed.feed)] != nil
+            {
+                return nil
+            }
+            let isMentions = feed.feed == FeedName.botMentions
+            let weight: Obstacle.Weight = isOld(since) ? (isMentions ? .stops : .hinders) : .note
+            return make(
+                isMentions ? .mentionsUnread : .feedUnread, weight, of: stops, since: since, cause, brief: feed.feed,
+                by: .unavailable)
+        }
+    }
+
+    /// Whether a condition has lasted so long that it is not expected to end by itself.
+    private func isOld(_ since: Date) -> Bool { now.timeIntervalSince(since) >= WorkFault.patience }
+
+    // MARK: Parts of the work
+
+    private static let named = 5
+
+    private var parts: [Obstacle] {
+        var found: [Obstacle] = []
+        let special = [WorkFault.start, WorkFault.publisher, FeedName.botMentions]
+        for fault in lasting where !special.contains(fault.part) && !unread.contains(fault.part) {
+            let stops = Self.work(of: fault.part)
+            let weight: Obstacle.Weight = stops.isEmpty ? .hinders : .stops
+            found.append(failing(.partFails, weight, stops, "\(fault.part) fails each time", fault))
+        }
+        for feed in feeds {
+            if feed.unreadable > 0 {
+                found.append(
+                    make(
+                        .itemsUnreadable, .note, of: [],
+                        "\(feed.unreadable) of \(feed.feed) could not be read and are passed over until an update of "
+                            + "mirror-bot"))
+            }
+            found += feed.unreached.prefix(Self.named).map {
+                make(
+                    .itemsUnreached, .note, of: [], since: $0.from,
+                    "what came in \(feed.feed) between \(words($0.from)) and \(words($0.to)) cannot be read any more")
+            }
+        }
+        if !unconfirmed.isEmpty {
+            let names = unconfirmed.prefix(Self.named).joined(separator: ", ")
+            let rest = unconfirmed.count > Self.named ? " and others" : ""
+            let subject = unconfirmed.count == 1 ? "1 action" : "\(unconfirmed.count) actions"
+            found.append(
+                make(
+                    .unconfirmed, .note, of: [],
+                    "\(subject) of the last day may or may not have arrived, for the answers were lost: \(names)\(rest)"
+                ))
+        }
+        found += setAside.map { make(.rowsSetAside, .note, of: [], $0) }
+        found += clock
+        return found
+    }
+
+    /// Seconds by which a clock may be wrong: OAuth and the age of mentions suffer from more.
+    private static let clockTolerance: TimeInterval = 60
+
+    private var clock: [Obstacle] {
+        let fault = faults.first { $0.part == WorkFault.clock }
+        guard let lead = clockLead, abs(lead) > Self.clockTolerance else {
+            guard clockLead == nil, let fault, worker.isAtWork else { return [] }
+            return [wrongClock(since: fault.since, fault.error, brief: "far")]
+        }
+        let seconds = "\(Int(abs(lead))) s"
+        return [wrongClock(since: fault?.since ?? now, "\(seconds) \(lead > 0 ? "ahead" : "behind")", brief: seconds)]
+    }
+
+    private func wrongClock(since: Date, _ difference: String, brief: String) -> Obstacle {
+        make(
+            .clockWrong, .hinders, of: [.sending, .hearing], since: since,
+            "this machine's clock is wrong by more than a minute: \(difference)", brief: brief,
+            .doing("let a time server set it"), by: .unavailable)
+    }
+
+    // MARK: Posting as the settings want it
+
+    private var planning: [Obstacle] {
+        guard !isElsewhere else { return [] }
+        var found: [Obstacle] = []
+        if let zoneToCome { found.append(make(.zoneToCome, .note, of: [], zoneToCome)) }
+        if let hold = wishes.uselessHold { found.append(make(.holdUseless, .note, of: [], hold, brief: hold)) }
+        if let setting = wishes.noAnswers {
+            found.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
+        }
+        if people > 0, denied == people {
+            found.append(
+                make(
+                    .everybodyDenied, .hinders, of: [], "all \(people) people whom the mirror knows are denied",
+                    .run("mirror-bot people list", "see mirror-bot people list")))
+        }
+        guard knowsPast, posts > 0 else { return found }
+        if wishes.onlyAnswers {
+            found.append(
+                make(.onlyAnswers, .wanted, of: [], "MAX_PER_DAY is 0, so that the bot only answers and favorites"))
+        } else if wishes.isAlwaysQuiet {
+            found.append(make(.alwaysQuiet, .wanted, of: [], "QUIET_HOURS leave no minute of a day"))
+        } else if isSilentDay {
+            found.append(make(.silentDay, .note, of: [], "the plan drew a day of silence, as the human has them"))
+        } else if let end = wishes.quietUntil {
+            found.append(make(.quietHours, .note, of: [], "QUIET_HOURS last until \(end)"))
+        }
+        return found
+    }
+
+    // MARK: Favorites
+
+    private var favoriting: [Obstacle] {
+        guard wishes.wantsFavorites else {
+            return [make(.favoritesOff, .wanted, of: [.favorites], "FAVORITE_MODE is off")]
+        }
+        guard wishes.favoritesPerDay > 0 else {
+            return [make(.noFavoritesADay, .wanted, of: [.favorites], "FAVORITES_PER_DAY is 0")]
+        }
+        var found: [Obstacle] = []
+        if hasBot, let account = accounts[.bot], let problem = account.homeProblem {
+            found.append(
+                make(
+                    .homeUnread, account.isHomeLeftOut ? .wanted : .stops, of: [.favorites],
+                    "the bot's home timeline is not read, for \(problem)"))
+        }
+        if favoritesToday >= wishes.favoritesPerDay {
+            found.append(
+                make(.favoritesSpent, .note, of: [.favorites], "\(favoritesToday) of FAVORITES_PER_DAY are given"))
+        }
+        return found + judging
+    }
+
+    /// After so many posts that none of them was worth a favorite, the threshold is too high.
+    private static let seenEnough = 1_000
+
+    private var judging: [Obstacle] {
+        guard let classifier else { return [] }
+        switch classifier {
+        case .noDictionary(let problem):
+            return [
+                make(
+                    .dictionaryMissing, .stops, of: [.favorites, .learning], problem,
+                    brief: "the dictionary cannot be opened", .set("MECAB_DICTIONARY", "MECAB_DICTIONARY names it"))
+            ]
+        case .noCounts(let problem):
+            return [
+                make(
+                    .countsUnavailable, .stops, of: [.favorites, .learning], problem,
+                    brief: "the classifier's counts cannot be read", by: .unavailable)
+            ]
+        case .learned(let learned) where !learned.isEnough: return [tooLittle(learned)]
+        case .learned(let learned):
+            guard learned.seen >= Self.seenEnough, !learned.hasDecided else { return [] }
+            return [
+                make(
+                    .thresholdUnreached, .hinders, of: [.favorites],
+                    "none of \(learned.seen) posts reached FAVORITE_RATE_THRESHOLD, which is \(wishes.threshold)",
+                    .set("FAVORITE_RATE_THRESHOLD", "mirror-bot explain --text TEXT shows the rate of a post"))
+            ]
+        }
+    }
+
+    /// Too little was learned; where it is to come from, or that it comes from nowhere.
+    private func tooLittle(_ learned: ClassifierFact.Learned) -> Obstacle {
+        var lacks: [String] = []
+        if learned.favorites < learned.needed { lacks.append("\(learned.favorites) of \(learned.needed) favorites") }
+        if learned.normals < learned.needed { lacks.append("\(learned.normals) of \(learned.needed) normals") }
+        let waiting = lacks.joined(separator: ", ") + " learned"
+        let (human, bot) = (accounts[.human]?.homeProblem, accounts[.bot]?.homeProblem)
+        if let human, let bot, hasBot {
+            let causes = human == bot ? human : "\(human), and \(bot)"
+            return make(
+                .nothingToLearnFrom, accounts[.bot]?.isHomeLeftOut == true ? .wanted : .stops, of: [.favorites],
+                "\(waiting), and no home timeline is read to learn from, for \(causes)")
+        }
+        let steps = nextSteps(learned)
+        return make(
+            .tooLittleLearned, .hinders, of: [.favorites], waiting,
+            steps.isEmpty
+                ? nil : Obstacle.Remedy(command: "mirror-bot train classifier", text: steps.joined(separator: "; ")))
+    }
+
+    /// What brings the posts that are still to be learned.
+    private func nextSteps(_ learned: ClassifierFact.Learned) -> [String] {
+        let (lacksFavorites, lacksNormals) = (
+            learned.favorites < learned.needed, learned.normals < learned.needed
+        )
+        let readsHome = accounts[.human].map { $0.homeProblem == nil } ?? true
+        var steps: [String] = []
+        if accounts[.human]?.problem != nil {
+            if lacksFavorites { steps.append("run mirror-bot train classifier --from ARCHIVE") }
+        } else if lacksFavorites || lacksNormals && readsHome {
+            steps.append("run mirror-bot train classifier")
+        }
+        if lacksNormals, !readsHome {
+            steps.append("normals are learned from the bot's home timeline while mirror-bot run works")
+        }
+        return steps
+    }
+
+    // MARK: People
+
+    private var waiting: [Obstacle] {
+        var found: [Obstacle] = []
+        if suggestions > 0 {
+            let subject = suggestions == 1 ? "1 action waits" : "\(suggestions) actions wait"
+            found.append(
+                make(
+                    .review, .note, of: [], "\(subject) for a person",
+                    brief: "\(subject) for your decision: mirror-bot suggestions",
+                    .run("mirror-bot suggestions", "see mirror-bot suggestions")))
+        }
+        if proposedUndos > 0 {
+            let subject = proposedUndos == 1 ? "1 of the bot's posts" : "\(proposedUndos) of the bot's posts"
+            found.append(
+                make(
+                    .undoProposed, .note, of: [],
+                    "\(subject) outlived \(proposedUndos == 1 ? "its original" : "their originals")",
+                    brief: "\(proposedUndos) of the bot's posts outlived their originals: mirror-bot undo proposed",
+                    .run("mirror-bot undo proposed", "see mirror-bot undo proposed")))
+        }
+        return found
+    }
+
+    private var human: [Obstacle] {
+        if let account = accounts[.human], let problem = account.problem {
+            return [
+                account.isUnusable
+                    ? make(.humanLoginUnusable, .stops, of: [.learning], problem)
+                    : make(.noHumanAccount, .wanted, of: [.learning], problem)
+            ]
+        }
+        return refusals[.human].map { [refused(.human, $0, [.learning])] } ?? []
+    }
+}

@@ -1,0 +1,233 @@
+package import Mirroring
+package import Foundation
+package import Posts
+
+/// Everything that decides how well a mirror is, as it was read at one time.
+///
+/// The parts that cost more than a few statements are optional: what was not asked is nil, and no obstacle follows.
+package struct HealthFacts: Sendable {
+    package var now: Date
+    /// The mirror's clock, on which causes name times; UTC until it is known.
+    package var zone: TimeZone?
+    /// The zone that an archive named, to be proposed where none is set.
+    package var proposedZone: String?
+    /// That `TIME_ZONE` is not yet the zone in which minutes are recorded; nil if it is.
+    package var zoneToCome: String?
+    /// Where the mirror lives, or is to live; nil for here.
+    package var move: MoveMark?
+    /// A pause that holds; nil if none does.
+    package var pause: Pause?
+    /// What is left to do before the mirror works for the first time; empty once it has worked.
+    package var setup: [SetupStep] = []
+
+    package var accounts: [AccountRole: AccountFact] = [:]
+    /// Whether the credentials of both roles certainly open one account.
+    package var areAccountsSame = false
+    /// Since when, and how, a network refuses the credentials of an account.
+    package var refusals: [AccountRole: StoredFault] = [:]
+
+    /// Why the database takes no changes; nil if it does as far as is known.
+    package var store: StoreFault?
+    package var worker = WorkerFact.absent
+    /// The parts of the work that fail, the oldest first.
+    package var faults: [WorkFault] = []
+    /// False for a process that does not know yet what failed before it began.
+    package var knowsFaults = true
+    /// Seconds by which this machine's clock is ahead of that of the bot's network; nil while that is not known.
+    package var clockLead: TimeInterval?
+    package var feeds: [FeedHealth] = []
+
+    /// The month's money; nil where no account is on X.
+    package var money: MoneyFact?
+    /// Whether the bot's network lets it publish as the settings are.
+    package var mayPublish = true
+    package var wishes = Wishes()
+
+    package var posts = 1
+    /// Whether the human's past was read.
+    package var knowsPast = true
+    /// How many texts may be posted by themselves at some time; nil if they were not counted.
+    package var fitTexts: Int?
+    /// Whether today's stored plan has no slots.
+    package var isSilentDay = false
+
+    /// Nil if it was not asked.
+    package var classifier: ClassifierFact?
+    /// Favorites that were given or planned today.
+    package var favoritesToday = 0
+
+    /// People that the mirror knows, and how many of them are denied.
+    package var people = 0
+    package var denied = 0
+
+    /// Actions that wait for a person.
+    package var suggestions = 0
+    /// Posts of the bot that outlived their originals.
+    package var proposedUndos = 0
+    /// Actions of the last day that may or may not have arrived, each as `post ID`, the newest first.
+    package var unconfirmed: [String] = []
+    /// Rows of actions that this version does not understand, a sentence each.
+    package var setAside: [String] = []
+
+    package init(now: Date) { self.now = now }
+}
+
+/// One of a mirror's accounts, as far as settings and stored logins tell.
+package struct AccountFact: Equatable, Sendable {
+    package var network: NetworkName
+    /// Why there is no account; nil if there is one.
+    package var problem: String?
+    /// Whether the account is there, but its login cannot be used.
+    package var isUnusable = false
+    /// Why the home timeline is not read; nil if it is.
+    package var homeProblem: String?
+    /// Whether a setting leaves the home timeline out.
+    package var isHomeLeftOut = false
+
+    package init(network: NetworkName) { self.network = network }
+}
+
+/// An error that was stored when it happened, with its code.
+package struct StoredFault: Equatable, Sendable {
+    package var since: Date
+    package var error: String
+    /// The raw value of a `NetworkError.Code`; nil of rows that an earlier version wrote.
+    package var code: String?
+
+    package init(since: Date, error: String, code: String? = nil) {
+        (self.since, self.error, self.code) = (since, error, code)
+    }
+}
+
+/// Why the database takes no changes.
+package struct StoreFault: Equatable, Sendable {
+    package enum Kind: Sendable { case full, readOnly, away }
+
+    package var kind: Kind
+    package var text: String
+    package var since: Date?
+
+    package init(_ kind: Kind, _ text: String, since: Date? = nil) {
+        (self.kind, self.text, self.since) = (kind, text, since)
+    }
+}
+
+/// Who does the work of a mirror.
+package enum WorkerFact: Equatable, Sendable {
+    case running
+    /// A worker that has not given the mirror back, and was last heard of so many seconds ago.
+    case late(silence: TimeInterval, limit: TimeInterval)
+    /// `run --once` is called again and again, last at that time.
+    case passes(last: Date)
+    /// `run --once` was called again and again, and has not been for longer than usual.
+    case passLate(last: Date, every: TimeInterval)
+    case absent
+
+    /// How much later than usual the next call of `run --once` may come, as a multiple of the usual interval.
+    private static let slack = 2.5
+    /// The next call of `run --once` may always come so late, in seconds: a slot is waited for as long.
+    private static let leastPatience: TimeInterval = 900
+    /// Calls that are further apart are no schedule, in seconds.
+    private static let longestInterval: TimeInterval = 2 * 86_400
+
+    /// - Parameters:
+    ///   - silence: Seconds since the last beat of a lease that was not given back; nil for none.
+    ///   - limit: From how many seconds on a beat is too old.
+    ///   - lastPass: When `run --once` last ended; nil if a worker that goes on has held the mirror since.
+    ///   - interval: Seconds between the last two ends; nil before there were two.
+    ///   - now: The present.
+    ///   - isLimitGiven: Whether a person chose the limit, so that it counts for passes too.
+    package init(
+        silence: TimeInterval?, limit: TimeInterval, lastPass: Date?, interval: TimeInterval?, now: Date,
+        isLimitGiven: Bool = false
+    ) {
+        if let silence, silence < limit {
+            self = .running
+        } else if let lastPass, let interval, interval <= Self.longestInterval {
+            let usual = max(Self.leastPatience, interval * Self.slack)
+            let isLate = now.timeIntervalSince(lastPass) > (isLimitGiven ? limit : usual)
+            self = isLate ? .passLate(last: lastPass, every: interval) : .passes(last: lastPass)
+        } else if let silence {
+            self = .late(silence: silence, limit: limit)
+        } else {
+            self = .absent
+        }
+    }
+
+    /// Whether the work is done: by a worker that goes on, or by one pass after the other.
+    package var isAtWork: Bool {
+        switch self {
+        case .running, .passes: true
+        case .late, .passLate, .absent: false
+        }
+    }
+}
+
+/// What calls on X may cost this month.
+package struct MoneyFact: Equatable, Sendable {
+    package var left: String
+    package var budget: String
+    package var renews: Date
+    /// Whether not even a post can be paid.
+    package var isSpent: Bool
+    /// Whether the smallest page of the bot's mentions cannot be paid; false where the bot is not on X.
+    package var lacksMentions: Bool
+    /// Whether the smallest page of the human's posts cannot be paid; false where the human is not on X.
+    package var lacksOwnPosts: Bool
+
+    package init(
+        left: String, budget: String, renews: Date, isSpent: Bool = false, lacksMentions: Bool = false,
+        lacksOwnPosts: Bool = false
+    ) {
+        (self.left, self.budget, self.renews, self.isSpent) = (left, budget, renews, isSpent)
+        (self.lacksMentions, self.lacksOwnPosts) = (lacksMentions, lacksOwnPosts)
+    }
+}
+
+/// What the settings leave out on purpose.
+package struct Wishes: Equatable, Sendable {
+    /// Whether `FAVORITE_MODE` is not `off`.
+    package var wantsFavorites = true
+    package var favoritesPerDay = 10
+    /// Whether `MAX_PER_DAY` is 0.
+    package var onlyAnswers = false
+    /// The setting that leaves no reply; nil if none does.
+    package var noAnswers: String?
+    /// Whether `QUIET_HOURS` leave no minute of a day.
+    package var isAlwaysQuiet = false
+    /// When the quiet hours end that it is in now, as `HH:MM`; nil outside of them.
+    package var quietUntil: String?
+    /// That `HOLD_WHILE_ACTIVE` has no effect, and why; nil if it has one.
+    package var uselessHold: String?
+    /// `FAVORITE_RATE_THRESHOLD`, as it is written.
+    package var threshold = "2"
+
+    package init() {}
+}
+
+/// How much the classifier knows.
+package enum ClassifierFact: Equatable, Sendable {
+    /// The dictionary cannot be opened, and why.
+    case noDictionary(String)
+    /// The counts cannot be read, and why.
+    case noCounts(String)
+    case learned(Learned)
+
+    package struct Learned: Equatable, Sendable {
+        package var favorites: Int
+        package var normals: Int
+        /// Posts that were seen on a home timeline.
+        package var seen: Int
+        /// How many of each are needed.
+        package var needed: Int
+        /// Whether a favorite was ever decided on, as far as they are kept.
+        package var hasDecided: Bool
+
+        package init(favorites: Int, normals: Int, seen: Int, needed: Int, hasDecided: Bool) {
+            (self.favorites, self.normals, self.seen) = (favorites, normals, seen)
+            (self.needed, self.hasDecided) = (needed, hasDecided)
+        }
+
+        var isEnough: Bool { favorites >= needed && normals >= needed }
+    }
+}

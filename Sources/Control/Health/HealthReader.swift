@@ -1,0 +1,299 @@
+package import Mirroring
+import Archive
+import Favorites
+package import Foundation
+import Networks
+import Outbox
+import Posts
+import Schedule
+import Storage
+
+/// The facts of a mirror's health, with the rows that they were read from.
+struct HealthReading {
+    var facts: HealthFacts
+    let record: MirrorRecord
+    let accounts: FoundAccounts
+    /// Nil unless one of the accounts is on X.
+    let spending: Spending?
+    /// Nil before anybody held the mirror.
+    let lease: LeaseRecord?
+    let texts: Archive.Unsent
+    let numbers: HealthNumbers
+}
+
+/// What one statement counts.
+struct HealthNumbers {
+    var posts = 0
+    /// When the oldest and the newest post of the archive were made; nil without any.
+    var span: (oldest: Date, newest: Date)?
+    var suggestions = 0
+    var favoritesToday = 0
+    /// Whether a favorite was ever decided on, as far as they are kept.
+    var hasFavorites = false
+    /// Everybody that the mirror knows, if all of them are denied; else 0.
+    var denied = 0
+    /// When the next post of a stored plan is due; nil if none is stored.
+    var next: Date?
+    /// Actions of the last day that may or may not have arrived.
+    var unconfirmed = 0
+    /// Spans of other zones that are noted.
+    var zones = 0
+    var undo = UndoTally()
+    var examination: LastExamination?
+}
+
+/// Reads the facts of a mirror's health: some statements, and no change.
+struct HealthReader {
+    private let mirror: HumanMirror
+    private let silence: TimeInterval?
+
+    /// - Parameters:
+    ///   - mirror: The mirror, open.
+    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual limit.
+    init(_ mirror: HumanMirror, silence: TimeInterval? = nil) { (self.mirror, self.silence) = (mirror, silence) }
+
+    private var storage: any StorageEngine { mirror.storage }
+    private var configuration: MirrorConfiguration { mirror.configuration }
+    private var outbox: OutboxStore { mirror.outbox(lease: nil) }
+
+    /// Reads what the database, the settings and this process know; asks no network and no Redis.
+    ///
+    /// - Parameters:
+    ///   - now: The present.
+    ///   - pulse: The worker of this process, which holds the mirror; nil elsewhere.
+    /// - Returns: The facts, without what only a look at the classifier, the plan or the last actions tells.
+    /// - Throws: The store's error.
+    func reading(now: Date, pulse: WorkerPulse? = nil) async throws -> HealthReading {
+        let record = try await mirror.table.record()
+        let accounts = try await FoundAccounts(in: mirror)
+        let lease = try await LeaseTable(storage: storage, mirror: mirror.name).record()
+        let rows = try await mirror.refusals.rows()
+        let feeds = try await mirror.feeds.health(now: now)
+        let spending =
+            accounts.networks.contains { $0.descriptor.prices != nil }
+            ? try await mirror.spending.spending(at: now) : nil
+        let texts = try await mirror.unsentTexts()
+        let zone = record.zone ?? configuration.timeZone
+        let numbers = try await numbers(now: now, zone: zone)
+        var facts = HealthFacts(now: now)
+        (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
+        facts.zoneToCome = mirror.zoneToCome(record)
+        (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
+        (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
+        (facts.refusals, facts.feeds) = (rows.refusals, feeds)
+        facts.worker = pulse == nil ? WorkerFact(lease, limit: silence, now: now) : .running
+        try await read(rows.faults, pulse, into: &facts)
+        facts.money = spending.map { money($0, accounts) }
+        facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
+        facts.wishes = wishes(accounts, now: now, zone: zone)
+        facts.knowsPast = record.past != nil
+        facts.fitTexts = texts.fit + texts.sometimes.values.reduce(0, +) + texts.unjudged
+        (facts.posts, facts.favoritesToday) = (numbers.posts, numbers.favoritesToday)
+        (facts.people, facts.denied) = (numbers.denied, numbers.denied)
+        (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.undo.proposed)
+        if record.activated == nil || record.past == nil {
+            facts.setup = try await mirror.setupSteps(record, accounts, posts: numbers.posts)
+        }
+        return HealthReading(
+            facts: facts, record: record, accounts: accounts, spending: spending, lease: lease, texts: texts,
+            numbers: numbers)
+    }
+
+    /// The faults of the work: those of this process, which may know better, and stored ones.
+    private func read(_ stored: [WorkFault], _ pulse: WorkerPulse?, into facts: inout HealthFacts) async throws {
+        let live = pulse?.faults ?? mirror.installation.faults.of(mirror.name)
+        let ours = Set(live.map(\.part))
+        facts.faults = pulse == nil ? live + stored.filter { !ours.contains($0.part) } : live
+        facts.knowsFaults = pulse?.knowsEarlierFaults ?? true
+        facts.clockLead = pulse?.clockLead
+        facts.store = try await storeFault(live, now: facts.now)
+    }
+
+    // MARK: Numbers
+
+    private func numbers(now: Date, zone: TimeZone?) async throws -> HealthNumbers {
+        let name = mirror.name
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone ?? .gmt
+        let midnight = calendar.startOfDay(for: now)
+        let rows = try await storage.query(
+            """
+            SELECT (SELECT COUNT(*) FROM posts WHERE mirror = \(name)) AS posts,
+                (SELECT MIN(created_ms) FROM posts WHERE mirror = \(name)) AS oldest_ms,
+                (SELECT MAX(created_ms) FROM posts WHERE mirror = \(name)) AS newest_ms,
+                (SELECT COUNT(*) FROM (
+                    SELECT 1 FROM actions WHERE mirror = \(name) AND state = 'suggested' LIMIT 1000
+                ) AS waiting) AS suggestions,
+                (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND kind = 'favorite'
+                    AND due_ms >= \(midnight.milliseconds) AND state IN ('planned', 'claimed', 'sending', 'done'))
+                    AS favorites_today,
+                (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
+                    THEN 1 ELSE 0 END) AS has_favorites,
+                \(People.numberIfAllDenied(of: name)) AS denied,
+                (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND kind = 'post'
+                    AND due_ms > \(now.milliseconds) AND state IN ('planned', 'claimed')) AS next_ms,
+                (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
+                    AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
+                (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
+                (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'fail') AS failed,
+                (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'warn') AS warned,
+                (SELECT MAX(noted_ms) FROM findings WHERE mirror = \(name)) AS examined_ms,
+                \(outbox.undoNumbers)
+            """)
+        var numbers = HealthNumbers()
+        guard let row = rows.first else { return numbers }
+        numbers.posts = try row.int("posts")
+        if let oldest = try row.optionalDate("oldest_ms"), let newest = try row.optionalDate("newest_ms") {
+            numbers.span = (oldest, newest)
+        }
+        (numbers.suggestions, numbers.favoritesToday) = (try row.int("suggestions"), try row.int("favorites_today"))
+        (numbers.hasFavorites, numbers.denied) = (try row.int("has_favorites") == 1, try row.int("denied"))
+        numbers.next = try row.optionalDate("next_ms")
+        (numbers.unconfirmed, numbers.zones) = (try row.int("unconfirmed"), try row.int("zones"))
+        numbers.undo = try UndoTally(row: row)
+        if let at = try row.optionalDate("examined_ms") {
+            numbers.examination = LastExamination(
+                at: at, failed: try row.int("failed"), warned: try row.int("warned"))
+        }
+        return numbers
+    }
+
+    // MARK: The database
+
+    /// Seconds after which a refused write no longer tells how the database is.
+    private static let memory: TimeInterval = 1_200
+
+    /// Why the database takes no changes, as far as the worker's own writes and a look without a change tell.
+    private func storeFault(_ live: [WorkFault], now: Date) async throws -> StoreFault? {
+        if let problem = configuration.storage.lackOfRoom { return StoreFault(.full, problem) }
+        let refused = live.first { fault in
+            guard let kind = fault.storeKind, (0..<Self.memory).contains(now.timeIntervalSince(fault.noted)) else {
+                return false
+            }
+            // A database that is away for a moment is asked again.
+            return kind != .away || fault.isLasting
+        }
+        if let refused, let kind = refused.storeKind { return StoreFault(kind, refused.error, since: refused.since) }
+        switch configuration.storage {
+        case .sqlite(let path):
+            guard FileManager.default.fileExists(atPath: path), access(path, W_OK) != 0 else { return nil }
+            return StoreFault(.readOnly, "could not change the database at \(path): it is read-only")
+        case .postgres:
+            guard storage.kind == .postgres else { return nil }
+            let rows = try await storage.query(
+                """
+                SELECT CASE WHEN pg_is_in_recovery() OR EXISTS (
+                        SELECT 1 FROM pg_db_role_setting AS kept JOIN pg_database AS one ON one.oid = kept.setdatabase
+                        WHERE one.datname = current_database() AND 'default_transaction_read_only=on' = ANY (kept.setconfig)
+                    ) OR EXISTS (
+                        SELECT 1 FROM pg_settings WHERE name = 'default_transaction_read_only' AND setting = 'on'
+                            AND source NOT IN ('database', 'database user')
+                    ) THEN 1 ELSE 0 END AS refuses
+                """)
+            guard try rows.first?.int("refuses") == 1 else { return nil }
+            return StoreFault(
+                .readOnly,
+                "could not change the database: it is read-only, as a standby or by default_transaction_read_only")
+        }
+    }
+
+    // MARK: Settings
+
+    private func money(_ spending: Spending, _ accounts: FoundAccounts) -> MoneyFact {
+        func lacks(_ role: AccountRole, _ feed: Feed) -> Bool {
+            guard let prices = accounts.accounts[role]?.network.descriptor.prices else { return false }
+            return spending.left < prices.look(feed, role, configuration)
+        }
+        let post = accounts.networks.compactMap { $0.descriptor.prices?.post }.min() ?? .zero
+        return MoneyFact(
+            left: "\(spending.left)", budget: "\(spending.budget)", renews: spending.renews,
+            isSpent: spending.left < post, lacksMentions: lacks(.bot, .mentions),
+            lacksOwnPosts: lacks(.human, .ownPosts))
+    }
+
+    private func wishes(_ accounts: FoundAccounts, now: Date, zone: TimeZone?) -> Wishes {
+        var wishes = Wishes()
+        wishes.wantsFavorites = configuration.favoriteMode != .off
+        wishes.favoritesPerDay = configuration.favoritesPerDay
+        wishes.onlyAnswers = configuration.schedule.maximumPerDay == 0
+        wishes.noAnswers =
+            configuration.repliesPerPerson == 0
+            ? "REPLIES_PER_PERSON" : configuration.repliesPerThread == 0 ? "REPLIES_PER_THREAD" : nil
+        let quiet = configuration.schedule.quiet
+        wishes.isAlwaysQuiet = quiet.count >= MinuteOfDay.count
+        if let zone, !wishes.isAlwaysQuiet {
+            let minute = LocalTime(now, in: zone).minute
+            if quiet.contains(minute) {
+                let end = (1..<MinuteOfDay.count).lazy.map { MinuteOfDay(hour: 0, minute: minute.value + $0) }
+                    .first { !quiet.contains($0) }
+                wishes.quietUntil = end?.description
+            }
+        }
+        wishes.uselessHold = configuration.uselessHold(accounts)
+        wishes.threshold = configuration.favorites.threshold.formatted(.number.grouping(.never))
+        return wishes
+    }
+}
+
+extension WorkerFact {
+    /// Reads it off the mirror's lease; `limit` is from how many seconds on a beat is too old, nil for the usual limit.
+    fileprivate init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, now: Date) {
+        self.init(
+            silence: lease?.silence(at: now), limit: limit ?? HumanMirror.usualSilence, lastPass: lease?.lastPass,
+            interval: lease?.passInterval, now: now, isLimitGiven: limit != nil)
+    }
+}
+
+extension FoundAccounts {
+    /// What the accounts are like, for the mirror's health.
+    fileprivate var facts: [AccountRole: AccountFact] {
+        Dictionary(
+            uniqueKeysWithValues: AccountRole.allCases.map { role in
+                var fact = AccountFact(network: accounts[role]?.network ?? configuration.network(of: role))
+                fact.problem = problem(role)
+                fact.isUnusable = errors[role] != nil
+                let gap = homeGap(role)
+                (fact.homeProblem, fact.isHomeLeftOut) = (gap?.words, gap?.isChosen ?? false)
+                return (role, fact)
+            })
+    }
+
+    /// Whether the credentials of both roles certainly open one account.
+    fileprivate var areSame: Bool {
+        guard let human = accounts[.human], let bot = accounts[.bot] else { return false }
+        return bot.credentials.openSameAccount(as: human.credentials)
+    }
+}
+
+extension MirrorConfiguration {
+    /// That posts are meant to wait for the human's silence and nobody can see it; nil if that is not so.
+    func uselessHold(_ accounts: FoundAccounts) -> String? {
+        guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }
+        return "HOLD_WHILE_ACTIVE has no effect: there is no account of the human to read"
+    }
+}
+
+extension HumanMirror {
+    /// Seconds after which a worker that has not beaten counts as gone.
+    package static let usualSilence: TimeInterval = 60
+
+    /// How well the mirror is now, by what the database, the settings and this process know.
+    ///
+    /// Asks no network and changes nothing, so that it may be called every minute.
+    ///
+    /// - Parameters:
+    ///   - now: The present.
+    ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual limit.
+    /// - Returns: Obstacles and verdict.
+    /// - Throws: The store's error.
+    package func health(now: Date, silence: TimeInterval? = nil) async throws -> Health {
+        Health(try await HealthReader(self, silence: silence).reading(now: now).facts)
+    }
+
+    /// Whether the mirror's work is done now, by a worker or by one pass after the other.
+    ///
+    /// - Throws: The store's error.
+    package func isAtWork(now: Date) async throws -> Bool {
+        WorkerFact(try await LeaseTable(storage: storage, mirror: name).record(), now: now).isAtWork
+    }
+}

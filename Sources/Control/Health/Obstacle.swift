@@ -1,0 +1,243 @@
+package import Mirroring
+package import Foundation
+
+/// One condition that keeps a mirror from a part of its work, or that its operator should know.
+package struct Obstacle: Codable, Equatable, Sendable {
+    /// The parts of a mirror's work.
+    package enum Work: String, CaseIterable, Codable, Sendable {
+        /// Publishing posts and replies.
+        case sending
+        /// Reading who mentions the bot.
+        case hearing
+        /// Giving or suggesting favorites.
+        case favorites
+        /// Archiving the human's new posts, and learning from their favorites and timelines.
+        case learning
+    }
+
+    /// How much of ``Obstacle/stops`` is lost.
+    package enum Weight: String, CaseIterable, Codable, Sendable {
+        /// All of it, until somebody or something ends the condition.
+        case stops
+        /// A part of it, or all of it for a while that passes by itself.
+        case hinders
+        /// All or a part of it, because a setting or a person wants it so.
+        case wanted
+        /// Nothing: worth knowing.
+        case note
+    }
+
+    /// What ends the condition.
+    package struct Remedy: Codable, Equatable, Sendable {
+        /// A command to run; nil if a setting or something else helps.
+        package var command: String?
+        /// A setting to change, by its name; nil if a command or something else helps.
+        package var setting: String?
+        /// The end of a sentence, such as `run mirror-bot train scheduler`; nil where the cause says what to do.
+        package var text: String?
+
+        static func run(_ command: String, _ text: String) -> Remedy { Remedy(command: command, text: text) }
+
+        static func set(_ setting: String, _ text: String? = nil) -> Remedy { Remedy(setting: setting, text: text) }
+
+        static func doing(_ text: String) -> Remedy { Remedy(text: text) }
+    }
+
+    package var code: Code
+    /// When the condition began; nil if that is not known.
+    package var since: Date?
+    /// The parts of the work that it concerns; empty for a ``Weight/note`` about none.
+    package var stops: [Work]
+    package var weight: Weight
+    /// The condition in words, with times of the mirror's own clock.
+    ///
+    /// May hold what a server answered.
+    package var cause: String
+    /// The condition without what a server or another person wrote, for messages that leave this machine.
+    package var brief: String
+    /// Nil where nobody has to do anything, or ``cause`` says what to do.
+    package var remedy: Remedy?
+    /// Who ends it; decides on exit codes.
+    package var mender: Finding.Cause
+
+    /// Whether the whole of a kind of work that people wait for is lost: posts and replies, or mentions.
+    package var isFatal: Bool { weight == .stops && (stops.contains(.sending) || stops.contains(.hearing)) }
+
+    /// The obstacle in one sentence, such as `nothing is sent: no worker is running; start one with mirror-bot run`.
+    package var sentence: String { code.consequence.map { "\($0): \(reason)" } ?? reason }
+
+    /// The cause and what to do about it.
+    package var reason: String { [cause, remedy?.text].compactMap(\.self).joined(separator: "; ") }
+}
+
+extension Obstacle {
+    /// The kind of a condition.
+    ///
+    /// The raw value is a stable label for programs and metrics.
+    /// The cases stand in the order in which reports list them: what ends the whole of the work first.
+    package enum Code: String, CaseIterable, Codable, Sendable {
+        // The mirror as a whole.
+        case moved
+        case arriving
+        /// The mirror pauses by itself, for the bot's first post is not shown to the public.
+        case firstPostHidden = "first-post-hidden"
+        case paused
+        case noBotAccount = "no-bot-account"
+        /// A stored login cannot be opened, or belongs to another network than the settings name.
+        case botLoginUnusable = "bot-login-unusable"
+        /// The credentials of both roles open one account.
+        case sameAccount = "same-account"
+        case noTimeZone = "no-time-zone"
+        // What a network says of the bot.
+        case botRefused = "bot-refused"
+        case botLacksScope = "bot-lacks-scope"
+        /// The account is suspended, disabled or moved away.
+        case botDisabled = "bot-disabled"
+        // The database.
+        case storeFull = "store-full"
+        case storeReadOnly = "store-read-only"
+        case storeAway = "store-away"
+        // The worker.
+        case workerEnded = "worker-ended"
+        case noWorker = "no-worker"
+        case workerLate = "worker-late"
+        /// `run --once` was called again and again, and is not any more.
+        case passLate = "pass-late"
+        case startFails = "start-fails"
+        case publisherFails = "publisher-fails"
+        case mentionsFail = "mentions-fail"
+        // What may be sent, and what it costs.
+        case policyUnacknowledged = "policy-unacknowledged"
+        case pastUnknown = "past-unknown"
+        case archiveEmpty = "archive-empty"
+        case noFitText = "no-fit-text"
+        case budgetSpent = "budget-spent"
+        case mentionsUnpaid = "mentions-unpaid"
+        case creditsDepleted = "credits-depleted"
+        case mentionsUnread = "mentions-unread"
+        // Parts of the work.
+        case partFails = "part-fails"
+        case feedUnread = "feed-unread"
+        case feedWaits = "feed-waits"
+        case itemsUnreadable = "items-unreadable"
+        case itemsUnreached = "items-unreached"
+        case unconfirmed
+        case rowsSetAside = "rows-set-aside"
+        case clockWrong = "clock-wrong"
+        case ownPostsUnpaid = "own-posts-unpaid"
+        // Posting as the settings want it.
+        case zoneToCome = "zone-to-come"
+        case holdUseless = "hold-useless"
+        case onlyAnswers = "only-answers"
+        case noAnswers = "no-answers"
+        case alwaysQuiet = "always-quiet"
+        case quietHours = "quiet-hours"
+        case silentDay = "silent-day"
+        case everybodyDenied = "everybody-denied"
+        // Favorites.
+        case homeUnread = "home-unread"
+        case favoritesOff = "favorites-off"
+        case noFavoritesADay = "no-favorites-a-day"
+        case dictionaryMissing = "dictionary-missing"
+        case countsUnavailable = "counts-unavailable"
+        case tooLittleLearned = "too-little-learned"
+        case nothingToLearnFrom = "nothing-to-learn-from"
+        case thresholdUnreached = "threshold-unreached"
+        case favoritesSpent = "favorites-spent"
+        // What waits for a person.
+        case review
+        case undoProposed = "undo-proposed"
+        // Learning from the human.
+        case noHumanAccount = "no-human-account"
+        case humanLoginUnusable = "human-login-unusable"
+        case humanRefused = "human-refused"
+        case humanLacksScope = "human-lacks-scope"
+        case humanDisabled = "human-disabled"
+        /// The account is gone, private or moved: its posts cannot be found.
+        case humanGone = "human-gone"
+
+        /// What `doctor` calls the thing that has the condition.
+        package var subject: String {
+            switch self {
+            case .moved, .arriving, .firstPostHidden, .paused: "mirror"
+            case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled: "bot"
+            case .noTimeZone, .zoneToCome: "time zone"
+            case .storeFull, .storeReadOnly, .storeAway: "database"
+            case .workerEnded, .noWorker, .workerLate, .passLate, .startFails, .publisherFails, .mentionsFail,
+                .partFails:
+                "worker"
+            case .policyUnacknowledged: "policies"
+            case .pastUnknown, .archiveEmpty, .noFitText: "archive"
+            case .budgetSpent, .mentionsUnpaid, .ownPostsUnpaid, .creditsDepleted: "budget"
+            case .mentionsUnread, .feedUnread, .feedWaits, .itemsUnreadable, .itemsUnreached: "feeds"
+            case .unconfirmed, .rowsSetAside: "actions"
+            case .clockWrong: "clock"
+            case .holdUseless: "silence"
+            case .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay: "plan"
+            case .everybodyDenied: "people"
+            case .dictionaryMissing: "dictionary"
+            case .countsUnavailable: "redis"
+            case .homeUnread, .favoritesOff, .noFavoritesADay, .tooLittleLearned, .nothingToLearnFrom,
+                .thresholdUnreached, .favoritesSpent:
+                "favorites"
+            case .review, .undoProposed: "review"
+            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope, .humanDisabled, .humanGone:
+                "human"
+            }
+        }
+
+        /// What follows from the condition, as the beginning of a sentence; nil where the cause says it.
+        package var consequence: String? {
+            switch self {
+            case .moved, .arriving, .firstPostHidden, .paused, .noBotAccount, .botLoginUnusable, .sameAccount,
+                .botRefused, .botLacksScope, .botDisabled, .storeFull, .storeReadOnly, .storeAway, .workerEnded,
+                .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
+                "nothing is sent"
+            case .noTimeZone: "no plan is made"
+            case .policyUnacknowledged, .pastUnknown, .archiveEmpty: "no posts and no replies"
+            case .noFitText, .onlyAnswers, .alwaysQuiet: "no posts"
+            case .quietHours: "no posts now"
+            case .silentDay: "no posts today"
+            case .noAnswers: "no replies"
+            case .mentionsFail: "nothing is heard"
+            case .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing, .countsUnavailable: "no favorites"
+            case .thresholdUnreached, .tooLittleLearned, .nothingToLearnFrom: "no favorites yet"
+            case .favoritesSpent: "no more favorites today"
+            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope, .humanDisabled, .humanGone:
+                "nothing new is learned"
+            case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
+                .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .clockWrong, .ownPostsUnpaid,
+                .zoneToCome, .holdUseless, .everybodyDenied, .review, .undoProposed:
+                nil
+            }
+        }
+
+        /// The notice that tells of the condition; nil where a person need not be called.
+        package var notice: NoticeCause? {
+            switch self {
+            case .botRefused, .botLacksScope, .botDisabled: .refused
+            case .humanRefused, .humanLacksScope, .humanDisabled: .humanRefused
+            case .storeFull, .storeReadOnly, .storeAway: .database
+            case .startFails, .publisherFails, .mentionsFail, .partFails: .failing
+            case .mentionsUnread, .feedUnread, .humanGone: .unreachable
+            case .budgetSpent, .mentionsUnpaid, .creditsDepleted: .budget
+            case .clockWrong: .clock
+            case .firstPostHidden, .review, .undoProposed: .review
+            case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText: .idle
+            // Of these a worker that lives says nothing, or ends with a notice of its own.
+            case .moved, .arriving, .paused, .noBotAccount, .botLoginUnusable, .sameAccount, .noTimeZone, .workerEnded,
+                .noWorker, .workerLate, .passLate:
+                nil
+            case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .ownPostsUnpaid,
+                .zoneToCome, .holdUseless, .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay,
+                .everybodyDenied, .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing, .countsUnavailable,
+                .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,
+                .humanLoginUnusable:
+                nil
+            }
+        }
+
+        /// Where reports list it: a smaller number first.
+        var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    }
+}

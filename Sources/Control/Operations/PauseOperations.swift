@@ -1,0 +1,71 @@
+package import Foundation
+import Mirroring
+package import Posts
+
+/// Lets the bot be silent for a while: nothing is sent once this is done.
+package struct PauseMirror: PersonOperation {
+    package static let name = "pause"
+    /// When it goes on by itself, as ``PersonTime`` reads it; nil for when somebody resumes it.
+    package var until: String?
+    /// What the person wants to be told of later.
+    package var reason: String?
+
+    package init(until: String? = nil, reason: String? = nil) { (self.until, self.reason) = (until, reason) }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
+        if let reason, reason.utf8.count > 1_000 { throw ChangeRefusal(.unusable, "the reason is longer than 1000 bytes") }
+        if let reason, reason.utf8.contains(0) { throw ChangeRefusal(.unusable, "the reason holds a NUL character") }
+        let now = desk.now
+        let end = try until.map { text in
+            guard let end = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
+                throw ChangeRefusal(
+                    .unusable,
+                    "--until is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h")
+            }
+            guard end > now else { throw ChangeRefusal(.outOfTime, "--until is \"\(text)\", which has passed") }
+            return end
+        }
+        let pause = try await desk.mirror.table.pause(until: end, reason: reason, seen: seen, now: now)
+        let left = try await LastWord(mirror: desk.mirror).wait()
+        return PauseChange(desk.mirror.name, pause, wasPaused: nil, left: left.map(LeftAction.init))
+    }
+}
+
+/// Ends a pause.
+package struct ResumeMirror: PersonOperation {
+    package static let name = "resume"
+
+    package init() {}
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
+        let before = try await desk.mirror.table.resume(seen: seen, now: desk.now)
+        return PauseChange(desk.mirror.name, nil, wasPaused: before != nil, left: [])
+    }
+}
+
+/// Whether a mirror pauses, after a change.
+package struct PauseChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/pause/1"
+    package let mirror: String
+    package let isPaused: Bool
+    package let since: Date?
+    /// When it goes on by itself; nil for when somebody resumes it.
+    package let until: Date?
+    package let reason: String?
+    /// After a resumption: whether a pause held until then.
+    package let wasPaused: Bool?
+    /// The actions whose requests were under way when the pause began.
+    package let left: [LeftAction]
+    /// The digest of the pause as it is now.
+    package let seen: Seen
+    package let wayBack: WayBack?
+
+    init(_ mirror: String, _ pause: Pause?, wasPaused: Bool?, left: [LeftAction]) {
+        (self.mirror, self.left, self.wasPaused) = (mirror, left, wasPaused)
+        (isPaused, seen) = (pause != nil, Pause.seen(pause))
+        (since, until, reason) = (pause?.since, pause?.until, pause?.reason)
+        wayBack =
+            pause != nil
+            ? WayBack(ResumeMirror.self, "resume") : wasPaused == true ? WayBack(PauseMirror.self, "pause") : nil
+    }
+}

@@ -1,0 +1,174 @@
+package import Outbox
+package import Posts
+
+/// What became of slots.
+package struct SlotsChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/change/1"
+    /// As they are now; the one that was named first.
+    package let slots: [ChangedSlot]
+    package let wayBack: WayBack?
+
+    init(_ slots: [ChangedSlot], wayBack: WayBack? = nil) { (self.slots, self.wayBack) = (slots, wayBack) }
+}
+
+/// Leaves a slot out.
+package struct SkipSlot: PersonOperation {
+    package static let name = "plan-skip"
+    /// What names it: `2026-11-24#2`, `#2` of today, `next`, or the beginning of an id.
+    package var slot: String
+
+    package init(slot: String) { self.slot = slot }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
+        let slot = try await desk.plan().skip(slot, seen: seen, now: desk.now)
+        return SlotsChange(
+            [ChangedSlot(slot, in: try await desk.zone())],
+            wayBack: WayBack(RestoreSlot.self, "plan", "restore", slot.subject))
+    }
+}
+
+/// Lets a slot be sent after all that a person left out.
+package struct RestoreSlot: PersonOperation {
+    package static let name = "plan-restore"
+    /// What names it, as for ``SkipSlot``.
+    package var slot: String
+
+    package init(slot: String) { self.slot = slot }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
+        let zone = try await desk.zone()
+        let slots = try await desk.plan().restore(slot, seen: seen, now: desk.now).map { ChangedSlot($0, in: zone) }
+        return SlotsChange(slots, wayBack: slots.first.map { WayBack(SkipSlot.self, "plan", "skip", $0.slot) })
+    }
+}
+
+/// Gives a slot another time of its day.
+package struct MoveSlot: PersonOperation {
+    package static let name = "plan-move"
+    /// What names it, as for ``SkipSlot``.
+    package var slot: String
+    /// As `20:15`, on the human's clock.
+    package var time: String
+
+    package init(slot: String, time: String) { (self.slot, self.time) = (slot, time) }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
+        let zone = try await desk.zone()
+        let (before, after) = try await desk.plan().move(slot, to: time, seen: seen, now: desk.now)
+        // A time that has passed is no way back.
+        let wayBack =
+            before.due > desk.now && before.due != after.due
+            ? WayBack(MoveSlot.self, "plan", "move", after.subject, ChangedSlot(before, in: zone).time) : nil
+        return SlotsChange([ChangedSlot(after, in: zone)], wayBack: wayBack)
+    }
+}
+
+/// Keeps a slot as it is whatever is drawn anew, or gives it the text of an archived post.
+package struct PinSlot: PersonOperation {
+    package static let name = "plan-pin"
+    /// What names it, as for ``SkipSlot``.
+    package var slot: String
+    /// The address or id of an archived post; nil to keep the slot's own text.
+    package var post: String?
+
+    package init(slot: String, post: String? = nil) { (self.slot, self.post) = (slot, post) }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
+        let slot = try await desk.plan().pin(slot, to: post, seen: seen, now: desk.now)
+        return SlotsChange([ChangedSlot(slot, in: try await desk.zone())])
+    }
+}
+
+/// Sends an archived post as soon as a worker comes to it.
+package struct PublishPost: PersonOperation {
+    package static let name = "post"
+    /// Its address or id.
+    package var post: String
+
+    package init(post: String) { self.post = post }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> SlotsChange {
+        let action = try await desk.plan().publish(post, seen: seen, now: desk.now)
+        return SlotsChange(
+            [ChangedSlot(action, in: try await desk.zone())],
+            wayBack: WayBack(SkipSlot.self, "plan", "skip", action.subject))
+    }
+}
+
+/// Draws a day anew; what is pinned stays.
+package struct RerollDay: PersonOperation {
+    package static let name = "plan-reroll"
+    /// Today or a later day; nil for today.
+    package var day: LocalDay?
+    /// What makes this draw differ from the one before.
+    package var seed: String
+
+    package init(day: LocalDay?, seed: String) { (self.day, self.seed) = (day, seed) }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> DayChange {
+        let day = day ?? LocalTime(desk.now, in: try await desk.zone()).day
+        let (taken, added) = try await desk.plan().reroll(day, seed: seed, seen: seen, now: desk.now)
+        return DayChange(day: day, taken: taken, added: added)
+    }
+}
+
+/// What became of a day that was drawn anew.
+package struct DayChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/reroll/1"
+    package let day: LocalDay
+    /// How many slots were left out.
+    package let taken: Int
+    /// How many new ones there are.
+    package let added: Int
+
+    init(day: LocalDay, taken: Int, added: Int) { (self.day, self.taken, self.added) = (day, taken, added) }
+}
+
+/// Keeps a text from ever being sent again, whichever post it came from.
+package struct NeverSend: PersonOperation {
+    package static let name = "never"
+    /// The address or id of an archived post, or a slot that has its text.
+    package var post: String
+
+    package init(post: String) { self.post = post }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> NeverChange {
+        let zone = try await desk.zone()
+        let (post, isNew, changed, left) = try await desk.plan().never(post, seen: seen, now: desk.now)
+        return NeverChange(
+            post: post.id.value, text: post.text, isNew: isNew, slots: changed.map { ChangedSlot($0, in: zone) },
+            left: left.map(LeftAction.init),
+            wayBack: isNew ? WayBack(SendAgain.self, "never", "--undo", post.id.value) : nil)
+    }
+}
+
+/// Lets a text be sent again that a person never wanted to be.
+package struct SendAgain: PersonOperation {
+    package static let name = "never-undo"
+    /// The address or id of an archived post with that text.
+    package var post: String
+
+    package init(post: String) { self.post = post }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> NeverChange {
+        let (post, isNew) = try await desk.plan().sendAgain(post, seen: seen)
+        return NeverChange(
+            post: post.id.value, text: post.text, isNew: isNew, slots: [], left: [],
+            wayBack: isNew ? WayBack(NeverSend.self, "never", post.id.value) : nil)
+    }
+}
+
+/// What became of a text that is never to be sent, or is to be again.
+package struct NeverChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/never/1"
+    /// The id of the post that was named.
+    package let post: String
+    package let text: String
+    /// False if that was so already.
+    package let isNew: Bool
+    /// The slots that got another text, or were left out.
+    package let slots: [ChangedSlot]
+    /// The actions with that text whose requests were under way.
+    package let left: [LeftAction]
+    package let wayBack: WayBack?
+}

@@ -1,0 +1,330 @@
+package import Mirroring
+import Favorites
+package import Foundation
+import MeCab
+import Networks
+import Outbox
+import Posts
+import Redis
+import Storage
+
+/// Looks at everything that a mirror needs, and asks each of its servers.
+///
+/// Changes nothing; what a probe found is kept, and what was found at all by ``HumanMirror/keep(_:now:)``. On X, asking whose the credentials are costs what reading one account costs.
+package struct Doctor: Sendable {
+    /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be refused.
+    private static let clockTolerance: TimeInterval = 60
+
+    let mirror: HumanMirror
+    /// Whether a post of the bot's shows what its server does.
+    private let probes: Bool
+
+    /// - Parameters:
+    ///   - mirror: The mirror, open.
+    ///   - probes: Whether to publish an unlisted post as the bot, and an answer to it, and to delete both.
+    package init(mirror: HumanMirror, probes: Bool = false) { (self.mirror, self.probes) = (mirror, probes) }
+
+    /// What was found, in the order in which a person would mend it.
+    package func findings(now: Date) async -> [Finding] {
+        var findings = await examined("database", database)
+        findings += await examined("redis", counts)
+        findings += await examined("dictionary", dictionary)
+        findings += await examined("time zone", zone)
+        for role in AccountRole.allCases { findings += await examined(role.rawValue) { try await account(role) } }
+        let seen = findings
+        return findings + (await examined("health") { try await health(besides: seen, now: now) })
+    }
+
+    /// What an examination finds; one that is not possible finds that.
+    private func examined(_ subject: String, _ find: () async throws -> [Finding]) async -> [Finding] {
+        do { return try await find() } catch { return [.fail(subject, error)] }
+    }
+
+    // MARK: What runs here
+
+    private func database() async throws -> [Finding] {
+        if let problem = try await mirror.databaseProblem() { return [.fail("database", problem, .unavailable)] }
+        return [.ok("database", "\(mirror.configuration.storage), with the tables of this version")]
+    }
+
+    private func counts() async throws -> [Finding] {
+        guard let redis = try mirror.installation.redis(mirror.configuration) else {
+            return [.ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")]
+        }
+        _ = try await redis.command(RedisCommand(["PING"]))
+        do {
+            try await RedisCountStore(client: redis, mirror: mirror.name).tryOut()
+        } catch let error as RedisError where error.serverCode == "NOPERM" {
+            var found = Finding.fail("redis", error)
+            found.fix = "give its user the rights that docs/operations.md names"
+            return [found]
+        }
+        return [.ok("redis", "REDIS_URL answers and takes changes")]
+    }
+
+    private func dictionary() throws -> [Finding] {
+        _ = try mirror.installation.tokenizer(mirror.configuration)
+        return [.ok("dictionary", mirror.configuration.dictionary)]
+    }
+
+    private func zone() async throws -> [Finding] {
+        guard let zone = try await mirror.knownTimeZone() else { throw try await mirror.missingTimeZone() }
+        if let sentence = try await mirror.zoneToCome() { return [.warn("time zone", sentence)] }
+        return [.ok("time zone", zone.identifier)]
+    }
+
+    // MARK: Accounts
+
+    private func account(_ role: AccountRole) async throws -> [Finding] {
+        guard let configured = try await mirror.account(role) else { return [missing(role)] }
+        let network = try mirror.network(for: configured)
+        let account = try await network.verifyAccount()
+        let record = try await mirror.table.record()
+        let bound = role == .human ? record.human : record.bot
+        if let bound, bound.canonical != account.id.canonical {
+            return [
+                .fail(
+                    role.rawValue,
+                    "the credentials open \(account.id.reference), but the mirror is bound to \(bound.reference)",
+                    .configuration, fix: "set the right credentials, or run mirror-bot rebind")
+            ]
+        }
+        let source = configured.origin == .login ? "mirror-bot login" : "the settings"
+        let found = Finding.ok(
+            role.rawValue, "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
+        let scopes = await examined("scopes") { try await self.scopes(configured) }
+        let kept = role == .bot ? try await probe(account, network) : []
+        return [found] + scopes + clock(network) + kept
+            + (role == .bot ? profile(account, of: record, on: network) : [])
+            + (await links(role, account, record, network))
+    }
+
+    /// What one post showed of the bot's server, now or earlier.
+    private func probe(_ account: Account, _ network: any SocialNetwork) async throws -> [Finding] {
+        var findings: [Finding] = []
+        if probes {
+            guard network.price(ofReading: 1, from: .ownPosts) == nil else {
+                let name = network.name.displayName
+                return [.ok("probe", "not needed: \(name) is one server, and each request costs money there")]
+            }
+            let clock = mirror.clock
+            let found = await ServerProbe(network: network, account: account, now: { clock.now }).run()
+            try await mirror.probes.note(found.kept, of: account.id, now: clock.now)
+            if let error = found.error {
+                findings.append(.warn("probe", "not all could be tried out: \(error)"))
+            }
+            for address in found.left {
+                findings.append(
+                    .warn(
+                        "probe", "the post \(address) could not be deleted",
+                        fix: "delete it by hand; it says what it is"))
+            }
+        }
+        guard let (kept, time) = try await mirror.probes.findings(of: account.id), kept[.publishes] != nil else {
+            // What a site of its own does is known, and what Mastodon does.
+            guard network.name.traits.site == nil, !network.capabilities.supportsIdempotencyKey, !probes else {
+                return findings
+            }
+            return [
+                .warn(
+                    "probe", "the bot's server does not run Mastodon, and was never tried out",
+                    fix: "run mirror-bot doctor --probe, which publishes an unlisted post and deletes it again")
+            ]
+        }
+        let day = time.rfc3339.prefix(10)
+        let broken = ServerPromise.allCases.filter { kept[$0] == .some(.some(false)) }
+        let unseen = ServerPromise.allCases.filter { kept[$0] == .some(.none) }
+        let holds = ServerPromise.allCases.filter { kept[$0] == .some(.some(true)) }.map(\.text)
+        if !holds.isEmpty { findings.append(.ok("probe", "on \(day): " + holds.joined(separator: "; "))) }
+        findings += broken.map { .warn("probe", "on \(day) not so: \($0.text); \($0.consequence)") }
+        findings += unseen.map { .ok("probe", "not known, for the server does not let it be seen: \($0.text)") }
+        return findings
+    }
+
+    private func missing(_ role: AccountRole) -> Finding {
+        let error = mirror.configuration.missing(role)
+        guard role == .human else { return .fail("bot", error) }
+        return .warn("human", "\(error)", fix: "without it nothing new is learned; an archive alone is enough to post")
+    }
+
+    /// What the bot's token does not allow, where the server tells.
+    private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
+        guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else { return [] }
+        let missing = try await lacks(account, mirror.installation.client) { [clock = mirror.clock] in clock.now }
+        guard !missing.isEmpty else { return [.ok("scopes", "the bot's token allows what the bot does")] }
+        let names = missing.map(\.name).joined(separator: ", ")
+        let fix = "run mirror-bot login \(account.network) --as bot and allow everything that is listed"
+        if missing.contains(where: { $0.consequence == nil }) {
+            return [.fail("scopes", "the bot's token lacks \(names)", .refused, fix: fix)]
+        }
+        let consequences = missing.compactMap(\.consequence).joined(separator: "; ")
+        return [.warn("scopes", "the bot's token lacks \(names): \(consequences)", fix: fix)]
+    }
+
+    private func clock(_ network: any SocialNetwork) -> [Finding] {
+        guard let lead = network.clockLead else { return [] }
+        let name = network.name.displayName
+        guard abs(lead) > Self.clockTolerance else { return [.ok("clock", "within a minute of that of \(name)")] }
+        let direction = lead > 0 ? "ahead of" : "behind"
+        return [
+            .warn(
+                "clock", "\(Int(abs(lead))) s \(direction) that of \(name)",
+                fix: "let a time server set this machine's clock")
+        ]
+    }
+
+    /// Whether the human's profile names the bot, and whether the bot's server knows that the human's page links back.
+    private func links(
+        _ role: AccountRole, _ account: Account, _ record: MirrorRecord, _ network: any SocialNetwork
+    ) async -> [Finding] {
+        switch role {
+        case .human:
+            guard let bot = record.botHandle else { return [] }
+            return [
+                names(bot, in: account.bio)
+                    ? .ok("link", "the human's profile names \(bot)")
+                    : .warn(
+                        "link", "the human's profile does not name the bot, so that anybody could claim to be it",
+                        fix: "write @\(bot), or the address of its page, into your own profile")
+            ]
+        case .bot:
+            guard network.name.traits.verifiesLinks, let profiled = network as? any ProfiledNetwork,
+                let rows = try? await profiled.profile().fields,
+                let row = rows.first(where: { $0.name == ProfileProposal.fieldName })
+            else { return [] }
+            return [
+                row.verified != nil
+                    ? .ok("link", "the bot's server has seen that the human's page links back")
+                    : .warn(
+                        "link", "the bot's server has not seen that the human's page links back",
+                        fix: "put the address of the bot's page into your own profile; a page of yours elsewhere needs "
+                            + "rel=\"me\" on it")
+            ]
+        }
+    }
+
+    /// Whether a text has the part of a name that people know.
+    private func names(_ handle: String, in text: String) -> Bool {
+        let name = handle.split(separator: "@").first.map(String.init) ?? handle
+        return text.lowercased().contains(name.lowercased())
+    }
+
+    /// What the bot's profile tells who meets it.
+    private func profile(_ bot: Account, of record: MirrorRecord, on network: any SocialNetwork) -> [Finding] {
+        var findings: [Finding] = []
+        let name = network.name.displayName
+        if !network.name.traits.tellsBots {
+            findings.append(
+                .warn(
+                    "bot label", "\(name) does not tell whether the account is labelled as automated",
+                    fix: "see Settings, Your account, Automation"))
+        } else if bot.isBot {
+            findings.append(.ok("bot label", "the account says that it is automated"))
+        } else {
+            findings.append(
+                .warn(
+                    "bot label", "the account does not say that it is automated",
+                    fix: "mirror-bot run says so where the network lets it; else set it in the profile"))
+        }
+        guard let human = record.humanHandle else { return findings }
+        findings.append(
+            names(human, in: bot.bio)
+                ? .ok("profile", "names \(human)")
+                : .warn(
+                    "profile", "does not say whose mirror the bot is",
+                    fix: network is any ProfiledNetwork
+                        ? "mirror-bot profile writes it there"
+                        : "mirror-bot profile prints a line to paste into the bot's profile"))
+        return findings
+    }
+
+    // MARK: Health
+
+    /// What the mirror's health tells beyond what was examined, and that all is well where nothing is wrong.
+    private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
+        let reading = try await HealthReader(mirror).reading(now: now)
+        let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))
+        let found = Health(reading.facts).findings.filter { !bad.contains($0.subject) }
+        let named = bad.union(found.map(\.subject))
+        var fine: [Finding] = []
+        if let spending = reading.spending, !named.contains("budget") {
+            fine.append(
+                .ok(
+                    "budget",
+                    "\(spending.left) of the month's \(spending.budget) is left until "
+                        + "\(spending.renews.rfc3339.prefix(10))"))
+        }
+        if let policy = mirror.configuration.botNetwork.descriptor.policy, !named.contains("policies") {
+            fine.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
+        }
+        if !named.contains("worker") { fine.append(.ok("worker", "one does the mirror's work")) }
+        return found + fine
+    }
+}
+
+extension HumanMirror {
+    /// Why the database takes no changes; nil if it does, or is merely busy.
+    ///
+    /// Tries one that needs some room, and rolls it back.
+    ///
+    /// - Throws: The store's error, if the database cannot be used at all.
+    fileprivate func databaseProblem() async throws -> String? {
+        if let problem = configuration.storage.lackOfRoom { return problem }
+        struct Taken: Error {}
+        let text = String(repeating: " ", count: 20_000)
+        do {
+            try await storage.transaction { [name] connection in
+                try connection.execute(
+                    """
+                    INSERT INTO refusals (mirror, role, error, since_ms, noted_ms) VALUES (\(name), 'none', \(text), 0, 0)
+                    """)
+                throw Taken()
+            }
+            return nil
+        } catch is Taken {
+            return nil
+        } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
+            return "\(error)"
+        } catch let error as StorageError where [.busy, .serialization].contains(error.code) {
+            return nil
+        }
+    }
+
+    /// What `doctor` found the last time, and when; nil if it never examined the mirror.
+    ///
+    /// - Throws: The store's error.
+    package func lastFindings() async throws -> (findings: [Finding], at: Date)? {
+        let rows = try await storage.query(
+            """
+            SELECT subject, verdict, text, fix, cause, noted_ms FROM findings WHERE mirror = \(name) ORDER BY position
+            """)
+        guard let first = rows.first else { return nil }
+        let findings = try rows.map { row in
+            Finding(
+                subject: try row.text("subject"),
+                verdict: Finding.Verdict(rawValue: try row.text("verdict")) ?? .warn, text: try row.text("text"),
+                fix: try row.optionalText("fix"),
+                cause: try row.optionalText("cause").flatMap(Finding.Cause.init(rawValue:)))
+        }
+        return (findings, try first.date("noted_ms"))
+    }
+
+    /// Keeps what an examination found, in place of the last one; nothing where the mirror lives elsewhere.
+    ///
+    /// - Throws: The store's error.
+    package func keep(_ findings: [Finding], now: Date) async throws {
+        guard try await table.record().move?.problem == nil else { return }
+        let name = name
+        try await storage.transaction { connection in
+            try connection.execute("DELETE FROM findings WHERE mirror = \(name)")
+            for (position, finding) in findings.enumerated() {
+                try connection.execute(
+                    """
+                    INSERT INTO findings (mirror, position, subject, verdict, text, fix, cause, noted_ms)
+                    VALUES (\(name), \(position), \(finding.subject), \(finding.verdict.rawValue), \(finding.text),
+                        \(finding.fix), \(finding.cause?.rawValue), \(now.milliseconds))
+                    """)
+            }
+        }
+    }
+}

@@ -1,0 +1,534 @@
+package import Mirroring
+import Archive
+import Conduct
+import Favorites
+package import Foundation
+import MeCab
+import Networks
+package import Outbox
+package import Posts
+import Redis
+import Schedule
+
+/// One action, or a post that might come: what it is, whom it is about, and why.
+package struct ExplainReport: Codable, Sendable {
+    /// A post of the human's or of somebody else.
+    package struct KnownPost: Codable, Equatable, Sendable {
+        package var network: NetworkName
+        /// Its worldwide identity.
+        package var post: String
+        /// Where a browser shows it; nil if that is not known.
+        package var link: String?
+        /// When it was first published; nil if it is not kept here, or no longer.
+        package var written: Date?
+        /// The same as the human's clock showed it, as `2026-11-20 08:15`; nil of others' posts.
+        package var writtenTime: String?
+        package var text: String?
+    }
+
+    /// A picture that goes along with a text.
+    package struct AttachedPicture: Codable, Equatable, Sendable {
+        /// What it shows, in the human's words; nil where they did not say.
+        package var alt: String?
+        /// The network has it.
+        package var isUploaded: Bool
+
+        static func all(of action: Action) -> [AttachedPicture]? {
+            guard let wording = action.wording, !wording.pictures.isEmpty else { return nil }
+            return wording.pictures.enumerated().map { place, picture in
+                AttachedPicture(
+                    alt: picture.alt.isEmpty ? nil : picture.alt,
+                    isUploaded: action.uploads.contains { $0.source == wording.source && $0.place == place })
+            }
+        }
+    }
+
+    /// How a favorite rate comes about.
+    package struct Judgement: Codable, Equatable, Sendable {
+        package enum Basis: String, Codable, Sendable {
+            /// What was noted when it was decided: the truth of that moment, with its strongest features.
+            case stored
+            /// What is known now, with every feature that means something to a person.
+            case recomputed
+        }
+
+        package var basis: Basis
+        /// P(favorite)/P(normal).
+        package var rate: Double
+        /// The rate above which a post is a favorite.
+        package var threshold: Double
+        /// How far words and the author were believed; nil where all counted alike.
+        package var weights: ReportedWeights?
+        /// ln of the rate of a post of which nothing is known; nil where that was not noted.
+        package var baseLogOdds: Double?
+        /// Posts learned of each category; nil where that was not noted.
+        package var favorites: Int64?
+        package var normals: Int64?
+        /// The strongest first, and at last the sum of all else; what they add to the base is ln of the rate.
+        package var features: [Explanation.Feature]
+        /// Why nothing is a favorite yet; nil once enough was learned.
+        package var waiting: String?
+    }
+
+    /// How one of the old replies to a person was chosen for a mention.
+    package struct Choice: Codable, Equatable, Sendable {
+        package enum Basis: String, Codable, Sendable {
+            /// The words of the reply itself.
+            case reply
+            /// The words of the post that it once answered.
+            case answered
+        }
+
+        /// How many old replies to the person could be sent.
+        package var replies: Int
+        /// How many of those are short, ask nothing and name nobody else; where it is none, all were compared.
+        package var plain: Int
+        /// How many were as near to the mention as the chosen one, itself included.
+        package var nearest: Int
+        /// The likeness to the mention: from 0 for no common word to 1.
+        package var likeness: Double
+        /// What was compared with the mention.
+        package var basis: Basis
+        /// The words that met, those first that say most; nil where there was no dictionary to find words.
+        package var words: [String]?
+
+        init(_ reply: Explanation.OldReply) {
+            (replies, plain, nearest) = (reply.replies, reply.plain, reply.nearest)
+            (likeness, words) = (reply.likeness, reply.words)
+            basis = reply.isByAnswered ? .answered : .reply
+        }
+    }
+
+    /// That somebody wants it taken back, and how far that is.
+    package struct TakingBack: Codable, Equatable, Sendable {
+        package var reason: ReportedReason
+        package var asked: Date
+        /// Requests made for it.
+        package var attempts: Int
+        /// When the network is asked next; nil if it is not.
+        package var next: Date?
+        /// When it was taken back; nil while it is not.
+        package var done: Date?
+        /// There was nothing left to delete then.
+        package var wasGone: Bool
+        /// What the network answered last, if it did not take the action back.
+        package var cause: String?
+
+        init?(_ action: Action) {
+            guard let undo = action.undo, action.state != .skipped else { return nil }
+            let text = undo.reason == Action.Reason.byPerson ? "a person wants it taken back" : nil
+            reason = ReportedReason(undo.reason, text: text)
+            (asked, attempts, next) = (undo.asked, undo.attempts, undo.next)
+            let isDone = action.state == .undone
+            done = isDone ? action.updated : nil
+            wasGone = isDone && undo.outcome == Undo.gone
+            cause = isDone ? nil : undo.outcome
+        }
+    }
+
+    /// What would become of a post.
+    package enum Verdict: String, Codable, Sendable {
+        case favorite
+        /// It would wait for a person.
+        case suggestion
+        case nothing
+    }
+
+    package var schema = "mirror-bot/explain/1"
+    package var mirror: String
+    package var timeZone: String?
+    /// Nil for a post that might come, as are the next ones.
+    package var id: String?
+    package var subject: String?
+    /// Where it stands; `preview` for a slot of a day that is not stored yet.
+    package var state: String?
+    package var due: Date?
+    package var expires: Date?
+    package var decided: Date?
+    package var changed: Date?
+    /// When the first request left.
+    package var sent: Date?
+    package var attempts: Int?
+    /// What sending it costs at most, in dollars; nil once it is sent, and on networks that are free.
+    package var cost: Double?
+    package var kind: ActionKind
+    package var person: ReportedPerson?
+    /// The post that is answered or favorited.
+    package var target: KnownPost?
+    /// What is said, or would be; of a post that might come, its text.
+    package var text: String?
+    /// What is said after it, as further parts of a thread; nil for nothing.
+    package var rest: [String]?
+    /// What goes along with it; nil for nothing.
+    package var pictures: [AttachedPicture]?
+    /// The post of the human's that the text is from.
+    package var original: KnownPost?
+    /// Where a browser shows what the bot published.
+    package var published: String?
+    /// How it was chosen, in one sentence.
+    package var why: String?
+    /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
+    package var choice: Choice?
+    /// The day of the human's that a post's day was planned after; nil where minutes were drawn one by one.
+    package var pattern: Explanation.Pattern?
+    /// Nil while nobody wants it taken back.
+    package var undo: TakingBack?
+    /// The rules that spoke, the one that decided first.
+    package var rules: [ReportedReason] = []
+    /// What keeps an action that waits from being sent, as the mirror is now; nil for one that does not wait.
+    package var obstacles: [Obstacle]?
+    package var verdict: Verdict?
+    /// How a favorite was judged when it was decided.
+    package var judgement: Judgement?
+    /// How the post is judged by what is known now.
+    package var judgementNow: Judgement?
+    /// Why there is no such judgement; nil where there is one, or nothing to judge.
+    package var judgementProblem: String?
+
+    init(mirror: String, timeZone: String?, kind: ActionKind) {
+        (self.mirror, self.timeZone, self.kind) = (mirror, timeZone, kind)
+    }
+}
+
+/// Explains actions, and what would become of posts.
+package struct ExplainReporter: Sendable {
+    let mirror: HumanMirror
+
+    /// - Parameter mirror: The mirror's data.
+    package init(mirror: HumanMirror) { self.mirror = mirror }
+
+    private var configuration: MirrorConfiguration { mirror.configuration }
+
+    // MARK: An action
+
+    /// Explains one action.
+    ///
+    /// - Parameters:
+    ///   - name: As ``HumanMirror/action(named:in:now:)`` takes it.
+    ///   - now: The present.
+    /// - Returns: What there is to say; a classifier that cannot be reached is reported, not thrown.
+    /// - Throws: ``ActionNameError``; the store's error.
+    package func report(on name: String, now: Date) async throws -> ExplainReport {
+        let (action, isStored) = try await mirror.action(named: name, now: now)
+        let record = try await mirror.table.record()
+        var report = ExplainReport(
+            mirror: mirror.name, timeZone: record.timeZone ?? configuration.timeZoneName, kind: action.kind)
+        (report.id, report.subject) = (action.id, action.subject)
+        report.state = isStored ? action.state.rawValue : PlanReport.preview
+        (report.due, report.expires, report.sent) = (action.due, action.expires, action.sending)
+        if isStored { (report.decided, report.changed) = (action.created, action.updated) }
+        report.attempts = action.attempts
+        report.person = try await mirror.persons(of: [action])[action.id]
+        (report.text, report.why) = (action.text, action.explanation?.summary)
+        report.choice = action.explanation?.oldReply.map(ExplainReport.Choice.init)
+        report.pattern = action.explanation?.pattern
+        report.target = action.targetPost.map { KnownPost($0) }
+        report.target?.text = action.target?.text
+        report.original = try await original(of: action)
+        if let bot = record.bot, action.kind != .favorite, let id = action.remoteID {
+            report.published = PostID(network: bot.network, value: id).webAddress
+        }
+        report.undo = ExplainReport.TakingBack(action)
+        report.pictures = ExplainReport.AttachedPicture.all(of: action)
+        report.rest = action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) }
+        report.rules = try await rules(about: action)
+        if [.planned, .claimed, .suggested].contains(action.state) {
+            report.obstacles = try await mirror.health(now: now).whatKeeps(action.kind)
+            report.cost = try await mirror.prices(of: [action])[action.id]
+        }
+        if action.kind == .favorite { try await judge(action, in: &report) }
+        return report
+    }
+
+    private typealias KnownPost = ExplainReport.KnownPost
+
+    private func original(of action: Action) async throws -> KnownPost? {
+        guard let source = action.wording?.source else { return nil }
+        let post = try await mirror.archive.post(source)
+        var known = KnownPost(source)
+        (known.written, known.text) = (post?.createdAt, post?.text)
+        if let post, let home = try await mirror.knownTimeZone() {
+            known.writtenTime = try await mirror.archive.zones(home: home).time(of: post).description
+        }
+        return known
+    }
+
+    // MARK: Rules
+
+    /// Why it ended or waits, what was said of the person, and which of their old replies may not be sent.
+    private func rules(about action: Action) async throws -> [ReportedReason] {
+        var rules = [action.told].compactMap(\.self)
+        if action.kind == .post { rules += try await rulesOfTexts(action) }
+        guard let author = action.target?.author else { return rules }
+        switch try await mirror.people.stance(of: author) {
+        case .deny where action.reason != Refusal.Reason.denied.rawValue:
+            rules.append(ReportedReason(Refusal.Reason.denied.rawValue))
+        case .allow: rules.append(ReportedReason("allowed", text: "the author, or the operator about them, agreed"))
+        case .deny, .none: break
+        }
+        return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules
+    }
+
+    /// When the text of a slot is fit, if not always, and how many texts were left out of the choice.
+    private func rulesOfTexts(_ action: Action) async throws -> [ReportedReason] {
+        var rules: [ReportedReason] = []
+        if let source = action.wording?.source, let fitness = try await mirror.archive.fitness(of: source),
+            let reason = fitness.reason, configuration.fitness != .off
+        {
+            let comesLater = fitness.grade == Fitness.Grade.fit.rawValue && fitness.window.isEmpty
+            var text = ReportedReason(reason).text
+            if !fitness.window.isEmpty { text += ", and is used then: \(fitness.window)" }
+            if comesLater { text += ", and comes after the plain ones" }
+            // With other settings nothing comes first.
+            if !comesLater || configuration.fitness == .plain { rules.append(ReportedReason(reason, text: text)) }
+        }
+        let texts = StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness)
+        guard texts.unfit > 0 else { return rules }
+        let all = texts.fit + texts.sometimes + texts.unfit
+        return rules + [
+            ReportedReason("texts", text: "\(texts.unfit) of \(all) texts are not posted: \(texts.commonest)")
+        ]
+    }
+
+    /// The rules that leave out old replies to a person, as they are now.
+    private func rulesOfReplies(to person: AccountID) async throws -> [ReportedReason] {
+        let past = try await mirror.archive.replies(to: person)
+        let handle = try await mirror.handles(of: [person])[person]
+        guard !past.isEmpty, let handle else { return [] }
+        let needsMention = try? await mirror.network(of: .bot)?.capabilities.replyNeedsMention
+        let rules = TextRules(
+            configuration, limits: .usual(of: configuration.botNetwork), repliesNameThePerson: needsMention ?? true)
+        var counts: [Refusal.Reason: Int] = [:]
+        for case .failure(let refusal) in past.map({ rules.replyText(for: $0, to: handle) }) {
+            counts[refusal.reason, default: 0] += 1
+        }
+        return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { reason, count in
+            ReportedReason(
+                reason.rawValue,
+                text: "\(count) of \(past.count) old replies to this person may not be sent: "
+                    + reason.sentence)
+        }
+    }
+
+    // MARK: A favorite
+
+    /// Tells how a favorite was judged, and how it would be now if its post is still kept.
+    private func judge(_ action: Action, in report: inout ExplainReport) async throws {
+        if let explanation = action.explanation, let rate = explanation.favoriteRate {
+            report.judgement = ExplainReport.Judgement(
+                basis: .stored, rate: rate, threshold: explanation.threshold ?? configuration.favorites.threshold,
+                weights: explanation.weights.map(ReportedWeights.init), baseLogOdds: explanation.baseLogOdds,
+                features: explanation.features ?? [])
+        }
+        guard let target = action.target else { return }
+        do {
+            let favorites = try mirror.favorites()
+            let id = PostID(network: target.author.network, value: target.post)
+            guard let example = try await favorites.example(id) else {
+                report.judgementProblem = "the post's text is not kept, so it cannot be judged again"
+                return
+            }
+            report.target?.text = example.text
+            report.judgementNow = try await favorites.classify([example]).first.map(judgement)
+        } catch let error as FavoritesError {
+            report.judgementProblem = error.description
+        } catch let error as MeCabError {
+            report.judgementProblem = error.description
+        } catch let error as RedisError {
+            report.judgementProblem = "\(error)"
+        }
+    }
+
+    private func judgement(_ result: Classification) -> ExplainReport.Judgement {
+        ExplainReport.Judgement(
+            basis: .recomputed, rate: result.assessment.rate, threshold: configuration.favorites.threshold,
+            weights: result.weights.map(ReportedWeights.init), baseLogOdds: result.assessment.baseLogOdds,
+            favorites: result.learned.favorites,
+            normals: result.learned.normals,
+            features: Explanation.Feature.all(of: result.assessment), waiting: result.waiting?.description)
+    }
+
+    // MARK: A post that might come
+
+    /// Explains what would become of a post that appeared now on the bot's home timeline.
+    ///
+    /// - Parameters:
+    ///   - text: What it says.
+    ///   - author: Who wrote it, with the name that the network gives; nil for somebody of whom nothing is known.
+    ///   - now: The present.
+    /// - Returns: What there is to say.
+    /// - Throws: `FavoritesError` or `MeCabError` if it cannot be judged; the store's error.
+    package func report(
+        onText text: String, by author: (id: AccountID, handle: String)?, now: Date
+    ) async throws -> ExplainReport {
+        let record = try await mirror.table.record()
+        var report = ExplainReport(
+            mirror: mirror.name, timeZone: record.timeZone ?? configuration.timeZoneName, kind: .favorite)
+        report.text = text
+        if let author { report.person = ReportedPerson(account: author.id.reference, name: "@\(author.handle)") }
+        let item = Self.item(saying: text, by: author, on: configuration.botNetwork, at: now)
+        let classifier = try mirror.favorites().session()
+        let accounts = try await FoundAccounts(in: mirror)
+        if let problem = accounts.problem(.bot) {
+            report.judgementNow = try await classifier.classify([item.example]).first.map(judgement)
+            report.rules = [ReportedReason("no-account", text: "nothing is favorited: \(problem)")]
+            report.verdict = .nothing
+            return report
+        }
+        let decider = FavoriteDecider(
+            store: mirror.outbox(lease: nil), network: try await mirror.requiredNetwork(of: .bot),
+            configuration: configuration, zone: try await mirror.knownTimeZone() ?? .gmt,
+            own: Set([record.human, record.bot].compactMap(\.self)), activated: .distantPast)
+        guard let prospect = try await decider.prospect(of: item, with: classifier, now: now) else { return report }
+        report.judgementNow = judgement(prospect.result)
+        decide(prospect, in: &report)
+        return report
+    }
+
+    /// The post as a network would show it.
+    private static func item(
+        saying text: String, by author: (id: AccountID, handle: String)?, on network: NetworkName, at now: Date
+    ) -> ObservedPost {
+        // Nobody has this identity, nor any post this one: no network's have a space.
+        let nobody = AccountID(network: network, value: "not known")
+        let id = author?.id ?? nobody
+        let post = Post(
+            id: PostID(network: network, value: "not published"), author: id, text: text, createdAt: now)
+        let account = Account(id: id, handle: author?.handle ?? "", displayName: "", isBot: false, bio: "")
+        return ObservedPost(post: post, author: account, address: "")
+    }
+
+    private func decide(_ prospect: FavoriteProspect, in report: inout ExplainReport) {
+        let threshold = configuration.favorites.threshold
+        if configuration.favoriteMode == .off {
+            report.rules.append(ReportedReason("mode-off", text: "nothing is favorited: FAVORITE_MODE is off"))
+        }
+        if let refusal = prospect.refusal { report.rules.append(ReportedReason(refusal.code, text: refusal.message)) }
+        if let waiting = prospect.result.waiting {
+            report.rules.append(ReportedReason("too-little-learned", text: "too little was learned: \(waiting)"))
+        } else if !prospect.result.isFavorite {
+            let text = "the rate is not above the threshold of \(threshold.formatted(.number.grouping(.never)))"
+            report.rules.append(ReportedReason("below-threshold", text: text))
+        }
+        guard report.rules.isEmpty else {
+            report.verdict = .nothing
+            return
+        }
+        report.verdict = prospect.isAutomatic ? .favorite : .suggestion
+        report.why = "the human favorites posts like this one\(prospect.condition)"
+    }
+}
+
+extension ExplainReport.KnownPost {
+    fileprivate init(_ id: PostID) { (network, post, link) = (id.network, id.value, id.webAddress) }
+}
+
+// MARK: Which action
+
+extension HumanMirror {
+    /// How many actions an error names.
+    private static let named = 5
+    /// How many days ahead a slot is known by its identifier before its day is planned.
+    private static let foreseen = 400
+
+    /// The action that a person means.
+    ///
+    /// - Parameters:
+    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`,
+    ///     or `#3` for today's, or `next` for the one that comes next.
+    ///   - zone: As ``knownTimeZone()``, for a caller that knows it; nil to read it.
+    ///   - now: Decides which days are still to come.
+    /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
+    /// - Throws: ``ActionNameError``; the store's error.
+    package func action(
+        named name: String, in zone: TimeZone? = nil, now: Date
+    ) async throws -> (action: Action, isStored: Bool) {
+        let zone = zone == nil ? try await knownTimeZone() : zone
+        guard name != Self.next else { return try await nextPost(in: zone, now: now) }
+        let outbox = outbox(lease: nil)
+        let today = LocalTime(now, in: zone ?? .gmt).day
+        if let slot = Slot.Name(typed: name, today: today) {
+            if let action = try await outbox.action(.post, subject: slot.description) { return (action, true) }
+            if let action = try await preview(of: slot, in: zone, now: now) { return (action, false) }
+            throw ActionNameError.unknown(name)
+        }
+        let digits = name.lowercased()
+        let found = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
+        if let exact = found.first(where: { $0.id == digits }) { return (exact, true) }
+        if found.count == 1 { return (found[0], true) }
+        guard found.isEmpty else { throw ActionNameError.ambiguous(name, try await described(found)) }
+        let slots = foreseenSlots(identifiedBy: digits, in: zone, now: now)
+        var previewed: [Action] = []
+        for slot in slots {
+            if let action = try await preview(of: slot, in: zone, now: now) { previewed.append(action) }
+            if previewed.count > Self.named { break }
+        }
+        guard previewed.count < 2 else { throw ActionNameError.ambiguous(name, try await described(previewed)) }
+        guard let action = previewed.first else { throw ActionNameError.unknown(name) }
+        return (action, false)
+    }
+
+    /// The word for the post that comes next.
+    private static let next = "next"
+    /// Whoever posts less often has no next post to talk about.
+    private static let daysToNext = 31
+
+    /// The post that comes next, be it planned or foreseen for another day than today.
+    private func nextPost(in zone: TimeZone?, now: Date) async throws -> (action: Action, isStored: Bool) {
+        guard let zone else { throw ActionNameError.nothingNext }
+        func comes(_ action: Action) -> Bool {
+            action.due > now && action.text != nil && [.planned, .claimed].contains(action.state)
+        }
+        let outbox = outbox(lease: nil)
+        let stored = try await outbox.waitingPosts().first(where: comes)
+        let today = LocalTime(now, in: zone).day
+        let end = stored?.slotDay ?? today.advanced(by: Self.daysToNext)
+        // An earlier day without a plan may get a post yet.
+        let planned = end > today ? Set(try await outbox.plannedDays(from: today)) : []
+        let reporter = PlanReporter(mirror: self, zone: zone)
+        for ahead in 0..<Self.daysToNext {
+            let day = today.advanced(by: ahead)
+            guard day < end else { break }
+            guard !planned.contains(day), let foreseen = try await reporter.preview(of: day, now: now) else { continue }
+            if let next = foreseen.first(where: comes) { return (next, false) }
+        }
+        guard let stored else { throw ActionNameError.nothingNext }
+        return (stored, true)
+    }
+
+    /// The slots to come that would have such an identifier: it follows from the day and the number alone.
+    private func foreseenSlots(identifiedBy digits: String, in zone: TimeZone?, now: Date) -> [Slot.Name] {
+        // Fewer digits would be those of many slots that nobody has seen.
+        guard digits.count >= ActionNameError.usualLength, let zone else { return [] }
+        let today = LocalTime(now, in: zone).day
+        return (0...Self.foreseen).flatMap { ahead in
+            (1...max(1, configuration.schedule.maximumPerDay)).map {
+                Slot.Name(day: today.advanced(by: ahead), number: $0)
+            }
+        }.filter { Action.id(of: .post, subject: $0.description).hasPrefix(digits) }
+    }
+
+    private func preview(of slot: Slot.Name, in zone: TimeZone?, now: Date) async throws -> Action? {
+        guard let zone else { return nil }
+        let planned = try await PlanReporter(mirror: self, zone: zone).actions(of: slot.day, now: now)
+        return planned?.actions.first { $0.subject == slot.description }
+    }
+
+    /// What tells actions apart for a person.
+    private func described(_ actions: [Action]) async throws -> [String] {
+        var names: [String] = []
+        let persons = try await persons(of: Array(actions.prefix(Self.named)))
+        for action in actions.prefix(Self.named) {
+            let person = persons[action.id].map { " about \($0.name)" } ?? ""
+            names.append("\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
+        }
+        return names + (actions.count > Self.named ? ["and others"] : [])
+    }
+}
+
+extension Action {
+    /// The day whose slot it is; nil for what is no post.
+    fileprivate var slotDay: LocalDay? {
+        if case .post(let name, _) = payload { name.day } else { nil }
+    }
+}

@@ -1,0 +1,57 @@
+package import Mirroring
+import Archive
+import Favorites
+package import Outbox
+package import Posts
+
+extension HumanMirror {
+    /// The handles of accounts, without `@`, as far as the mirror knows them.
+    ///
+    /// Networks call people by numbers and DIDs. Handles are known from people who were met, from what was decided, from
+    /// posts that were learned and from the human's own posts, in this order. What needs no asking is not asked for.
+    ///
+    /// - Returns: No entry for an account of which no handle is known.
+    /// - Throws: The store's error.
+    package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
+        var (handles, unknown): ([AccountID: String], [AccountID]) = ([:], [])
+        for account in Set(accounts) where !account.value.hasPrefix("#") {
+            if account.network.traits.namesAreIdentities {
+                handles[account] = account.value
+            } else {
+                unknown.append(account)
+            }
+        }
+        func take(_ found: [AccountID: String]) {
+            handles.merge(found) { known, _ in known }
+            unknown.removeAll { handles[$0] != nil }
+        }
+        if !unknown.isEmpty { take(try await people.handles(of: unknown)) }
+        if !unknown.isEmpty { take(try await outbox(lease: nil).handles(of: unknown)) }
+        if !unknown.isEmpty { take(try await Favorites.handles(of: unknown, learnedBy: name, in: storage)) }
+        for account in unknown { handles[account] = try await archive.nameInAnswers(to: account) }
+        return handles
+    }
+
+    /// What people are called where they live, with `@`; the identity where no handle is known.
+    ///
+    /// - Throws: The store's error.
+    func names(of people: [AccountID]) async throws -> [AccountID: String] {
+        let handles = try await handles(of: people)
+        return Dictionary(people.map { id in (id, handles[id].map { "@\($0)" } ?? id.value) }) { first, _ in first }
+    }
+
+    /// Whom each action is about, by the action's id; none for what is about nobody.
+    ///
+    /// - Throws: The store's error.
+    package func persons(of actions: [Action]) async throws -> [String: ReportedPerson] {
+        let names = try await names(of: actions.compactMap { $0.target?.name == nil ? $0.target?.author : nil })
+        return Dictionary(
+            actions.compactMap { action in
+                action.target.map { target in
+                    let name = target.name.map { "@\($0)" } ?? names[target.author] ?? target.author.value
+                    return (action.id, ReportedPerson(account: target.author.reference, name: name))
+                }
+            }
+        ) { first, _ in first }
+    }
+}

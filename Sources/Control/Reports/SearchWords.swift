@@ -1,0 +1,21 @@
+import Foundation
+
+/// Words that a person looks for: all of them must occur, in any order; case, width and accents make no difference.
+struct SearchWords: Sendable {
+    private let words: [String]
+
+    init(_ text: String) {
+        words = text.split(whereSeparator: \.isWhitespace).map { Self.folded(String($0)) }.filter { !$0.isEmpty }
+    }
+
+    /// Whether each word occurs in one of the texts.
+    func occur(in texts: [String]) -> Bool {
+        guard !words.isEmpty else { return true }
+        let folded = texts.map(Self.folded)
+        return words.allSatisfy { word in folded.contains { $0.contains(word) } }
+    }
+
+    private static func folded(_ text: String) -> String {
+        text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+    }
+}

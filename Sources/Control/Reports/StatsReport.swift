@@ -1,0 +1,347 @@
+package import Mirroring
+import Archive
+import Conduct
+import Favorites
+package import Foundation
+import MeCab
+import Outbox
+package import Posts
+import Redis
+import Storage
+
+/// The habits of human and bot in numbers, what was left out and why, and what is stored.
+package struct StatsReport: Codable, Sendable {
+    /// When posts come.
+    package struct Rhythm: Codable, Equatable, Sendable {
+        package var posts: Int
+        /// The posts of each hour of the day.
+        package var hours: [Int]
+        /// The posts of each weekday, Monday first.
+        package var weekdays: [Int]
+        /// The posts of each hour of each weekday.
+        package var week: [[Int]]
+
+        package init(_ times: some Sequence<LocalTime>) {
+            var week = Array(repeating: Array(repeating: 0, count: 24), count: 7)
+            for time in times { week[time.day.weekday - 1][time.minute.value / 60] += 1 }
+            self.week = week
+            weekdays = week.map { $0.reduce(0, +) }
+            hours = (0..<24).map { hour in week.reduce(0) { $0 + $1[hour] } }
+            posts = weekdays.reduce(0, +)
+        }
+    }
+
+    /// What happened on one local day.
+    package struct Day: Codable, Equatable, Sendable {
+        package var day: LocalDay
+        /// The human's own posts, without replies.
+        package var humanPosts = 0
+        package var posts = 0
+        package var replies = 0
+        package var favorites = 0
+    }
+
+    /// Somebody whose posts were favorited.
+    package struct Author: Codable, Equatable, Sendable {
+        /// As they are called where they live, with `@`.
+        package var name: String
+        /// Their posts that were learned as favorites of the human.
+        package var favorites: Int64
+        /// Their other posts that were learned.
+        package var normals: Int64
+        /// Their posts that the bot favorited.
+        package var given: Int
+    }
+
+    /// A word or hashtag that speaks for a favorite, or against it.
+    package struct Word: Codable, Equatable, Sendable {
+        package var word: String
+        package var favorites: Int64
+        package var normals: Int64
+        /// What it adds to ln of the favorite rate of a post without other words.
+        package var logOdds: Double
+    }
+
+    /// What was not done, as often as for one reason.
+    package struct LeftOut: Codable, Equatable, Sendable {
+        /// What it was to become, or where it is from.
+        package enum Part: String, CaseIterable, Codable, Sendable {
+            /// Archived posts that are not posted again.
+            case archive
+            case post
+            case reply
+            case favorite
+            /// Items that could not be read or decided.
+            case feed
+        }
+
+        package var part: Part
+        /// How it ended; nil for what never became an action.
+        package var state: String?
+        package var count: Int
+        package var reason: ReportedReason
+    }
+
+    /// One kind of thing that is kept.
+    package struct Stored: Codable, Equatable, Sendable {
+        package var what: String
+        package var count: Int
+        /// How much of it is kept, and for how long.
+        package var keeps: String
+    }
+
+    package var schema = "mirror-bot/stats/1"
+    package var mirror: String
+    package var human: String?
+    package var bot: String?
+    package var timeZone: String
+    /// When the numbers were taken.
+    package var made: Date
+    package var humanPosts: Rhythm
+    package var botPosts: Rhythm
+    /// The last weeks, oldest day first.
+    package var days: [Day]
+    /// Those with the most favorites first.
+    package var authors: [Author]
+    /// The strongest first.
+    package var wordsFor: [Word]
+    package var wordsAgainst: [Word]
+    /// Why there are no words and authors; nil where there are.
+    package var wordsProblem: String?
+    /// In the order of the parts, the most frequent first.
+    package var leftOut: [LeftOut]
+    package var stored: [Stored]
+}
+
+/// Counts what a mirror did, learned, left out and keeps.
+package struct StatsReporter: Sendable {
+    private static let daysShown = 28
+    private static let authorsShown = 10
+    private static let wordsShown = 10
+    /// A word of fewer posts says little, however one-sided they are.
+    private static let fewestPosts = 2
+
+    let mirror: HumanMirror
+    let zone: TimeZone
+
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - zone: The human's time zone.
+    package init(mirror: HumanMirror, zone: TimeZone) { (self.mirror, self.zone) = (mirror, zone) }
+
+    /// The numbers at `now`.
+    ///
+    /// A classifier that cannot be reached is reported, not thrown.
+    ///
+    /// - Throws: The store's error.
+    package func report(now: Date) async throws -> StatsReport {
+        let record = try await mirror.table.record()
+        let human = try await mirror.archive.scheduleRows()
+        let done = try await mirror.outbox(lease: nil).timesDone()
+            .mapValues { $0.map { LocalTime($0, in: zone) } }
+        let (words, problem) = try await learned()
+        return StatsReport(
+            mirror: mirror.name, human: record.humanHandle, bot: record.botHandle,
+            timeZone: record.timeZone ?? mirror.configuration.name(of: zone), made: now,
+            humanPosts: StatsReport.Rhythm(human), botPosts: StatsReport.Rhythm(done[.post] ?? []),
+            days: days(human, done, until: LocalTime(now, in: zone).day),
+            authors: try await authors(words), wordsFor: Self.strongest(words, isFor: true),
+            wordsAgainst: Self.strongest(words, isFor: false), wordsProblem: problem,
+            leftOut: try await leftOut(now: now), stored: try await stored())
+    }
+
+    private func days(
+        _ human: [LocalTime], _ done: [ActionKind: [LocalTime]], until last: LocalDay
+    ) -> [StatsReport.Day] {
+        var days = (0..<Self.daysShown).map { StatsReport.Day(day: last.advanced(by: $0 - Self.daysShown + 1)) }
+        func add(_ times: [LocalTime]?, to number: WritableKeyPath<StatsReport.Day, Int>) {
+            for time in times ?? [] {
+                let index = time.day.days(since: last) + Self.daysShown - 1
+                if days.indices.contains(index) { days[index][keyPath: number] += 1 }
+            }
+        }
+        add(human, to: \.humanPosts)
+        add(done[.post], to: \.posts)
+        add(done[.reply], to: \.replies)
+        add(done[.favorite], to: \.favorites)
+        return days
+    }
+
+    // MARK: Favorites
+
+    private typealias Learned = (categories: CategoryCounts, features: [String: FeatureCount])
+
+    private func learned() async throws -> (Learned?, problem: String?) {
+        do {
+            return (try await mirror.favorites().tally(), nil)
+        } catch let error as MeCabError {
+            return (nil, error.description)
+        } catch let error as RedisError {
+            return (nil, "\(error)")
+        }
+    }
+
+    /// Those of whom the most posts were favorites, the human's or the bot's.
+    private func authors(_ learned: Learned?) async throws -> [StatsReport.Author] {
+        var authors: [String: StatsReport.Author] = [:]
+        for (feature, count) in learned?.features ?? [:] where Self.isAuthor(feature) && count.favorite > 0 {
+            authors[feature] = StatsReport.Author(
+                name: feature, favorites: count.favorite, normals: count.normal, given: 0)
+        }
+        let given = try await mirror.outbox(lease: nil).favoritesGiven()
+        let names = try await mirror.names(of: Array(given.keys))
+        for (id, number) in given {
+            let name = (names[id] ?? id.value).lowercased()
+            let normals = learned?.features[name]?.normal ?? 0
+            authors[name, default: StatsReport.Author(name: name, favorites: 0, normals: normals, given: 0)]
+                .given += number
+        }
+        let sorted = authors.values.sorted {
+            ($1.favorites, Int64($1.given), $0.name) < ($0.favorites, Int64($0.given), $1.name)
+        }
+        return Array(sorted.prefix(Self.authorsShown))
+    }
+
+    private static func strongest(_ learned: Learned?, isFor: Bool) -> [StatsReport.Word] {
+        guard let learned else { return [] }
+        let model = FavoriteModel(learned.categories)
+        let words = learned.features.filter { feature, count in
+            count.favorite + count.normal >= fewestPosts && !isAuthor(feature) && !SmallFeatures.contains(feature)
+        }.map { feature, count in
+            StatsReport.Word(
+                word: WordPair.shown(feature), favorites: count.favorite, normals: count.normal,
+                logOdds: model.evidence(count))
+        }.filter { isFor ? $0.logOdds > 0 : $0.logOdds < 0 }
+        let sorted = words.sorted { (abs($1.logOdds), $0.word) < (abs($0.logOdds), $1.word) }
+        return Array(sorted.prefix(wordsShown))
+    }
+
+    /// Whether a feature is somebody's name: no word begins with `@` and a letter.
+    private static func isAuthor(_ feature: String) -> Bool {
+        guard feature.hasPrefix("@"), let next = feature.dropFirst().first else { return false }
+        return next.isLetter || next.isNumber || next == "_"
+    }
+
+    // MARK: What was left out
+
+    private func leftOut(now: Date) async throws -> [StatsReport.LeftOut] {
+        let all = try await leftOutOfArchive() + leftOutOfActions() + leftOutOfFeeds(now: now)
+        let order = StatsReport.LeftOut.Part.allCases
+        return all.filter { $0.count > 0 }.sorted {
+            (order.firstIndex(of: $0.part) ?? 0, $1.count, $0.reason.code, $0.state ?? "")
+                < (order.firstIndex(of: $1.part) ?? 0, $0.count, $1.reason.code, $1.state ?? "")
+        }
+    }
+
+    private func leftOutOfArchive() async throws -> [StatsReport.LeftOut] {
+        let unsent = try await mirror.unsentTexts()
+        func line(_ count: Int, _ reason: ReportedReason) -> StatsReport.LeftOut {
+            StatsReport.LeftOut(part: .archive, count: count, reason: reason)
+        }
+        let sometimes = unsent.sometimes.map { reason, count in
+            line(count, ReportedReason(reason, text: ReportedReason(reason).text + ", and is used then"))
+        }
+        return unsent.unfit.map { line($0.value, ReportedReason($0.key)) } + sometimes + [
+            line(unsent.replies, ReportedReason(Refusal.Reason.isReply.rawValue)),
+            line(unsent.tooLong, ReportedReason(Refusal.Reason.tooLong.rawValue)),
+            line(unsent.unjudged, ReportedReason("not-judged", text: "the next plan looks at it")),
+        ]
+    }
+
+    private func leftOutOfActions() async throws -> [StatsReport.LeftOut] {
+        let ended: [ActionState] = [.skipped, .expired, .failed]
+        return try await mirror.outbox(lease: nil).tallies().filter { ended.contains($0.state) }.map { tally in
+            let part: StatsReport.LeftOut.Part =
+                switch tally.kind {
+                case .post: .post
+                case .reply: .reply
+                case .favorite: .favorite
+                }
+            let reason =
+                tally.reason.map { ReportedReason($0) }
+                ?? ReportedReason(tally.state.rawValue, text: "no reason was noted")
+            return StatsReport.LeftOut(part: part, state: tally.state.rawValue, count: tally.count, reason: reason)
+        }
+    }
+
+    private func leftOutOfFeeds(now: Date) async throws -> [StatsReport.LeftOut] {
+        try await mirror.feeds.health(now: now).flatMap { feed in
+            [
+                (feed.unreadable, "unreadable", "could not be read, until an update of mirror-bot"),
+                (feed.waiting, "waiting", "is to be decided at another try"),
+                (feed.givenUp, "given-up", "could not be decided"),
+            ].map { count, code, text in
+                StatsReport.LeftOut(
+                    part: .feed, count: count, reason: ReportedReason(code, text: "\(feed.feed): \(text)"))
+            }
+        }
+    }
+
+    // MARK: What is stored
+
+    private func stored() async throws -> [StatsReport.Stored] {
+        let configuration = mirror.configuration
+        let name = mirror.name
+        let rows = try await mirror.storage.query(
+            """
+            SELECT (SELECT COUNT(*) FROM examples WHERE mirror = \(name)) AS examples,
+                (SELECT COUNT(*) FROM actions WHERE mirror = \(name)) AS actions,
+                \(People.number(of: name)) AS people,
+                (SELECT COUNT(*) FROM feed_items WHERE mirror = \(name)) AS items,
+                (SELECT COUNT(*) FROM credentials WHERE mirror = \(name)) AS logins
+            """)
+        func number(_ column: String) throws -> Int { try rows.first?.int(column) ?? 0 }
+        func row(_ what: String, _ count: Int, _ keeps: String) -> StatsReport.Stored {
+            StatsReport.Stored(what: what, count: count, keeps: keeps)
+        }
+        let favorites = configuration.favorites
+        return [
+            row(
+                "public posts of the human, replies among them", try await mirror.archive.count(),
+                "the newest \(configuration.archiveLimit)"),
+            row(
+                "public posts of others that were learned from", try number("examples"),
+                "the newest \(favorites.exampleLimit), for \(favorites.maximumAgeDays) days at most"),
+            row(
+                "what the bot did or decided, to whom, and why", try number("actions"),
+                "\(configuration.historyDays) days; what was sent to a person stays"),
+            row(
+                "people who were answered, or of whom something was said", try number("people"),
+                "until the database is deleted"),
+            row("items that could not be read or decided", try number("items"), "until the database is deleted"),
+            row("logins, sealed", try number("logins"), "until mirror-bot logout"),
+        ]
+    }
+}
+
+/// All that a person may want to see of a mirror at once: what its page shows.
+package struct MirrorReport: Codable, Sendable {
+    package private(set) var schema = "mirror-bot/report/1"
+    package var status: StatusReport
+    package var stats: StatsReport
+    /// Today and tomorrow, as far as they can be planned.
+    package var days: [PlanReport]
+}
+
+extension MirrorReport {
+    private static let recentShown = 40
+
+    /// Gathers it.
+    ///
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - zone: The human's time zone.
+    ///   - now: The present.
+    /// - Throws: The store's error.
+    package init(of mirror: HumanMirror, zone: TimeZone, now: Date) async throws {
+        let status = try await StatusReporter(mirror: mirror, recentShown: Self.recentShown).report(now: now)
+        let stats = try await StatsReporter(mirror: mirror, zone: zone).report(now: now)
+        let planner = PlanReporter(mirror: mirror, zone: zone)
+        let today = LocalTime(now, in: zone).day
+        var days: [PlanReport] = []
+        for day in [today, today.advanced(by: 1)] {
+            if let plan = try await planner.report(on: day, now: now) { days.append(plan) }
+        }
+        self.init(status: status, stats: stats, days: days)
+    }
+}

@@ -1,0 +1,409 @@
+package import Mirroring
+package import Archive
+import Conduct
+import Favorites
+package import Foundation
+import MeCab
+import Networks
+package import Outbox
+package import Posts
+import Schedule
+import Storage
+
+/// What a mirror knows, did and waits for.
+package struct StatusReport: Codable, Sendable {
+    /// One of the two accounts.
+    package struct AccountState: Codable, Sendable {
+        package var role: AccountRole
+        package var network: NetworkName
+        /// As it was when the account was last verified.
+        package var handle: String?
+        /// Where the credentials come from; nil without any.
+        package var credentials: AccountOrigin?
+    }
+
+    /// What calls on X have cost this month, in US dollars.
+    package struct SpendingState: Codable, Sendable {
+        /// As `2026-11`, in UTC.
+        package var month: String
+        package var budget: Double
+        package var spent: Double
+        package var left: Double
+        /// What it was spent on, such as `home` or `look_up`.
+        package var byPurpose: [String: Double]
+        package var renews: Date
+
+        init(_ spending: Spending) {
+            month = spending.month
+            (budget, spent, left) = (spending.budget.dollars, spending.total.dollars, spending.left.dollars)
+            let amounts = spending.byPurpose.map { ($0.key.replacing("-", with: "_"), $0.value.dollars) }
+            byPurpose = Dictionary(uniqueKeysWithValues: amounts)
+            renews = spending.renews
+        }
+    }
+
+    /// What somebody wants taken back and is not.
+    package struct UndoState: Codable, Equatable, Sendable {
+        package var waiting: Int
+        /// Nobody knows yet whether it happened.
+        package var unknown: Int
+        /// The network does not let us, and is not asked any more.
+        package var refused: Int
+        /// Copies of what the human deleted or changed, about which a person is asked.
+        package var proposed: Int
+
+        /// Nil if there is nothing of the kind.
+        init?(_ tally: UndoTally) {
+            guard tally != UndoTally() else { return nil }
+            (waiting, unknown, refused, proposed) = (tally.waiting, tally.remembered, tally.refused, tally.proposed)
+        }
+    }
+
+    /// The archive of posts.
+    package struct ArchiveState: Codable, Sendable {
+        package var posts: Int
+        package var limit: Int
+        package var oldest: Date?
+        package var newest: Date?
+        /// Nil in reports of earlier versions.
+        package var texts: TextState?
+        /// Of posts that may be sent with their pictures, and of files that are kept of these; nil where none are sent.
+        package var pictures: PictureState?
+    }
+
+    /// What posts that answer nobody are good for, by the setting `FITNESS`.
+    package struct TextState: Codable, Equatable, Sendable {
+        /// Used at any time.
+        package var fit: Int
+        /// Those of them that come first; nil in reports of earlier versions, and where none do.
+        package var plain: Int?
+        /// Used on some days or at some hours only.
+        package var sometimes: Int
+        /// Never used.
+        package var unfit: Int
+        /// Of those, how many by which rule, the commonest first.
+        package var reasons: [ReasonCount]
+        /// Not judged yet; the next plan does it, or the worker.
+        package var unjudged: Int
+
+        init(_ unsent: Archive.Unsent, _ mode: FitnessMode) {
+            plain = mode == .plain ? unsent.plain : nil
+            var reasons = unsent.unfit
+            if unsent.tooLong > 0 { reasons[Refusal.Reason.tooLong.rawValue, default: 0] += unsent.tooLong }
+            (fit, sometimes) = (unsent.fit, unsent.sometimes.values.reduce(0, +))
+            (unfit, unjudged) = (reasons.values.reduce(0, +), unsent.unjudged)
+            self.reasons = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                .map { ReasonCount(reason: $0.key, count: $0.value) }
+        }
+
+        /// What one rule leaves out.
+        package struct ReasonCount: Codable, Equatable, Sendable {
+            package var reason: String
+            package var count: Int
+        }
+
+        /// `1,200 time-bound, 900 dated and 1,304 others`: the commonest reasons, or nothing.
+        package var commonest: String {
+            let shown = 3
+            let rest = reasons.dropFirst(shown).reduce(0) { $0 + $1.count }
+            return reasons.prefix(shown).map { "\($0.count) \($0.reason)" }.joined(separator: ", ")
+                + (rest > 0 ? " and \(rest) others" : "")
+        }
+    }
+
+    /// The human's pictures.
+    package struct PictureState: Codable, Equatable, Sendable {
+        package var posts: Int
+        package var files: Int
+    }
+
+    /// The classifier's training.
+    package struct ClassifierState: Codable, Sendable {
+        package var favorites: Int
+        package var normals: Int
+        package var seen: Int
+        /// Posts without a word that was learned, of those; nil while they are not counted.
+        package var wordless: Int?
+        /// Counts kept, one for each feature and category; nil if they cannot be read.
+        package var counts: Int?
+        /// Why favorites wait; nil when they do not.
+        package var waiting: String?
+        /// How far words and authors are believed; nil while all count alike.
+        package var weights: ReportedWeights?
+    }
+
+    /// One of the last actions.
+    package struct Recent: Codable, Sendable {
+        package var id: String
+        package var kind: ActionKind
+        package var state: ActionState
+        package var at: Date
+        /// Who is answered or favorited.
+        package var person: ReportedPerson?
+        package var reason: String?
+        /// The same in plain words.
+        package var reasonText: String?
+        package var text: String?
+        /// How many pictures go along; nil for none.
+        package var pictures: Int?
+        /// A BCP 47 language tag of the text, if it is known.
+        package var language: String?
+        package var why: String?
+        /// P(favorite)/P(normal) of a favorite, as it was when it was decided.
+        package var rate: Double?
+        /// The words, and the author, that spoke most for a favorite.
+        package var words: [String]?
+    }
+
+    package typealias Verdict = Health.Verdict
+
+    /// Who does the mirror's work.
+    package struct WorkerState: Codable, Equatable, Sendable {
+        package enum State: String, Codable, Sendable {
+            case running
+            /// `run --once` is called again and again, as by cron.
+            case passes
+            case late
+            case absent
+        }
+
+        package var state: State
+        /// The name of the process that held the mirror last; nil if none ever did.
+        package var name: String?
+        /// When a worker last showed that it lives; nil if none ever did.
+        package var beat: Date?
+        /// When `run --once` last ended; nil if a worker that goes on has held the mirror since.
+        package var lastPass: Date?
+
+        init(_ fact: WorkerFact, _ lease: LeaseRecord?) {
+            state =
+                switch fact {
+                case .running: .running
+                case .passes: .passes
+                case .late, .passLate: .late
+                case .absent: .absent
+                }
+            name = lease.flatMap { $0.owner.isEmpty ? nil : $0.owner }
+            beat = lease.map { Date(milliseconds: $0.updatedMilliseconds) }
+            lastPass = lease?.lastPass
+        }
+    }
+
+    package var schema = "mirror-bot/status/2"
+    /// Nil in reports of earlier versions.
+    package var verdict: Verdict?
+    /// What keeps the mirror from a part of its work, and what its operator should know; nil in reports of earlier
+    /// versions.
+    package var obstacles: [Obstacle]?
+    /// What is to be done before the mirror works; nil once it has worked.
+    package var setup: [SetupStep]?
+    package var mirror: String
+    package var storage: String
+    package var human: String?
+    package var bot: String?
+    package var accounts: [AccountState] = []
+    /// Nil unless one of the accounts is on X.
+    package var spending: SpendingState?
+    package var timeZone: String?
+    /// When the human lived by other clocks; nil where nothing is noted.
+    package var zones: [ZonesReport.Line]?
+    package var archive: ArchiveState
+    /// Nil when the dictionary or the counts cannot be reached; `idle` says why.
+    package var classifier: ClassifierState?
+    /// Favorites and other actions that wait for a person.
+    package var suggestions = 0
+    /// Nil when nothing is to be taken back.
+    package var undo: UndoState?
+    package var today: LocalDay?
+    package var slots: [PlanReport.Slot]
+    /// When the next post is due, be it on another day than today; nil if none is planned or foreseen.
+    package var nextSlot: Date?
+    package var recent: [Recent]
+    /// Whether a worker holds the mirror now.
+    package var isRunning: Bool
+    /// Nil in reports of earlier versions.
+    package var worker: WorkerState?
+    /// Nil if `doctor` never examined the mirror.
+    package var examination: LastExamination?
+    /// How well each feed is heard.
+    package var feeds: [FeedHealth] = []
+    /// The obstacles as sentences.
+    package var idle: [String]
+}
+
+/// Gathers the state of a mirror.
+package struct StatusReporter: Sendable {
+    /// How many of the last day's actions are searched for those without an answer.
+    private static let unconfirmedSearched = 1_000
+
+    let mirror: HumanMirror
+    let recentShown: Int
+    private static let wordsShown = 3
+    private static let setAsideShown = 5
+
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - recentShown: How many of the last actions are told of.
+    package init(mirror: HumanMirror, recentShown: Int = 10) { (self.mirror, self.recentShown) = (mirror, recentShown) }
+
+    /// The state at `now`.
+    ///
+    /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not thrown.
+    package func report(now: Date) async throws -> StatusReport {
+        let configuration = mirror.configuration
+        var reading = try await HealthReader(mirror).reading(now: now)
+        let (record, outbox, zone) = (reading.record, mirror.outbox(lease: nil), reading.facts.zone)
+        let today = zone.map { LocalTime(now, in: $0).day }
+        let plan = try await plan(today, zone, now: now)
+        let (classifier, fact) = try await classifier(hasDecided: reading.numbers.hasFavorites)
+        reading.facts.classifier = fact
+        reading.facts.isSilentDay = plan.map { $0.isStored && $0.slots.isEmpty } ?? false
+        let numbers = reading.numbers
+        if numbers.unconfirmed > 0 {
+            let since = now - 86_400
+            reading.facts.unconfirmed = try await outbox.unconfirmed(since: since, limit: Self.unconfirmedSearched)
+        }
+        reading.facts.setAside = try await outbox.setAside(limit: Self.setAsideShown)
+        let pending = [PlanReport.preview, ActionState.planned.rawValue, ActionState.claimed.rawValue]
+        var next = [plan?.slots.first { $0.due > now && pending.contains($0.state) }?.due, numbers.next]
+            .compactMap(\.self).min()
+        if next == nil, reading.facts.knowsPast, reading.facts.posts > 0 {
+            next = try await foreseen(today, zone, now: now)
+        }
+        let health = Health(reading.facts, next: next.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
+        let spans = numbers.zones == 0 ? [] : try await mirror.archive.zones(home: zone ?? .gmt).spans
+        let zones = spans.map(ZonesReport.Line.init)
+        return StatusReport(
+            verdict: health.verdict, obstacles: health.obstacles,
+            setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup, mirror: configuration.mirror,
+            storage: "\(configuration.storage)",
+            human: record.humanHandle,
+            bot: record.botHandle, accounts: reading.accounts.states(record),
+            spending: reading.spending.map(StatusReport.SpendingState.init),
+            timeZone: record.timeZone ?? configuration.timeZoneName, zones: zones.isEmpty ? nil : zones,
+            archive: .init(
+                posts: reading.facts.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
+                newest: numbers.span?.newest, texts: StatusReport.TextState(reading.texts, configuration.fitness),
+                pictures: try await pictures()),
+            classifier: classifier, suggestions: reading.facts.suggestions,
+            undo: StatusReport.UndoState(numbers.undo), today: today, slots: plan?.slots ?? [],
+            nextSlot: next, recent: try await recent(outbox), isRunning: reading.facts.worker == .running,
+            worker: StatusReport.WorkerState(reading.facts.worker, reading.lease),
+            examination: numbers.examination,
+            feeds: reading.facts.feeds, idle: health.obstacles.map(\.sentence))
+    }
+
+    /// Days whose plan is foreseen where none is stored that has a post.
+    private static let daysForeseen = 7
+
+    /// When the first post of the coming days would leave.
+    private func foreseen(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> Date? {
+        guard let today, let zone, mirror.configuration.schedule.maximumPerDay > 0 else { return nil }
+        for ahead in 1...Self.daysForeseen {
+            let day = try await PlanReporter(mirror: mirror, zone: zone).slots(of: today.advanced(by: ahead), now: now)
+            let pending = [PlanReport.preview, ActionState.planned.rawValue]
+            if let slot = day?.slots.first(where: { $0.text != nil && pending.contains($0.state) }) { return slot.due }
+        }
+        return nil
+    }
+
+    private func pictures() async throws -> StatusReport.PictureState? {
+        guard mirror.configuration.pictures != .leftOut else { return nil }
+        let (posts, files) = try await mirror.archive.pictureCounts()
+        return StatusReport.PictureState(posts: posts, files: files)
+    }
+
+    /// `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
+    private static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
+        let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
+        let (time, today) = (LocalTime(date, in: zone), LocalTime(now, in: zone).day)
+        let clock = time.day == today ? "\(time.minute)" : "\(time)"
+        return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
+    }
+
+    /// The last actions that came to an end or are on their way, with the names of all people in one query.
+    private func recent(_ outbox: OutboxStore) async throws -> [StatusReport.Recent] {
+        let actions = try await outbox.recent(recentShown, isOver: true)
+        let persons = try await mirror.persons(of: actions)
+        return actions.map { recent(of: $0, persons[$0.id]) }
+    }
+
+    private func recent(of action: Action, _ person: ReportedPerson?) -> StatusReport.Recent {
+        StatusReport.Recent(
+            id: action.id, kind: action.kind, state: action.state, at: action.updated,
+            person: person, reason: action.reason, reasonText: action.told?.text,
+            text: action.text, pictures: action.pictureCount, language: action.wording?.language,
+            why: action.explanation?.summary,
+            rate: action.explanation?.favoriteRate,
+            words: action.explanation?.features == nil
+                ? nil
+                : action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name))
+    }
+
+    private func plan(
+        _ today: LocalDay?, _ zone: TimeZone?, now: Date
+    ) async throws -> (isStored: Bool, slots: [PlanReport.Slot])? {
+        guard let today, let zone else { return nil }
+        return try await PlanReporter(mirror: mirror, zone: zone).slots(of: today, now: now)
+    }
+
+    /// The classifier as it is reported, and as a fact of the mirror's health.
+    private func classifier(hasDecided: Bool) async throws -> (StatusReport.ClassifierState?, ClassifierFact?) {
+        do {
+            let status = try await mirror.favorites().status()
+            var problem: String?
+            if case .unavailable(let error) = status.counts { problem = error.description }
+            let state = StatusReport.ClassifierState(
+                favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
+                wordless: status.wordless.map(Int.init), counts: status.features,
+                waiting: problem ?? status.waiting.map { "\($0) learned" },
+                weights: status.weights.map(ReportedWeights.init))
+            if let problem { return (state, .noCounts(problem)) }
+            let learned = ClassifierFact.Learned(
+                favorites: state.favorites, normals: state.normals, seen: state.seen,
+                needed: mirror.configuration.favorites.minimumPerCategory, hasDecided: hasDecided)
+            return (state, .learned(learned))
+        } catch let error as MeCabError {
+            return (nil, .noDictionary("\(error)"))
+        } catch {
+            return (nil, .noCounts("\(error)"))
+        }
+    }
+}
+
+extension FoundAccounts {
+    /// Both accounts as a report shows them.
+    func states(_ record: MirrorRecord) -> [StatusReport.AccountState] {
+        AccountRole.allCases.map { role in
+            StatusReport.AccountState(
+                role: role, network: accounts[role]?.network ?? configuration.network(of: role),
+                handle: role == .human ? record.humanHandle : record.botHandle, credentials: accounts[role]?.origin)
+        }
+    }
+}
+
+extension HumanMirror {
+    /// How many texts of the archive are not posted by themselves, and why not.
+    ///
+    /// - Parameter mode: How fit they have to be; nil for what is set.
+    /// - Returns: The numbers.
+    /// - Throws: The store's error.
+    package func unsentTexts(_ mode: FitnessMode? = nil) async throws -> Archive.Unsent {
+        let (mode, limits) = (mode ?? configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork))
+        return try await archive.unsent(
+            Archive.TextFilter(
+                longest: limits.maximumCharacters, grade: mode.grade.rawValue, windows: mode == .off ? nil : []))
+    }
+
+    /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
+    package func timeZoneProposal() async throws -> String {
+        if let named = try await table.record().archiveTimeZone { return "the archive says \(named)" }
+        guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
+            let best = guess.candidates.first
+        else { return "set it to the human's IANA zone, such as Europe/Berlin" }
+        return """
+            the hours in which the human never posts suggest \(best.name), give or take \
+            \(TimeZoneGuess.uncertaintyHours) hours, for example \(best.example)
+            """
+    }
+}

@@ -1,0 +1,93 @@
+package import Mirroring
+import Favorites
+package import Foundation
+import Networks
+package import Outbox
+package import Posts
+
+/// What waits for a person's decision, the newest first.
+package struct SuggestionList: Codable, Sendable {
+    /// An action that waits for a decision.
+    package struct Suggestion: Codable, Equatable, Sendable {
+        package let id: String
+        package let kind: ActionKind
+        /// Whom it is about; nil for a post of the bot's own.
+        package let person: ReportedPerson?
+        /// Where a browser shows the post that is answered or would be favorited.
+        package let address: String?
+        /// What that post says; nil for a post of the bot's own, and where it is not kept.
+        package let about: String?
+        /// What would be said; nil for a favorite.
+        package let text: String?
+        /// What would be said after it, as further parts of a thread; nil for nothing.
+        package let rest: [String]?
+        /// P(favorite)/P(normal); nil for what is no favorite.
+        package let rate: Double?
+        /// The words and the author that speak most for a favorite, or against it.
+        package let features: [String]
+        /// How it was chosen, in one sentence.
+        package let why: String?
+        package let created: Date
+        package let due: Date
+        /// When it is too late to agree.
+        package let expires: Date
+        /// What agreeing costs at most, in dollars; nil on networks that are free.
+        package let cost: Double?
+        /// The digest of what is shown here, for who decides about it.
+        package let seen: Seen
+    }
+
+    package private(set) var schema = "mirror-bot/suggestions/1"
+    package let suggestions: [Suggestion]
+}
+
+extension SuggestionList {
+    /// Lists what waits.
+    ///
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - limit: The most to list.
+    /// - Throws: The store's error.
+    package init(of mirror: HumanMirror, limit: Int) async throws {
+        let actions = try await mirror.outbox(lease: nil).suggestions(limit: limit)
+        let persons = try await mirror.persons(of: actions)
+        let unknown = actions.compactMap { $0.kind == .favorite && $0.target?.text == nil ? $0.targetPost : nil }
+        let learned = try await Favorites.texts(of: unknown, learnedBy: mirror.name, in: mirror.storage)
+        let prices = try await mirror.prices(of: actions)
+        suggestions = actions.map { action in
+            Suggestion(
+                id: action.id, kind: action.kind, person: persons[action.id], address: action.targetPost?.webAddress,
+                about: action.target?.text ?? action.targetPost.flatMap { learned[$0] }, text: action.text,
+                rest: action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) },
+                rate: action.explanation?.favoriteRate,
+                features: action.explanation?.tellingFeatures.map(\.name) ?? [], why: action.explanation?.summary,
+                created: action.created, due: action.due, expires: action.expires, cost: prices[action.id],
+                seen: action.seen)
+        }
+    }
+}
+
+extension HumanMirror {
+    /// What sending each action would cost at most, in dollars, by its id; none on networks that are free, for favorites,
+    /// and while the bot has no account.
+    ///
+    /// - Throws: The store's error.
+    func prices(of actions: [Action]) async throws -> [String: Double] {
+        let said = actions.filter { $0.wording != nil }
+        guard !said.isEmpty, let bot = try? await network(of: .bot) else { return [:] }
+        var prices: [String: Double] = [:]
+        for action in said {
+            guard let wording = action.wording else { continue }
+            let price = bot.price(
+                ofPublishing: [wording.text] + wording.rest.map(\.text), pictures: wording.pictures.count,
+                isReply: action.kind == .reply || action.parent != nil)
+            prices[action.id] = price?.dollars
+        }
+        return prices
+    }
+}
+
+extension Action {
+    /// The post that is answered or favorited; nil for a post of the bot's own.
+    var targetPost: PostID? { target.map { PostID(network: $0.author.network, value: $0.post) } }
+}

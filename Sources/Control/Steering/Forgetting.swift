@@ -1,0 +1,324 @@
+package import Mirroring
+import Archive
+import Conduct
+package import Foundation
+package import Outbox
+package import Posts
+
+/// What a person wants to be gone: posts, words, days.
+///
+/// A post, and posts with a word, leave the archive and do not come in again. Posts of a day stay, for they tell when the
+/// human posts, and are not used.
+package struct Forgetting: Sendable {
+    /// What is to be forgotten.
+    package enum Subject: Equatable, Sendable {
+        case post(Post)
+        /// A post that was forgotten before.
+        case gonePost
+        /// A word, a day of every year or a span of days, as it is stored.
+        case muted(kind: String, value: String)
+    }
+
+    /// What came of it.
+    package struct Outcome: Sendable {
+        /// False if that was so already.
+        package let isNew: Bool
+        /// How many posts left the archive.
+        package let removed: Int
+        /// What waited and got another text, or was left out, as it is now.
+        package let changed: [Action]
+        /// What was leaving at that moment and may have had such a text.
+        package let left: [Action]
+    }
+
+    private let mirror: HumanMirror
+    private let zone: TimeZone
+    private let changes: PlanChanges
+
+    /// - Parameters:
+    ///   - mirror: The mirror.
+    ///   - zone: The human's time zone.
+    package init(mirror: HumanMirror, zone: TimeZone) {
+        (self.mirror, self.zone) = (mirror, zone)
+        changes = PlanChanges(mirror: mirror, zone: zone)
+    }
+
+    private var archive: Archive { mirror.archive }
+
+    // MARK: What is meant
+
+    /// The archived post that a person means with an address or an id.
+    ///
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func subject(post word: String) async throws -> Subject {
+        do {
+            return .post(try await changes.post(word))
+        } catch let error as ChangeRefusal {
+            for network in NetworkName.known
+            where try await archive.isForgotten(PostID(network: network, value: word)) { return .gonePost }
+            throw error
+        }
+    }
+
+    /// A word, as a person types it.
+    ///
+    /// - Throws: `ChangeRefusal` for what is none.
+    package static func subject(word: String) throws -> Subject {
+        let problem = "the word is empty or longer than \(Muted.longestWord) characters"
+        return try subject(Muted.Entry(word: word), problem)
+    }
+
+    /// A day of every year, as `12-24`, or of one, as `2019-12-24`.
+    package static func subject(day: String) throws -> Subject {
+        let entry = LocalDay(day).map { Muted.Entry.span($0...$0) } ?? Muted.Entry(day: day)
+        return try subject(entry, "the day is no date such as 12-24 or 2019-12-24")
+    }
+
+    /// The days from one to another, both included; without an end, that day and all after it.
+    package static func subject(from: String, to: String?) throws -> Subject {
+        let (first, last) = (LocalDay(from), to.map { LocalDay($0) } ?? .latest)
+        guard let first, let last, first <= last else {
+            throw ChangeRefusal(.unusable, "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30")
+        }
+        return try subject(.span(first...last), "")
+    }
+
+    private static func subject(_ entry: Muted.Entry?, _ problem: String) throws -> Subject {
+        guard let stored = entry?.stored else { throw ChangeRefusal(.unusable, problem) }
+        return .muted(kind: stored.kind, value: stored.value)
+    }
+
+    /// What a person means by what they typed.
+    ///
+    /// - Throws: `ChangeRefusal` for what is none; the store's error.
+    package func subject(of wish: ForgettingWish) async throws -> Subject {
+        switch wish {
+        case .post(let post): try await subject(post: post)
+        case .word(let word): try Self.subject(word: word)
+        case .day(let day): try Self.subject(day: day)
+        case .days(let from, let to): try Self.subject(from: from, to: to)
+        }
+    }
+
+    // MARK: Forgetting
+
+    /// How many archived posts would leave, or be left out.
+    ///
+    /// - Throws: The store's error.
+    package func reach(of subject: Subject) async throws -> Int {
+        switch subject {
+        case .post: 1
+        case .gonePost: 0
+        case .muted(let kind, let value): try await ids(kind, value).count
+        }
+    }
+
+    private func ids(_ kind: String, _ value: String) async throws -> [PostID] {
+        let (muted, zone) = (Muted([Muted.Entry(kind: kind, value: value)].compactMap(\.self)), zone)
+        return try await archive.ids { text, created in
+            muted.reason(against: text, of: LocalTime(created, in: zone).day) != nil
+        }
+    }
+
+    /// Forgets something, and looks through what waits.
+    ///
+    /// - Throws: The store's error.
+    package func forget(_ subject: Subject, seen: Seen? = nil, now: Date) async throws -> Outcome {
+        var (isNew, removed) = (false, 0)
+        switch subject {
+        case .gonePost: break
+        case .post(let post):
+            try await archive.forgetForGood([post.id], seen: seen, now: now)
+            (isNew, removed) = (true, 1)
+        case .muted(let kind, let value):
+            // First, so that nothing comes in while the others leave.
+            isNew = try await archive.mute(kind, value, seen: seen, now: now)
+            if kind == "word" {
+                let ids = try await ids(kind, value)
+                try await archive.forget(ids)
+                removed = ids.count
+            }
+        }
+        try await mirror.table.raiseVersion()
+        let changed = try await changes.replaceUnwanted(now: now)
+        return Outcome(
+            isNew: isNew, removed: removed, changed: changed,
+            left: try await LastWord(mirror: mirror).wait { $0.kind != .favorite })
+    }
+
+    // MARK: Taking back
+
+    /// Takes back that words or days are muted; what left comes back where it is read again.
+    ///
+    /// - Parameter seen: ``Forgotten/seen`` as the person was shown it; nil where nobody was.
+    /// - Returns: False if there was nothing to take back.
+    /// - Throws: `SeenChanged`; the store's error.
+    package func undo(_ subject: Subject, seen: Seen? = nil) async throws -> Bool {
+        guard case .muted(let kind, let value) = subject else { return false }
+        return try await archive.unmute(kind, value, seen: seen)
+    }
+
+    /// Lets a post in again.
+    ///
+    /// - Parameter word: Its id, or what ``list()`` shows of it.
+    /// - Returns: False if no such post was forgotten.
+    /// - Throws: The store's error.
+    package func undo(post word: String) async throws -> Bool {
+        for network in NetworkName.known
+        where try await archive.readmit(PostID(network: network, value: word).forgottenDigest) { return true }
+        return try await archive.readmit(word)
+    }
+
+    /// What is forgotten and muted, the latest first; of posts and people only digests.
+    ///
+    /// - Throws: The store's error.
+    package func list() async throws -> [Forgotten] {
+        let notes = try await archive.forgotten() + archive.muted()
+        return notes.sorted { ($1.noted, $0.kind, $0.value) < ($0.noted, $1.kind, $1.value) }
+            .map(Forgotten.init)
+    }
+}
+
+// MARK: - For programs
+
+/// What came of forgetting something.
+package struct ForgetReport: PersonOutcome {
+    package private(set) var schema = "mirror-bot/forget/1"
+    /// False if that was so already.
+    package let isNew: Bool
+    /// Posts that left the archive.
+    package let removed: Int
+    /// The slots that got another text, or were left out.
+    package let slots: [ChangedSlot]
+    /// Planned replies that were left out.
+    package let repliesLeftOut: Int
+    /// Posts and replies that were leaving at that moment.
+    package let left: [LeftAction]
+    package let wayBack: WayBack?
+
+    /// - Parameters:
+    ///   - outcome: What was done.
+    ///   - zone: The human's time zone.
+    ///   - wayBack: What takes it back; nil where nothing was changed.
+    package init(_ outcome: Forgetting.Outcome, in zone: TimeZone, wayBack: WayBack? = nil) {
+        self.wayBack = wayBack
+        (isNew, removed, left) = (outcome.isNew, outcome.removed, outcome.left.map(LeftAction.init))
+        slots = outcome.changed.filter { $0.kind == .post }.map { ChangedSlot($0, in: zone) }
+        repliesLeftOut = outcome.changed.count - slots.count
+    }
+}
+
+/// What came of taking back that something is forgotten.
+package struct ForgetUndoReport: PersonOutcome {
+    package private(set) var schema = "mirror-bot/forget-undo/1"
+    /// False if it was not forgotten.
+    package let isUndone: Bool
+
+    package init(isUndone: Bool) { self.isUndone = isUndone }
+}
+
+/// Everything that is forgotten or muted.
+package struct ForgetList: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/forget-list/1"
+    /// The latest first.
+    package let forgotten: [Forgotten]
+
+    package init(forgotten: [Forgotten]) { self.forgotten = forgotten }
+}
+
+/// One thing that is forgotten or muted.
+package struct Forgotten: Codable, Equatable, Sendable {
+    /// `post`, `person`, `word`, `day` or `span`.
+    package let kind: String
+    /// What is muted; of posts and people a digest.
+    package let value: String
+    package let noted: Date
+    /// The digest of what is muted, for who takes it back; nil for posts and people.
+    package let seen: Seen?
+
+    init(_ note: Archive.Note) {
+        (kind, value, noted) = (note.kind, note.value, note.noted)
+        seen = ["post", "person"].contains(note.kind) ? nil : Archive.seen(note.kind, note.value, isMuted: true)
+    }
+}
+
+// MARK: - People
+
+/// What was forgotten of a person.
+package struct PersonForgotten: Codable, Equatable, Sendable {
+    /// As a person types them.
+    package let accounts: [String]
+    /// The human's posts that answered or named them.
+    package let posts: Int
+    /// Posts of theirs that were learned.
+    package let unlearned: Int
+    /// Answers and favorites that were planned.
+    package let dropped: Int
+    /// What was done or decided, of which only that is left.
+    package let ended: Int
+    /// What may be under way, or is to be taken back, and is not forgotten yet.
+    package let underWay: Int
+}
+
+extension HumanMirror {
+    /// Forgets everything about a person, but for a digest by which nothing of theirs is taken in again.
+    ///
+    /// Whatever interrupts it, the same call goes on, and so does a worker: until nothing is under way any more, it stays
+    /// known which accounts these are.
+    ///
+    /// - Parameters:
+    ///   - person: One of their accounts; those that are linked to it are theirs too.
+    ///   - now: Recorded with the digest.
+    /// - Returns: What there was.
+    /// - Throws: As ``favorites()``; the store's error.
+    package func forget(_ person: AccountID, now: Date) async throws -> PersonForgotten {
+        var names: [AccountID: Set<String>] = [:]
+        for account in try await people.linked(to: person) { names[account] = try await self.names(of: account) }
+        let accounts = try await beginForgetting(person, now: now)
+        var unlearned = try await unlearn(names, now: now)
+        var naming: [PostID] = []
+        for account in accounts { naming += try await people.posts(about: account).map(\.id) }
+        let ledger = try await outbox(lease: nil).forget(accounts, quoting: naming, now: now)
+        try await feeds.forget(accounts)
+        let posts = try await people.forget(accounts, keeping: ledger.inUse, now: now)
+        // A page may have been on its way when they were denied.
+        unlearned += try await unlearn(names, now: now)
+        try await people.letGo(accounts, wholly: ledger.underWay == 0)
+        return PersonForgotten(
+            accounts: accounts.map(\.reference), posts: posts, unlearned: unlearned, dropped: ledger.dropped,
+            ended: ledger.ended, underWay: ledger.underWay)
+    }
+
+    /// Lets a worker learn nothing from a person and send them nothing from now on, until they are forgotten.
+    ///
+    /// - Parameters:
+    ///   - person: One of their accounts, which comes first.
+    ///   - seen: `People.Person.seen` of it as a person was shown it; nil where nobody was.
+    ///   - now: When they asked.
+    /// - Returns: All their accounts.
+    /// - Throws: The store's error.
+    package func beginForgetting(_ person: AccountID, seen: Seen? = nil, now: Date) async throws -> [AccountID] {
+        let accounts = try await people.linked(to: person)
+        for account in accounts {
+            try await people.set(
+                .deny, for: account, reason: People.forgotten, seen: account == person ? seen : nil, at: now)
+        }
+        return accounts
+    }
+
+    /// Ends what was begun to be forgotten, as far as that is possible now.
+    ///
+    /// - Parameter now: Recorded with it.
+    /// - Throws: As ``forget(_:now:)``.
+    package func goOnForgetting(now: Date) async throws {
+        for person in try await people.beingForgotten() { _ = try await forget(person, now: now) }
+    }
+
+    private func unlearn(_ names: [AccountID: Set<String>], now: Date) async throws -> Int {
+        var unlearned = 0
+        for (account, names) in names.sorted(by: { $0.key.reference < $1.key.reference }) {
+            unlearned += try await forgetLearning(of: account, called: names, now: now)
+        }
+        return unlearned
+    }
+}

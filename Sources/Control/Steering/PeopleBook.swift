@@ -1,0 +1,54 @@
+import Archive
+package import Mirroring
+package import Posts
+
+/// The people a mirror knows, by the names that a person types.
+package struct PeopleBook: Sendable {
+    private let known: [People.Person]
+    private let localHost: String?
+    private let network: NetworkName
+
+    /// - Throws: The store's error; `ConfigurationError` for a login that cannot be used.
+    package init(mirror: HumanMirror) async throws {
+        known = try await mirror.people.all()
+        localHost = try await mirror.botHost()
+        network = mirror.configuration.botNetwork
+    }
+
+    /// The author that `text` names, who need not be known, with the name that the bot's network gives them.
+    ///
+    /// - Throws: `ChangeRefusal` for what is no account.
+    package func author(_ text: String) throws -> (id: AccountID, handle: String) {
+        let name = String(text.drop { $0 == "@" })
+        let isPlain = name.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !name.contains(":")
+        guard !network.traits.namesAreIdentities, isPlain, !name.isEmpty else {
+            let id = try account(text)
+            return (id, known.first { $0.id == id }?.handle ?? id.value)
+        }
+        let named = known.first { $0.id.network == network && $0.handle?.lowercased() == name.lowercased() }
+        return (named?.id ?? AccountID(network: network, value: name), name)
+    }
+
+    /// The account that `text` names.
+    ///
+    /// - Throws: `ChangeRefusal` for what is no account, or a screen name that nobody here has.
+    package func account(_ text: String) throws -> AccountID {
+        let shown = text.prefix(60)
+        if ServerName(reference: text) != nil {
+            throw ChangeRefusal(
+                .unusable, "\"\(shown)\" is a server; only people deny and people allow take one")
+        }
+        guard let id = AccountID(reference: text, localHost: localHost) else {
+            throw ChangeRefusal(
+                .unusable, "\"\(shown)\" is no account; expected user@host, x:12345 or did:plc:…")
+        }
+        guard !id.network.traits.namesAreIdentities, !id.network.traits.isIdentity(id.value) else { return id }
+        let named = known.first { $0.id.network == id.network && $0.handle?.lowercased() == id.value.lowercased() }
+        guard let named else {
+            throw ChangeRefusal(
+                .unknown,
+                "\"\(shown)\" is not known here; give the account's number or DID, which mirror-bot people list shows")
+        }
+        return named.id
+    }
+}

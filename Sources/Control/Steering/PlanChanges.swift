@@ -1,0 +1,365 @@
+package import Mirroring
+import Archive
+import Conduct
+package import Foundation
+package import Outbox
+package import Posts
+import Schedule
+
+/// A slot as it is after a change.
+package struct ChangedSlot: Codable, Equatable, Sendable {
+    package let id: String
+    /// As a person types it: `2026-11-24#2`.
+    package let slot: String
+    /// On the human's clock, as `20:15`.
+    package let time: String
+    package let due: Date
+    package let state: String
+    package let reason: String?
+    package let isPinned: Bool
+    package let text: String?
+    /// The digest of the slot, for who changes it.
+    package let seen: Seen
+
+    /// - Parameters:
+    ///   - action: The slot.
+    ///   - zone: The human's time zone.
+    package init(_ action: Action, in zone: TimeZone) {
+        (id, slot, due) = (action.id, action.subject, action.due)
+        time = LocalTime(action.due, in: zone).minute.description
+        (state, reason, isPinned) = (action.state.rawValue, action.reason, action.isPinned)
+        (text, seen) = (action.text, action.seen)
+    }
+}
+
+/// What a person changes of when the mirror posts, and what.
+///
+/// A day that is only a preview is stored first, as it was shown. What a person changed is pinned: no other draw, and no
+/// missing text, replaces it. Each change throws `SeenChanged`, and changes nothing, where `seen` is given and the thing is
+/// not any more as the person saw it.
+package struct PlanChanges: Sendable {
+    private let mirror: HumanMirror
+    private let zone: TimeZone
+    private let store: OutboxStore
+    private let redraw: PlanRedraw
+    private var planner: PlanMaker { redraw.planner }
+
+    package init(mirror: HumanMirror, zone: TimeZone) {
+        (self.mirror, self.zone) = (mirror, zone)
+        store = mirror.outbox(lease: nil)
+        redraw = PlanRedraw(mirror: mirror, zone: zone)
+    }
+
+    // MARK: One slot
+
+    /// Decides against a slot.
+    ///
+    /// - Returns: The slot as it is then.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func skip(_ word: String, seen: Seen? = nil, now: Date) async throws -> Action {
+        let slot = try await slot(word, now: now)
+        if try await store.skip(slot.id, seen: seen, now: now) { return try await changed(slot, true) }
+        // What did not arrive after all can be skipped still.
+        let left = try await LastWord(mirror: mirror).wait { $0.id == slot.id }
+        let isSkipped = left.isEmpty ? false : try await store.skip(slot.id, now: now)
+        return try await changed(slot, isSkipped)
+    }
+
+    /// Lets a slot be sent after all that a person left out.
+    ///
+    /// - Returns: The slot as it is then, and the slots that got another text because they would have said the same.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func restore(_ word: String, seen: Seen? = nil, now: Date) async throws -> [Action] {
+        let slot = try await slot(word, now: now)
+        guard try await store.restore(slot.id, seen: seen, now: now) else {
+            guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
+                if [.planned, .claimed].contains(slot.state) {
+                    throw ChangeRefusal(.over, "slot \(slot.subject) was not left out")
+                }
+                return [try await changed(slot, false)]
+            }
+            throw ChangeRefusal(.outOfTime, "slot \(slot.subject) is too late: its time has passed")
+        }
+        let restored = try await changed(slot, true)
+        return [restored] + (try await giveWay(to: restored, now: now))
+    }
+
+    /// Gives a slot another time of its day.
+    ///
+    /// - Parameters:
+    ///   - word: What names the slot.
+    ///   - time: As `20:15`.
+    ///   - now: The new time must be later.
+    /// - Returns: The slot as it was, and as it is then.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func move(
+        _ word: String, to time: String, seen: Seen? = nil, now: Date
+    ) async throws -> (before: Action, after: Action) {
+        let slot = try await firstPart(word, now: now)
+        guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(clock: time) else {
+            throw ChangeRefusal(.unusable, "\(time) is no time of day; expected one such as 20:15")
+        }
+        guard let due = PersonTime(zone: zone).instant(minute, of: name.day) else {
+            throw ChangeRefusal(.unusable, "\(name.day) has no \(time): clocks are put forward over it")
+        }
+        guard due > now else { throw ChangeRefusal(.outOfTime, "\(time) on \(name.day) has passed") }
+        let isMoved = try await store.move(slot.id, to: due, expires: due + grace, seen: seen, now: now)
+        return (slot, try await changed(slot, isMoved))
+    }
+
+    /// Keeps a slot as it is, or gives it the text of a post that the person names.
+    ///
+    /// - Parameters:
+    ///   - word: What names the slot.
+    ///   - post: What names an archived post; nil to keep the slot's own text.
+    ///   - now: Recorded with the change.
+    /// - Returns: The slot as it is then.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func pin(_ word: String, to post: String?, seen: Seen? = nil, now: Date) async throws -> Action {
+        let slot = try await firstPart(word, now: now)
+        guard let post else {
+            guard slot.text != nil else {
+                throw ChangeRefusal(.unusable, "slot \(slot.subject) has no text; name a post to pin")
+            }
+            return try await changed(slot, try await store.pin(slot.id, nil, seen: seen, now: now))
+        }
+        let wording = try await wording(of: try await self.post(post))
+        let why = Explanation("chosen by a person")
+        let isPinned = try await store.pin(slot.id, wording, explanation: why, seen: seen, now: now)
+        let pinned = try await changed(slot, isPinned)
+        try await giveWay(to: pinned, now: now)
+        return pinned
+    }
+
+    /// Gives other texts to slots that nobody has pinned and that would say what an action says.
+    ///
+    /// - Returns: They as they are then.
+    @discardableResult
+    private func giveWay(to action: Action, now: Date) async throws -> [Action] {
+        let keys = Set(action.texts.map(TextRules.textKey))
+        var changed: [Action] = []
+        for waiting in try await store.waitingPosts() where waiting.id != action.id && !waiting.isPinned {
+            guard waiting.texts.contains(where: { keys.contains(TextRules.textKey($0)) }) else { continue }
+            changed += try await replaced(waiting, reason: Action.Reason.saidMeanwhile, now: now)
+        }
+        return changed
+    }
+
+    private func changed(_ slot: Action, _ isChanged: Bool) async throws -> Action {
+        guard let now = try await store.action(.post, subject: slot.subject) else { return slot }
+        guard isChanged else {
+            let (code, state): (ChangeRefusal.Code, String) =
+                switch now.state {
+                case .done: (.sent, "was sent; mirror-bot undo \(now.subject) takes it back")
+                case .sending:
+                    (
+                        .sent,
+                        "was sent, and nobody knows yet whether it arrived; mirror-bot undo \(now.subject) takes it "
+                            + "back if it did"
+                    )
+                case .skipped where now.reason == Action.Reason.byPerson:
+                    (.over, "is left out; mirror-bot plan restore \(now.subject) lets it be sent after all")
+                default: (.over, "is \(now.state.rawValue) and can no longer be changed")
+                }
+            throw ChangeRefusal(code, "slot \(now.subject) \(state)")
+        }
+        return now
+    }
+
+    // MARK: A day
+
+    /// Draws a day anew, see `PlanRedraw.redraw(_:seed:seen:now:)`.
+    package func reroll(
+        _ day: LocalDay, seed: String, seen: Seen? = nil, now: Date
+    ) async throws -> (taken: Int, added: Int) {
+        try await redraw.redraw(day, seed: seed, seen: seen, now: now)
+    }
+
+    /// Publishes an archived post as soon as a worker comes to it.
+    ///
+    /// - Parameters:
+    ///   - word: What names the post.
+    ///   - seen: `Archive.Kept.seen` of the post.
+    ///   - now: When it is due.
+    /// - Returns: The stored action.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func publish(_ word: String, seen: Seen? = nil, now: Date) async throws -> Action {
+        let post = try await post(word)
+        let wording = try await wording(of: post)
+        let day = LocalTime(now, in: zone).day
+        // Or the numbers of the plan, once it is made, would be taken.
+        try await redraw.settle(day, now: now)
+        for attempt in 0..<PlanRedraw.attempts {
+            // The numbers of rows that this version does not understand are passed over.
+            let number = PlanRedraw.nextNumber(try await store.slots(of: day)) + attempt
+            var intent = Intent(
+                .post(Slot.Name(day: day, number: number), wording), due: now,
+                expires: now + max(grace, 3_600), explanation: Explanation("chosen by a person"))
+            intent.isPinned = true
+            let added = try await store.add(intent, now: now) { [archive = mirror.archive] connection in
+                try archive.require(seen, of: post.id, on: connection)
+            }
+            guard let action = added else { continue }
+            try await giveWay(to: action, now: now)
+            return action
+        }
+        throw PlanRedraw.busy(day)
+    }
+
+    // MARK: Texts
+
+    /// Keeps a text from ever being sent again; planned posts that have it get another one.
+    ///
+    /// - Parameters:
+    ///   - word: What names a post, or a slot that has the text.
+    ///   - now: Recorded with it.
+    /// - Returns: The post, whether it was new, the slots that got another text or were skipped, and what was leaving with
+    ///   that text at that moment.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func never(
+        _ word: String, seen: Seen? = nil, now: Date
+    ) async throws -> (post: Post, isNew: Bool, changed: [Action], left: [Action]) {
+        var post = try? await self.post(word)
+        if post == nil, let source = try? await slot(word, now: now).wording?.source {
+            post = try await mirror.archive.post(source)
+        }
+        guard let post else { throw unknownPost(word) }
+        let key = neverKey(of: post)
+        let isNew = try await mirror.archive.neverUse(key, of: post.id, seen: seen, now: now)
+        try await mirror.table.raiseVersion()
+        var changed: [Action] = []
+        for waiting in try await store.waitingPosts() where waiting.text.map(TextRules.textKey) == key {
+            changed += try await replaced(waiting, reason: Archive.never, now: now)
+        }
+        let left = try await LastWord(mirror: mirror).wait { $0.text.map(TextRules.textKey) == key }
+        return (post, isNew, changed, left)
+    }
+
+    /// Lets a text be sent again that a person never wanted to be.
+    ///
+    /// - Parameter word: What names a post with that text.
+    /// - Returns: The post, and whether its text was never to be sent until then.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func sendAgain(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool) {
+        let post = try await post(word)
+        let isNew = try await mirror.archive.useAgain(neverKey(of: post), of: post.id, seen: seen)
+        try await mirror.table.raiseVersion()
+        return (post, isNew)
+    }
+
+    private func neverKey(of post: Post) -> String {
+        TextRules(mirror.configuration, limits: .usual(of: mirror.configuration.botNetwork)).neverKey(of: post)
+    }
+
+    /// The slot with another text; skipped where there is none, or where it goes on from another one.
+    ///
+    /// One that a person has pinned keeps its time, and waits for a text of the person's choice.
+    private func replaced(_ slot: Action, reason: String, now: Date) async throws -> [Action] {
+        if slot.isPinned, slot.parent == nil {
+            _ = try await store.withdrawText(of: slot.id, reason: reason, now: now)
+            return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
+        }
+        let other = slot.parent == nil ? try await planner.replacement(for: slot, now: now) : nil
+        if let other, let wording = other.wording {
+            _ = try await store.pin(slot.id, wording, explanation: other.explanation, isPinned: false, now: now)
+        } else {
+            _ = try await store.skip(slot.id, reason: reason, now: now)
+        }
+        return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
+    }
+
+    /// Finds what waits with a text that may no longer be used: posts get another one or wait for one, and replies are
+    /// left out.
+    ///
+    /// - Returns: What was changed, as it is then.
+    /// - Throws: The store's error.
+    func replaceUnwanted(now: Date) async throws -> [Action] {
+        var changed: [Action] = []
+        for waiting in try await store.waitingPosts() + store.waitingReplies() {
+            guard let reason = try await objection(to: waiting) else { continue }
+            if waiting.kind == .post {
+                changed += try await replaced(waiting, reason: reason, now: now)
+            } else if try await store.skip(waiting.id, reason: reason, now: now) {
+                changed += [try await store.action(waiting.kind, subject: waiting.subject)].compactMap(\.self)
+            }
+        }
+        return changed
+    }
+
+    /// Why what waits may no longer be said, any part of it; nil if nobody minds.
+    private func objection(to waiting: Action) async throws -> String? {
+        guard let wording = waiting.wording else { return nil }
+        for (source, text) in [(wording.source, wording.text)] + wording.rest.map({ ($0.source, $0.text) }) {
+            let post = try await mirror.archive.post(source)
+            if let reason = try await planner.objection(to: post, from: source, text: text) { return reason }
+        }
+        return nil
+    }
+
+    // MARK: What is meant
+
+    private var grace: TimeInterval { mirror.configuration.schedule.grace }
+
+    /// The slot that a person means: `2026-11-24#2`, `#2` of today, or the beginning of an identifier.
+    private func slot(_ word: String, now: Date) async throws -> Action {
+        let today = LocalTime(now, in: zone).day
+        if let name = Slot.Name(typed: word, today: today) {
+            try await redraw.settle(name.day, now: now)
+            guard let slot = try await store.action(.post, subject: name.description) else {
+                let count = try await store.slots(of: name.day).count
+                throw ChangeRefusal(.unknown, "\(name.day) has no slot \(name.number), but \(count)")
+            }
+            return slot
+        }
+        do {
+            let (action, isStored) = try await mirror.action(named: word, in: zone, now: now)
+            guard case .post(let name, _) = action.payload else {
+                throw ChangeRefusal(.unusable, "\(word) is a \(action.kind.rawValue) and no slot of a plan")
+            }
+            return isStored ? action : try await slot(name.description, now: now)
+        } catch let error as ActionNameError {
+            throw ChangeRefusal(.unknown, error.description)
+        }
+    }
+
+    /// The same, unless it is a further part of a thread, which has neither a time nor a text to choose.
+    private func firstPart(_ word: String, now: Date) async throws -> Action {
+        let slot = try await slot(word, now: now)
+        guard slot.parent == nil else {
+            throw ChangeRefusal(.unusable, "\(slot.subject) goes on with a thread that is begun; it can be skipped")
+        }
+        return slot
+    }
+
+    /// The archived post that a person means.
+    func post(_ word: String) async throws -> Post {
+        let found = try await mirror.archive.posts(named: word)
+        guard let post = found.first else { throw unknownPost(word) }
+        guard found.count == 1 else {
+            throw ChangeRefusal(.ambiguous, "\(word) names more than one archived post; give its whole address")
+        }
+        return post
+    }
+
+    private func unknownPost(_ word: String) -> ChangeRefusal {
+        ChangeRefusal(.unknown, "\(word) names no archived post; give its address or id")
+    }
+
+    /// The text of a post as it would be sent.
+    private func wording(of post: Post) async throws -> Action.Wording {
+        if let reason = try await planner.objection(to: post) {
+            throw ChangeRefusal(.unfit, "that post is not to be sent: \(ReportedReason(reason).text)")
+        }
+        let rules = planner.judge.rules
+        switch rules.wording(of: post, try await mirror.archive.sequel(of: post)) {
+        case .success(let wording): return wording
+        case .failure(let refusal):
+            throw ChangeRefusal(.unfit, "that post is not fit to be sent: \(refusal)")
+        }
+    }
+}
+
+extension TextRules {
+    /// What tells the text of a post that is never to be sent.
+    func neverKey(of post: Post) -> String { post.isReply ? Self.textKey(post.text) : preparation(of: post).key }
+}

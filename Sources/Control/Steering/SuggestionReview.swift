@@ -1,0 +1,118 @@
+package import Mirroring
+import Favorites
+package import Foundation
+import Networks
+package import Outbox
+import Posts
+
+/// A person's decisions about what waits for them.
+///
+/// What they say of a favorite is learned too: agreeing is a favorite of the human's, declining is a post that was seen and
+/// passed over.
+package struct SuggestionReview: Sendable {
+    /// How long an approved suggestion may wait for the worker, in seconds.
+    private static let patience: TimeInterval = 24 * 3_600
+
+    private let mirror: HumanMirror
+    private let store: OutboxStore
+
+    package init(mirror: HumanMirror) {
+        self.mirror = mirror
+        store = mirror.outbox(lease: nil)
+    }
+
+    /// Lets the worker do what was suggested.
+    ///
+    /// - Parameter seen: The suggestion's digest as the person was shown it; nil where nobody was.
+    /// - Throws: `ChangeRefusal` if no such suggestion waits, and for a favorite where the network or `FAVORITE_MODE` lets
+    ///   the bot give none; `SeenChanged`; the store's error.
+    package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+        let action = try await suggestion(id, in: .suggested)
+        if action.kind == .favorite { try await requireFavorites(action) }
+        guard try await store.approve(action.id, seen: seen, now: now, expires: now + Self.patience) else {
+            throw notWaiting(id)
+        }
+        return SuggestionDecision(
+            action, .approved, notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
+    }
+
+    private func requireFavorites(_ action: Action) async throws {
+        let network = try await mirror.requiredNetwork(of: .bot)
+        if !network.capabilities.canFavorite {
+            throw ChangeRefusal(
+                .notAllowed,
+                "\(network.name.displayName) does not let software favorite; open the address of \(action.id) instead")
+        }
+        if mirror.configuration.favoriteMode == .off {
+            throw ChangeRefusal(
+                .notAllowed, "FAVORITE_MODE is off, so the bot gives no favorites; set it to suggest first")
+        }
+    }
+
+    /// Decides against what was suggested.
+    ///
+    /// - Parameter seen: The suggestion's digest as the person was shown it; nil where nobody was.
+    /// - Throws: `ChangeRefusal` if no such suggestion waits; `SeenChanged`; the store's error.
+    package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+        let action = try await suggestion(id, in: .suggested)
+        guard try await store.dismiss(action.id, seen: seen, now: now) else { throw notWaiting(id) }
+        return SuggestionDecision(
+            action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) })
+    }
+
+    /// Lets a suggestion wait again that a person decided against; what was learned from that stays until they decide anew.
+    ///
+    /// - Parameter seen: The action's digest as the person was shown it; nil where nobody was.
+    /// - Throws: `ChangeRefusal` if nobody decided against such a suggestion, or its time has passed; `SeenChanged`; the
+    ///   store's error.
+    package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+        let action = try await suggestion(id, in: .skipped)
+        guard action.reason == Action.Reason.dismissed else {
+            throw ChangeRefusal(.over, "\(action.id) is no suggestion that a person decided against")
+        }
+        guard try await store.reopen(action.id, seen: seen, now: now) else {
+            throw ChangeRefusal(.outOfTime, "\(action.id) is too late: its time has passed")
+        }
+        return SuggestionDecision(action, .reopened)
+    }
+
+    private func suggestion(_ id: String, in state: ActionState) async throws -> Action {
+        let found = try await store.actions(identifiedBy: id.lowercased(), limit: 2).filter { $0.state == state }
+        guard let action = found.first else { throw notWaiting(id) }
+        guard found.count == 1 else {
+            throw ChangeRefusal(.ambiguous, "\"\(id.prefix(60))\" is the beginning of several ids; give more digits")
+        }
+        return action
+    }
+
+    private func notWaiting(_ id: String) -> ChangeRefusal {
+        ChangeRefusal(.unknown, "\"\(id.prefix(60))\" is no suggestion that waits; see mirror-bot suggestions")
+    }
+
+    /// Learns from a decision about a favorite.
+    ///
+    /// - Returns: Why nothing was learned; nil if something was, or nothing is to be.
+    private func notLearned(
+        of action: Action, now: Date, _ event: (Example) -> FavoriteEvent
+    ) async throws -> String? {
+        guard action.kind == .favorite, let target = action.target else { return nil }
+        do {
+            let network = try await mirror.requiredNetwork(of: .bot)
+            guard network.name.descriptor.prices == nil else {
+                return "on \(network.name.displayName), asking for the post would cost"
+            }
+            // Its text is not kept with the suggestion, and may not be there any more.
+            guard let post = try await network.lookUp(target.address) else { return "the post is gone" }
+            let record = try await mirror.table.record()
+            let learnable = Learnable(people: mirror.people, own: Set([record.human, record.bot].compactMap(\.self)))
+            guard let item = try await learnable.among([post]).first else {
+                return "nothing is learned from its author"
+            }
+            _ = try await mirror.favorites().learn([event(item.example)], at: now)
+            return nil
+        } catch {
+            // The decision counts whatever becomes of the lesson.
+            return "\(error)"
+        }
+    }
+}

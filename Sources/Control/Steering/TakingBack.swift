@@ -1,0 +1,172 @@
+package import Mirroring
+import Archive
+import Conduct
+import Foundation
+import Logging
+package import Networks
+package import Outbox
+import Posts
+import ServiceLifecycle
+
+/// Carries out what somebody wants taken back, no faster than the network lets us.
+///
+/// A request may be made twice, by a process after a crash or by two beside each other: what is gone already is no error.
+/// So nothing has to be looked up, and a lost answer is a reason to try again.
+package struct TakingBack: Sendable {
+    /// What came of one look at the wishes.
+    package struct Round: Sendable {
+        /// What was tried, as it is stored then.
+        package var tried: [Action] = []
+        /// Why something has to wait; nil if nothing has to.
+        package var obstacle: NetworkError?
+
+        package init() {}
+
+        /// How many of them are taken back now.
+        package var takenBack: Int { tried.count { $0.state == .undone } }
+    }
+
+    /// How long a network that fails is tried, in seconds; then a person has to ask anew.
+    private static let patience: TimeInterval = 7 * 86_400
+    /// Added to a request's deadline before somebody else may make the same one.
+    private static let margin: TimeInterval = 60
+
+    private let store: OutboxStore
+    private let network: any SocialNetwork
+    private let people: People
+    private let clock: any WallClock
+    private let logger: Logger
+    private let onStep: @Sendable (UndoStep) -> Void
+
+    /// - Parameters:
+    ///   - mirror: The mirror.
+    ///   - network: The bot's, with credentials that are known to open the bot's account.
+    ///   - lease: The worker's; nil for a command, which may work beside a worker.
+    package init(_ mirror: HumanMirror, network: any SocialNetwork, lease: Lease?) {
+        store = mirror.outbox(lease: lease)
+        (self.network, people, clock, logger) = (network, mirror.people, mirror.clock, mirror.logger)
+        onStep = { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.undo($0)) }
+    }
+
+    /// Takes back what is due, a few actions at most.
+    ///
+    /// - Parameter limit: How many at most.
+    /// - Returns: What came of it; a network that refuses or fails is no error.
+    /// - Throws: `OutboxError` if the lease is lost; the store's error; `CancellationError`.
+    package func carryOut(limit: Int = 10) async throws -> Round {
+        var round = Round()
+        for action in try await store.dueUndos(now: clock.now, limit: limit) {
+            // What is not begun is left to the next one.
+            if Task.isCancelled || Task.isShuttingDownGracefully { break }
+            let (kinds, pace) = allowance(for: action.kind)
+            let room = try await store.nextRoom(kinds, within: pace, now: clock.now)
+            guard room <= clock.now else {
+                try await store.putOffUndos(kinds, until: room, now: clock.now)
+                continue
+            }
+            let patience = network.capabilities.requestDeadline.timeInterval + Self.margin
+            guard let begun = try await store.beginUndo(action, until: clock.now + patience, now: clock.now) else {
+                continue
+            }
+            onStep(.begun)
+            guard try await carryOut(begun, in: &round) else { break }
+        }
+        return round
+    }
+
+    /// Which kinds share a limit of the network, and how much of it is used.
+    private func allowance(for kind: ActionKind) -> (kinds: [ActionKind], pace: Pace) {
+        switch kind {
+        case .post, .reply: ([.post, .reply], network.capabilities.deletionPace)
+        case .favorite: ([.favorite], network.capabilities.unfavoritePace)
+        }
+    }
+
+    // MARK: One action
+
+    /// Makes the request, and stores what came of it.
+    ///
+    /// - Returns: Whether the next one may be tried.
+    private func carryOut(_ action: Action, in round: inout Round) async throws -> Bool {
+        let stored: Action?
+        do {
+            let removal = try await remove(action)
+            onStep(.answered)
+            stored = try await store.undone(
+                action.id, outcome: removal == .removed ? Undo.removed : Undo.gone, now: clock.now)
+        } catch let error as NetworkError {
+            onStep(.answered)
+            stored = try await store(error, of: action)
+            if !error.dropsItem { round.obstacle = error }
+        } catch let error as UndoObstacle {
+            stored = try await store.undoFailed(action.id, error.description, next: nil, now: clock.now)
+        }
+        onStep(.outcomeStored)
+        guard let stored else { return round.obstacle == nil }
+        round.tried.append(stored)
+        await log(stored)
+        return round.obstacle == nil
+    }
+
+    private func remove(_ action: Action) async throws -> Removal {
+        if case .favorite(let target) = action.payload {
+            guard !target.address.isEmpty else { throw UndoObstacle(description: "whom it was for is forgotten") }
+            return try await network.unfavorite(
+                FavoriteDraft(address: target.address, key: action.key, createdAt: action.sending ?? action.due))
+        }
+        guard let address = action.remoteAddress else {
+            throw UndoObstacle(description: "the network never told what it calls the \(action.kind.rawValue)")
+        }
+        guard let text = action.text else { return try await network.delete(address) }
+        return try await network.delete(address) { TextRules.areAlike($0.post.text, text) }
+    }
+
+    /// Stores why an action is still there: for now, or for good.
+    private func store(_ error: NetworkError, of action: Action) async throws -> Action? {
+        let now = clock.now
+        let asked = action.undo?.asked ?? now
+        guard !error.dropsItem, now.timeIntervalSince(asked) < Self.patience else {
+            return try await store.undoFailed(action.id, error.description, next: nil, now: now)
+        }
+        let cause = error.retryCause
+        let next = RetryPolicy.nextAttempt(
+            after: cause, attempts: action.undo?.attempts ?? 1, asked: error.retryAfter, id: action.id, now: now)
+        let stored = try await store.undoFailed(action.id, error.description, next: next, now: now)
+        // What a server cannot do for one post it may do for another; these causes are about all of them.
+        switch cause {
+        case .tooBusy: try await store.putOffUndos(allowance(for: action.kind).kinds, until: next, now: now)
+        case .unreachable, .limit, .credentials:
+            try await store.putOffUndos(ActionKind.allCases, until: next, now: now)
+        case .serverTrouble, .conflict, .other: break
+        }
+        return stored
+    }
+
+    private func log(_ action: Action) async {
+        var metadata = await people.metadata(of: action)
+        metadata[LogKeys.reason] = "\(action.undo?.reason ?? "-")"
+        guard action.state != .undone else { return logger.info("Action taken back", metadata: metadata) }
+        metadata[LogKeys.error] = "\(action.undo?.outcome ?? "-")"
+        guard let next = action.undo?.next else {
+            return logger.warning("Action not taken back, and not tried again", metadata: metadata)
+        }
+        metadata[LogKeys.until] = "\(next.rfc3339)"
+        logger.notice("Action not taken back yet", metadata: metadata)
+    }
+}
+
+/// Why an action cannot be taken back, whatever the network says.
+private struct UndoObstacle: Error, CustomStringConvertible { let description: String }
+
+extension HumanMirror {
+    /// The bot's network, once it is certain that its credentials open the account of the mirror's bot.
+    ///
+    /// - Throws: `ConfigurationError`, also if they open another one; `NetworkError`; the store's error.
+    package func confirmedBotNetwork() async throws -> any SocialNetwork {
+        let network = try await requiredNetwork(of: .bot)
+        if try await !isVerified(.bot) {
+            try await bind(human: nil, bot: try await network.verifyAccount(), now: clock.now)
+        }
+        return network
+    }
+}

@@ -1,0 +1,176 @@
+package import Mirroring
+package import Foundation
+package import Outbox
+import Posts
+
+/// What a person wants taken back, and what became of it.
+package struct Undoing: Sendable {
+    /// What is meant.
+    package enum Scope: Equatable, Sendable {
+        /// Actions, as a person names them.
+        case named([String])
+        /// What was sent last.
+        case last
+        /// Everything that was sent from then on.
+        case since(Date)
+        case everything
+        /// What somebody wanted before, and is still there.
+        case wanted
+        /// What the mirror asks about: copies of posts that the human deleted or changed.
+        case proposed
+    }
+
+    /// The most actions that one wish may be about.
+    private static let most = 100_000
+
+    private let mirror: HumanMirror
+    /// Where wishes are noted.
+    package let store: OutboxStore
+
+    package init(mirror: HumanMirror) {
+        self.mirror = mirror
+        store = mirror.outbox(lease: nil)
+    }
+
+    /// The actions that are meant, the last first.
+    ///
+    /// - Parameters:
+    ///   - scope: What is meant.
+    ///   - kinds: Of these kinds only; what is named is taken whatever it is.
+    ///   - now: Decides which day `#3` is of.
+    /// - Returns: The actions; of those that are named also such as cannot be taken back.
+    /// - Throws: ``ActionNameError``; the store's error.
+    package func actions(_ scope: Scope, kinds: [ActionKind], now: Date) async throws -> [Action] {
+        switch scope {
+        case .named(let names): try await named(names, now: now)
+        case .last: try await store.undoable(kinds, since: nil, unasked: true, limit: 1)
+        case .since(let start): try await store.undoable(kinds, since: start, limit: Self.most)
+        case .everything: try await store.undoable(kinds, since: nil, limit: Self.most)
+        case .proposed: try await store.proposedUndos().filter { kinds.contains($0.kind) }
+        case .wanted: try await store.wantedUndos().filter { kinds.contains($0.kind) }
+        }
+    }
+
+    private func named(_ names: [String], now: Date) async throws -> [Action] {
+        var found: [Action] = []
+        for name in names {
+            let (action, isStored) = try await mirror.action(named: name, now: now)
+            guard isStored else { throw ActionNameError.preview(name) }
+            if !found.contains(where: { $0.id == action.id }) { found.append(action) }
+        }
+        return found
+    }
+
+    /// What became of wishes, as it is stored now.
+    ///
+    /// - Parameters:
+    ///   - actions: What was meant.
+    ///   - answers: What asking led to; empty for wishes of before.
+    /// - Returns: The receipt.
+    /// - Throws: The store's error.
+    package func receipt(
+        for actions: [Action], answers: [String: UndoAnswer] = [:]
+    ) async throws -> UndoReceipt {
+        var receipt = UndoReceipt(mirror: mirror.name)
+        let stored = try await store.actions(withIDs: actions.map(\.id))
+        for action in actions.map({ stored[$0.id] ?? $0 }) {
+            receipt.add(UndoReceipt.Item(action, answer: answers[action.id]))
+        }
+        return receipt
+    }
+}
+
+/// What became of what a person wanted taken back.
+package struct UndoReceipt: Codable, Sendable {
+    /// How it ended for one action, or where it stands.
+    package enum Result: String, Codable, CaseIterable, Sendable {
+        case takenBack = "taken-back"
+        /// Somebody else had deleted it before.
+        case alreadyGone = "already-gone"
+        /// It had not happened, and will not.
+        case withheld
+        /// It was taken back before.
+        case already
+        /// The network is asked later.
+        case waiting
+        /// Nobody knows yet whether it happened.
+        case unknown
+        /// The network does not let us.
+        case refused
+        /// It did not happen.
+        case nothing
+        /// Another account of the bot did it.
+        case outOfReach = "out-of-reach"
+    }
+
+    /// One action.
+    package struct Item: Codable, Sendable {
+        package var id: String
+        package var kind: ActionKind
+        package var subject: String
+        package var result: Result
+        /// What the network answered last, where it did not take the action back.
+        package var cause: String?
+        /// When the network is asked next.
+        package var next: Date?
+        package var text: String?
+
+        init(_ action: Action, answer: UndoAnswer?) {
+            (id, kind, subject, text) = (action.id, action.kind, action.subject, action.text)
+            result = Result(action, answer: answer)
+            guard [.waiting, .refused].contains(result) else { return }
+            (cause, next) = (action.undo?.outcome, action.undo?.next)
+        }
+    }
+
+    package var schema = "mirror-bot/undo/1"
+    package var mirror: String
+    package var takenBack = 0
+    package var alreadyGone = 0
+    package var withheld = 0
+    package var already = 0
+    package var waiting = 0
+    package var unknown = 0
+    package var refused = 0
+    package var nothing = 0
+    package var outOfReach = 0
+    package var actions: [Item] = []
+
+    init(mirror: String) { self.mirror = mirror }
+
+    /// Whether nothing is left to be done.
+    package var isComplete: Bool { waiting + unknown == 0 }
+
+    mutating func add(_ item: Item) {
+        actions.append(item)
+        switch item.result {
+        case .takenBack: takenBack += 1
+        case .alreadyGone: alreadyGone += 1
+        case .withheld: withheld += 1
+        case .already: already += 1
+        case .waiting: waiting += 1
+        case .unknown: unknown += 1
+        case .refused: refused += 1
+        case .nothing: nothing += 1
+        case .outOfReach: outOfReach += 1
+        }
+    }
+}
+
+extension UndoReceipt.Result {
+    fileprivate init(_ action: Action, answer: UndoAnswer?) {
+        if answer == .already {
+            self = .already
+            return
+        }
+        switch action.state {
+        case .undone: self = action.undo?.outcome == Undo.gone ? .alreadyGone : .takenBack
+        case .done where action.isOfAnotherAccount: self = .outOfReach
+        case .done: self = action.undo?.next == nil ? .refused : .waiting
+        case .sending: self = .unknown
+        case .failed where action.undo?.next != nil: self = .unknown
+        case .skipped where answer == .withheld: self = .withheld
+        case .planned, .claimed, .suggested, .skipped, .expired, .failed: self = .nothing
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package import Mirroring
+import Foundation
+import Posts
+
+/// Runs a program of the operator's choice and gives it one notice, on a thread of its own.
+///
+/// No shell reads its words. It gets none of our files, signals or secrets: of the environment only what programs need
+/// to find themselves and a person's session. What it starts and leaves running is its own affair, unless its time is up.
+final class NoticeCommand: @unchecked Sendable {
+    // Sendable because `isCancelled` is only touched under `lock`; the rest never changes.
+    private static let variables = [
+        "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY",
+        "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    ]
+    /// How much of what it says is kept, in bytes.
+    private static let outputKept = 200
+
+    private let words: [String]
+    private let input: [UInt8]
+    private let limit: Duration
+    private let lock = NSLock()
+    private var isCancelled = false
+
+    /// - Parameters:
+    ///   - words: The program, by its path or to be found on `PATH`, and its arguments.
+    ///   - input: What its standard input says; less than a pipe holds.
+    ///   - limit: After so long it is killed, with what it started.
+    init(_ words: [String], input: [UInt8], limit: Duration) {
+        (self.words, self.input, self.limit) = (words, input, limit)
+    }
+
+    /// Runs the program to its end.
+    ///
+    /// - Returns: Why it failed; nil if it ended with 0.
+    func run() async -> String? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: self.runHere()) }
+            }
+        } onCancel: {
+            lock.withLock { isCancelled = true }
+        }
+    }
+
+    private func runHere() -> String? {
+        guard let input = PipeEnds(), let output = PipeEnds() else { return "could not make a pipe" }
+        // While its other end is open here, so that nobody is signalled if the program does not read.
+        guard input.fill(self.input) else { return "could not write into a pipe" }
+        var process: pid_t = 0
+        let result = start(&process, input.reading, output.writing)
+        guard result == 0 else { return "could not start it: \(String(cString: strerror(result)))" }
+        input.close()
+        output.closeWriting()
+        var said: [UInt8] = []
+        guard let status = wait(for: process, reading: output.reading, into: &said) else {
+            return "took longer than \(limit.components.seconds) s and was ended"
+        }
+        guard status != 0 else { return nil }
+        let text = String(decoding: said.prefix(Self.outputKept), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let ending = status & 0x7F == 0 ? "ended with \(status >> 8 & 0xFF)" : "ended by signal \(status & 0x7F)"
+        return text.isEmpty ? ending : "\(ending): \(text)"
+    }
+
+    /// Its status as of waitpid(2), and what it said; nil if its time was up.
+    private func wait(for process: pid_t, reading descriptor: Int32, into said: inout [UInt8]) -> Int32? {
+        let end = ContinuousClock.now + limit
+        var status: Int32 = 0
+        var isOpen = true
+        while true {
+            if isOpen { isOpen = read(descriptor, into: &said) }
+            let ended = waitpid(process, &status, WNOHANG)
+            if ended == process {
+                if isOpen { _ = read(descriptor, into: &said, patience: 0) }
+                return status
+            }
+            if ended < 0, errno != EINTR { return 0 }
+            if ContinuousClock.now >= end || lock.withLock({ isCancelled }) {
+                kill(-process, SIGKILL)
+                while waitpid(process, &status, 0) < 0, errno == EINTR {}
+                return nil
+            }
+            if !isOpen { _ = poll(nil, 0, Self.nap) }
+        }
+    }
+
+    /// Between two looks at the program, in milliseconds.
+    private static let nap: Int32 = 50
+
+    /// Reads what it says and keeps the beginning; false once it says nothing more.
+    private func read(_ descriptor: Int32, into said: inout [UInt8], patience: Int32 = nap) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&watched, 1, patience) > 0 else { return true }
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = Foundation.read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return count < 0 && errno == EINTR }
+        said += buffer.prefix(min(count, Self.outputKept - min(said.count, Self.outputKept)))
+        return true
+    }
+
+    /// Lets the program inherit nothing but its streams, where the C library can; its headers hide that from Swift.
+    ///
+    /// Elsewhere what the libraries opened for themselves closes by itself.
+    private static func closeOthers(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>) {
+        typealias Function = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        guard let address = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+        _ = unsafeBitCast(address, to: Function.self)(actions, 3)
+    }
+
+    /// Starts the program in a group of its own, with no signal blocked or ignored.
+    private func start(_ process: inout pid_t, _ input: Int32, _ output: Int32) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, output, 2)
+        Self.closeOthers(&actions)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        let environment = ProcessInfo.processInfo.environment.filter { Self.variables.contains($0.key) }
+        var argv = words.map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for case let text? in argv + variables { free(text) } }
+        return posix_spawnp(&process, words[0], &actions, &attributes, &argv, &variables)
+    }
+}
+
+/// Both ends of a pipe, closed with the value.
+private final class PipeEnds {
+    let reading: Int32
+    private(set) var writing: Int32
+    private var isOpen = true
+
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit { close() }
+
+    /// Writes all of it, without waiting for a reader.
+    func fill(_ bytes: [UInt8]) -> Bool {
+        // Not before: a program whose output did not wait for its reader would fail.
+        _ = fcntl(writing, F_SETFL, O_NONBLOCK)
+        return Foundation.write(writing, bytes, bytes.count) == bytes.count
+    }
+
+    func closeWriting() {
+        if writing >= 0 { Foundation.close(writing) }
+        writing = -1
+    }
+
+    func close() {
+        closeWriting()
+        if isOpen { Foundation.close(reading) }
+        isOpen = false
+    }
+}

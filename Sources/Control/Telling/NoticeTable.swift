@@ -1,0 +1,175 @@
+package import Mirroring
+package import Foundation
+import Posts
+package import Storage
+
+/// What is remembered about one cause.
+package struct NoticeRow: Equatable, Sendable {
+    package let cause: NoticeCause
+    /// Since when it holds; nil while it does not.
+    package var since: Date?
+    /// When a person was last told that it holds.
+    package var told: Date?
+    /// Since when it held as a person was told who is still to be told that it is over.
+    package var toldSince: Date?
+    /// How often telling was tried in a row without being heard.
+    package var attempts = 0
+    /// When it may be tried next.
+    package var next: Date?
+
+    /// Between two messages about one cause.
+    private static let day: TimeInterval = 86_400
+    /// A clock that was set back by more has forgotten when it was.
+    private static let clockSlack: TimeInterval = 3_600
+    /// After so many tries nobody listens, until the next day.
+    private static let mostAttempts = 8
+    private static let backoff = Backoff(first: 60, longest: 3_600)
+
+    init(_ cause: NoticeCause) { self.cause = cause }
+
+    /// Takes in what is known now, and says what a person is to be told.
+    ///
+    /// The try counts as one that was not heard until ``heard(_:)`` says otherwise: of two workers one tells, and what
+    /// is lost with a process that was killed is told later.
+    ///
+    /// - Parameters:
+    ///   - finding: What is known now; nil if nothing is.
+    ///   - mirror: The mirror's name.
+    ///   - now: The present.
+    /// - Returns: What is to be told; nil if nothing is, or not yet.
+    mutating func take(_ finding: NoticeFinding?, mirror: String, now: Date) -> Notice? {
+        switch finding {
+        case nil: return nil
+        case .holds(let begun, let detail, let isCertain):
+            let since = since ?? min(begun, now)
+            self.since = since
+            let isRipe = isCertain || now.timeIntervalSince(since) >= cause.patience
+            guard isRipe, !wasToldToday(now), mayTry(now) else { return nil }
+            guard attempt(now) else {
+                // Nobody listens: silence for a day.
+                told = now
+                return nil
+            }
+            let state: Notice.State = toldSince == nil ? .began : .continues
+            return Notice(cause, state, mirror: mirror, since: since, detail: detail, now: now)
+        case .isOver:
+            since = nil
+            guard let toldSince, mayTry(now) else { return nil }
+            guard attempt(now) else {
+                self.toldSince = nil
+                return nil
+            }
+            return Notice(cause, .resolved, mirror: mirror, since: toldSince, detail: nil, now: now)
+        }
+    }
+
+    /// Remembers that a notice was heard.
+    mutating func heard(_ notice: Notice) {
+        (attempts, next) = (0, nil)
+        if notice.state == .resolved { toldSince = nil } else { (told, toldSince) = (notice.at, notice.since) }
+    }
+
+    private func wasToldToday(_ now: Date) -> Bool {
+        told.map { (-Self.clockSlack..<Self.day).contains(now.timeIntervalSince($0)) } ?? false
+    }
+
+    private func mayTry(_ now: Date) -> Bool {
+        next.map { now >= $0 || $0.timeIntervalSince(now) > Self.clockSlack * 2 } ?? true
+    }
+
+    /// Counts a try; false, and begins to count anew, after too many.
+    private mutating func attempt(_ now: Date) -> Bool {
+        guard attempts < Self.mostAttempts else {
+            (attempts, next) = (0, nil)
+            return false
+        }
+        attempts += 1
+        next = now + Self.backoff.wait(after: attempts, key: cause.rawValue)
+        return true
+    }
+}
+
+/// What is remembered about the causes of one mirror.
+package struct NoticeTable: Sendable {
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
+
+    /// What is remembered, in the order of ``NoticeCause``.
+    ///
+    /// - Throws: The store's error.
+    package func rows() async throws -> [NoticeRow] { try await storage.read { try rows(on: $0) } }
+
+    /// Takes in what is known now; of several processes that do so at once, one is told what is to be told.
+    ///
+    /// Writes nothing where nothing changes.
+    ///
+    /// - Parameters:
+    ///   - findings: What is known; about what is missing nothing is.
+    ///   - known: What this process remembers better, having told it while the database was away.
+    ///   - now: The present.
+    /// - Returns: What is to be told, and all rows as they are then.
+    /// - Throws: The store's error.
+    func take(
+        _ findings: [NoticeCause: NoticeFinding], knowing known: [NoticeRow] = [], now: Date
+    ) async throws -> (notices: [Notice], rows: [NoticeRow]) {
+        let mirror = mirror
+        @Sendable func decide(
+            _ connection: any StorageConnection
+        ) throws -> (old: [NoticeRow], new: [NoticeRow], notices: [Notice]) {
+            let old = try rows(on: connection)
+            var notices: [Notice] = []
+            let new = NoticeCause.allCases.compactMap { cause -> NoticeRow? in
+                let stored = known.first { $0.cause == cause } ?? old.first { $0.cause == cause }
+                guard stored != nil || findings[cause] != nil else { return nil }
+                var row = stored ?? NoticeRow(cause)
+                if let notice = row.take(findings[cause], mirror: mirror, now: now) { notices.append(notice) }
+                return row == NoticeRow(cause) && stored == nil ? nil : row
+            }
+            return (old, new, notices)
+        }
+        let expected = try await storage.read { try decide($0) }
+        if expected.old == expected.new { return ([], expected.new) }
+        return try await storage.transaction { connection in
+            let (old, new, notices) = try decide(connection)
+            for row in new where !old.contains(row) { try store(row, on: connection) }
+            return (notices, new)
+        }
+    }
+
+    /// Stores what is remembered about a cause.
+    ///
+    /// - Throws: The store's error.
+    func store(_ row: NoticeRow) async throws { try await storage.transaction { try store(row, on: $0) } }
+
+    private func store(_ row: NoticeRow, on connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO notices (mirror, cause, since_ms, told_ms, told_since_ms, attempts, next_ms)
+            VALUES (\(mirror), \(row.cause.rawValue), \(row.since?.milliseconds), \(row.told?.milliseconds),
+                \(row.toldSince?.milliseconds), \(row.attempts), \(row.next?.milliseconds))
+            ON CONFLICT (mirror, cause) DO UPDATE SET since_ms = excluded.since_ms, told_ms = excluded.told_ms,
+                told_since_ms = excluded.told_since_ms, attempts = excluded.attempts, next_ms = excluded.next_ms
+            """)
+    }
+
+    private func rows(on connection: any StorageConnection) throws -> [NoticeRow] {
+        let found = try connection.query(
+            """
+            SELECT cause, since_ms, told_ms, told_since_ms, attempts, next_ms FROM notices WHERE mirror = \(mirror)
+            """)
+        let rows = try found.compactMap { row -> NoticeRow? in
+            // A cause of a later version is none of ours.
+            guard let cause = NoticeCause(rawValue: try row.text("cause")) else { return nil }
+            var notice = NoticeRow(cause)
+            (notice.since, notice.told) = (try row.optionalDate("since_ms"), try row.optionalDate("told_ms"))
+            (notice.toldSince, notice.next) = (
+                try row.optionalDate("told_since_ms"), try row.optionalDate("next_ms")
+            )
+            notice.attempts = try row.int("attempts")
+            return notice
+        }
+        return NoticeCause.allCases.compactMap { cause in rows.first { $0.cause == cause } }
+    }
+}

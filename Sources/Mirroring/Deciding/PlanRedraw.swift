@@ -1,0 +1,101 @@
+import Archive
+package import Foundation
+package import Outbox
+package import Posts
+import Schedule
+
+/// Fixes the plan of a day before it begins, and draws one anew: for a person, and after a training.
+package struct PlanRedraw: Sendable {
+    /// How often a change is tried that meets another one.
+    package static let attempts = 5
+    /// How many days ahead a plan may be fixed.
+    private static let furthest = 366
+
+    private let mirror: HumanMirror
+    private let zone: TimeZone
+    private let store: OutboxStore
+    /// Made where a text is chosen or judged: that opens the dictionary, which most changes do not need.
+    package var planner: PlanMaker { mirror.planMaker(zone: zone, store: store) }
+
+    /// - Parameter zone: The human's time zone.
+    package init(mirror: HumanMirror, zone: TimeZone) {
+        (self.mirror, self.zone) = (mirror, zone)
+        store = mirror.outbox(lease: nil)
+    }
+
+    /// Makes sure that a day has a stored plan, as `plan` would show it.
+    ///
+    /// - Throws: ``ChangeRefusal`` for a day that has passed or is too far away, and where nothing is known to plan from;
+    ///   the store's error.
+    package func settle(_ day: LocalDay, now: Date) async throws {
+        let today = LocalTime(now, in: zone).day
+        guard day >= today else { throw ChangeRefusal(.outOfTime, "\(day) has passed") }
+        guard day <= today.advanced(by: Self.furthest) else {
+            throw ChangeRefusal(.outOfTime, "\(day) is more than \(Self.furthest) days away")
+        }
+        guard try await store.plan(for: day) == nil else { return }
+        _ = try await planner.make(day, now: now, watching: try await isWatching())
+        guard try await store.plan(for: day) != nil else { throw emptyArchive }
+    }
+
+    /// Draws a day anew: what waits and is not pinned leaves, and new slots get new numbers.
+    ///
+    /// As many posts as the new draw wants are on the day then, those that are sent or pinned among them.
+    ///
+    /// - Parameters:
+    ///   - day: Today or a later day.
+    ///   - seed: Makes one draw differ from the one before.
+    ///   - seen: The digest of the day's slots as the person saw them; nil where nobody did.
+    ///   - now: Earlier minutes are not drawn.
+    /// - Returns: How many slots left, and how many came.
+    /// - Throws: ``ChangeRefusal``; `SeenChanged`; the store's error.
+    package func redraw(
+        _ day: LocalDay, seed: String, seen: Seen? = nil, now: Date
+    ) async throws -> (taken: Int, added: Int) {
+        try await settle(day, now: now)
+        for attempt in 0..<Self.attempts {
+            let slots = try await store.slots(of: day)
+            let kept = slots.filter { $0.isPinned || ![.planned, .claimed, .suggested, .skipped].contains($0.state) }
+            let drawn = try await planner.preview(
+                day, now: now, watching: try await isWatching(), seed: seed,
+                firstNumber: Self.nextNumber(slots) + attempt, besides: kept)
+            guard var (plan, new) = drawn else { throw emptyArchive }
+            // Those nearest to what stays make room for it.
+            let times = kept.map(\.due)
+            for _ in 0..<min(kept.filter { $0.due > now }.count, new.count) {
+                let nearest = new.indices.min { distance(new[$0].due, times) < distance(new[$1].due, times) }
+                if let nearest { new.remove(at: nearest) }
+            }
+            new.removeAll { $0.due <= now }
+            plan.made = now
+            if let taken = try await store.replan(plan, slots: new, besides: kept.count, seen: seen, now: now) {
+                return (taken, new.count)
+            }
+        }
+        throw Self.busy(day)
+    }
+
+    /// The number that a further slot of a day gets.
+    package static func nextNumber(_ slots: [Action]) -> Int {
+        (slots.compactMap { action in
+            if case .post(let name, _) = action.payload { name.number } else { nil }
+        }.max() ?? 0) + 1
+    }
+
+    /// The refusal of a change that met another one again and again.
+    package static func busy(_ day: LocalDay) -> ChangeRefusal {
+        ChangeRefusal(.busy, "\(day) is being changed by somebody else; try again")
+    }
+
+    private func distance(_ date: Date, _ others: [Date]) -> TimeInterval {
+        others.map { abs($0.timeIntervalSince(date)) }.min() ?? .greatestFiniteMagnitude
+    }
+
+    private var emptyArchive: ChangeRefusal {
+        ChangeRefusal(
+            .nothingLearned,
+            "there is nothing to plan from: the human's past has not been read; run mirror-bot train scheduler first")
+    }
+
+    private func isWatching() async throws -> Bool { try await FoundAccounts(in: mirror).accounts[.human] != nil }
+}

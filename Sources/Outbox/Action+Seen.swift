@@ -1,0 +1,22 @@
+package import Posts
+
+extension Action {
+    /// The digest of what a person is shown of the action.
+    ///
+    /// That a worker has taken it changes nothing for the person: nothing has been sent.
+    package var seen: Seen {
+        let shownState = state == .claimed ? .planned : state
+        let wording = wording
+        return Seen(
+            of: kind.rawValue, subject, shownState.rawValue, "\(due.milliseconds)", "\(isPinned)", reason,
+            wording?.source.value, wording?.text, wording?.warning, wording?.pictures.stored, payload.storedRest,
+            remoteID, undo?.asked.milliseconds.description, undo?.outcome)
+    }
+}
+
+extension Seen {
+    /// The digest of all slots of a day together, in whichever order they are given.
+    package init(ofDay slots: [Action]) {
+        self.init(ofAll: slots.sorted { ($0.due, $0.subject) < ($1.due, $1.subject) }.map(\.seen))
+    }
+}

@@ -1,0 +1,54 @@
+package import Foundation
+package import Posts
+import Storage
+
+/// Which actions are looked for: every part that is given must hold.
+package struct ActionFilter: Sendable {
+    /// None for all.
+    package var kinds: [ActionKind]
+    /// None for all.
+    package var states: [ActionState]
+    /// Whom they are for; nil for anybody.
+    package var people: [AccountID]?
+    /// Changed last at this time or later.
+    package var since: Date?
+    /// Behind this place in the order of ``OutboxStore/history(_:limit:where:)``.
+    package var place: Place?
+
+    package init(kinds: [ActionKind] = [], states: [ActionState] = [], since: Date? = nil) {
+        (self.kinds, self.states, self.since) = (kinds, states, since)
+    }
+
+    /// A place in the order of the last changes, the newest first.
+    package struct Place: Equatable, Sendable {
+        private let changed: Int64
+        private let id: String
+
+        package init(_ action: Action) { (changed, id) = (action.updated.milliseconds, action.id) }
+
+        /// The place as it is handed out; nil for what is none.
+        package init?(_ text: String) {
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let changed = Int64(parts[0]), parts[1].allSatisfy(\.isHexDigit) else { return nil }
+            (self.changed, id) = (changed, String(parts[1]))
+        }
+
+        package var text: String { "\(changed)-\(id)" }
+
+        fileprivate var condition: SQL { "(updated_ms < \(changed) OR (updated_ms = \(changed) AND id > \(id)))" }
+    }
+
+    var condition: SQL {
+        var parts: [SQL] = ["updated_ms >= \(since?.milliseconds ?? 0)"]
+        if !kinds.isEmpty { parts.append("kind IN \(list: kinds.map(\.rawValue))") }
+        if !states.isEmpty { parts.append("state IN \(list: states.map(\.rawValue))") }
+        if let people {
+            let each = people.map { person -> SQL in
+                "(target_network = \(person.network.rawValue) AND target_author = \(person.value))"
+            }
+            parts.append(each.isEmpty ? "FALSE" : "(" + each.dropFirst().reduce(each[0]) { $0 + " OR " + $1 } + ")")
+        }
+        if let place { parts.append(place.condition) }
+        return parts.dropFirst().reduce(parts[0]) { $0 + " AND " + $1 }
+    }
+}
