@@ -77,14 +77,14 @@ let besideStorage =
         "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control", "Evaluation",
         "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts",
         "Redis", "Sandbox", "Schedule",
-        "Transport", "Web",
+        "Settings", "Transport", "Web",
     ].map { "Sources/\($0)" }
 
 /// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
         "Blocking", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
-        "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Transport",
+        "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Settings", "Transport",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
     ]
@@ -108,7 +108,7 @@ let harnesses: [Target] = {
             name: "Torture",
             dependencies: [
                 "Archive", "Conduct", "Control", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts",
-                "Redis", "Sandbox", "Storage", "TestSupport", logging,
+                "Redis", "Sandbox", "Settings", "Storage", "TestSupport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ],
@@ -133,8 +133,8 @@ let package = Package(
             name: "MirrorBotModules",
             targets: [
                 "Archive", "Blocking", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
-                "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport",
-                "Transport",
+                "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
+                "Storage", "TestSupport", "Transport",
             ]),
     ],
     dependencies: [
@@ -198,15 +198,24 @@ let package = Package(
         target(
             "Networks", ["Posts", "Transport", lifecycle, logging, .product(name: "Crypto", package: "swift-crypto")]),
 
+        // What processes and mirrors are told: settings, networks as values, accounts, credentials.
+        target(
+            "Settings",
+            [
+                "Conduct", "Favorites", "MeCab", "Networks", "Outbox", "Posts", "Redis", "Schedule", "Storage",
+                "Transport", logging,
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
         // One mirror, then what only a running process needs, and what only measuring needs.
         target(
             "Mirroring",
             [
                 "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts",
-                "Redis", "Schedule", "Storage", "Transport", lifecycle, logging,
-                .product(name: "Configuration", package: "swift-configuration"),
+                "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         // What a person can do to a mirror, and what it tells them.
@@ -214,19 +223,22 @@ let package = Package(
             "Control",
             [
                 "Archive", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
-                "Redis", "Schedule", "Storage", "Transport", lifecycle, logging,
+                "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         target(
             "Fleet",
             [
-                "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
-                "Redis", "Storage", lifecycle, logging,
+                "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox",
+                "Posts", "Redis", "Settings", "Storage", lifecycle, logging,
             ]),
         target(
             "Evaluation",
-            ["Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Storage"]),
+            [
+                "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Settings",
+                "Storage",
+            ]),
         // What a browser shows: pages and drawings of the reports.
         target("Web", ["Control", "Mirroring", "Outbox", "Posts"]),
         // Its sentences are embedded, so that the demo of a binary moved to another folder still has something to say.
@@ -247,7 +259,8 @@ let package = Package(
             name: "MirrorBot",
             dependencies: [
                 "Archive", "Blocking", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
-                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "Web", lifecycle, logging,
+                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "Web",
+                lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -282,16 +295,17 @@ let package = Package(
         tests(
             "FleetTests",
             [
-                "Archive", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox",
-                "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", lifecycle, logging,
+                "Archive", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Mirroring", "Networks",
+                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport", lifecycle,
+                logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
             "MirrorBotTests",
             [
                 "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring",
-                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", "Web",
-                logging,
+                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport",
+                "Transport", "Web", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ], exclude: ["Upgrade/database-0.1.0.sql"]),

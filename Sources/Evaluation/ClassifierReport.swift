@@ -5,6 +5,7 @@ import Import
 import MeCab
 package import Mirroring
 package import Control
+import Settings
 
 /// What an evaluation of the classifier found, and on what.
 package struct ClassifierReport: Sendable {

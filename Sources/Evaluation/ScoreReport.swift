@@ -8,6 +8,7 @@ package import Mirroring
 package import Control
 import Posts
 import Schedule
+import Settings
 
 /// How good a mirror's models are on a part of its own past that they had not seen.
 package struct ScoreReport: Encodable, Sendable {

@@ -3,9 +3,10 @@ import Conduct
 package import Foundation
 import Import
 import MeCab
-package import Mirroring
 package import Control
+package import Mirroring
 import Posts
+package import Settings
 
 /// How many of somebody's texts stand for themselves, and by which rules the others do not.
 package struct TextReport: Encodable, Sendable {

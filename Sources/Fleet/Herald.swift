@@ -3,6 +3,7 @@ package import Mirroring
 package import Control
 import Networks
 import ServiceLifecycle
+import Settings
 import Storage
 
 /// Runs a worker and notifies its operator meanwhile.

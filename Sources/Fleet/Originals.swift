@@ -8,6 +8,7 @@ import Networks
 import Outbox
 import Posts
 import ServiceLifecycle
+import Settings
 
 /// The human's own posts, as their network shows them now.
 ///

@@ -8,6 +8,7 @@ import Networks
 import Outbox
 import Posts
 import ServiceLifecycle
+import Settings
 
 /// One look at each thing the worker watches, and what follows from it.
 struct Passes: Sendable {

@@ -7,6 +7,7 @@ import Control
 import Networks
 import Outbox
 import Posts
+import Settings
 
 /// Putting a worker together from its configuration and what the networks say.
 extension Worker {
@@ -17,7 +18,7 @@ extension Worker {
     ///   - deliverer: Sends the actions; nil for the bot's network.
     ///   - gates: Those of earlier attempts, with what they know of the accounts.
     /// - Returns: The parts, with everything checked that only a person could mend.
-    /// - Throws: ``ConfigurationError``; ``UnusableAccount``; ``NetworkError``; the store's error.
+    /// - Throws: `ConfigurationError`; ``UnusableAccount``; ``NetworkError``; the store's error.
     func parts(
         lease: Lease?, deliverer: (any Deliverer)?, gates: Gates = Gates()
     ) async throws -> WorkerParts {
@@ -101,7 +102,7 @@ extension Worker {
 
     /// Fails as a start would for settings that only a person can mend; asks no network and changes nothing.
     ///
-    /// - Throws: ``ConfigurationError``; ``UnusableAccount``; the store's error.
+    /// - Throws: `ConfigurationError`; ``UnusableAccount``; the store's error.
     func checkSettings() async throws {
         do {
             _ = try await mirror.requiredNetwork(of: .bot)

@@ -6,6 +6,7 @@ import Networks
 package import Outbox
 import Posts
 import ServiceLifecycle
+import Settings
 import Storage
 
 /// The worker of one mirror: observes two accounts, remembers, decides and delivers.

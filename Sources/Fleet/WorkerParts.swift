@@ -7,6 +7,7 @@ import Mirroring
 import Networks
 import Outbox
 import Posts
+import Settings
 
 /// What the passes of one worker work with, put together once at its start.
 struct WorkerParts: Sendable {

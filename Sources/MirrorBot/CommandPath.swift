@@ -1,6 +1,7 @@
 import ArgumentParser
 import Mirroring
 import Control
+import Settings
 
 /// The error for an argument that is not a command, with the name of the nearest command.
 struct UnknownCommand: Error, CustomStringConvertible {

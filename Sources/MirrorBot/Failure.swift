@@ -9,6 +9,7 @@ import Control
 import Networks
 import Outbox
 import Redis
+import Settings
 import Storage
 
 /// The documented exit codes, as in `sysexits.h`.

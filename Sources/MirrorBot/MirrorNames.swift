@@ -1,5 +1,6 @@
 import Mirroring
 import Control
+import Settings
 
 /// The names of mirrors for a shell that completes words.
 enum MirrorNames {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Mirroring
 import Control
+import Settings
 
 /// The flags of every command that works on a mirror.
 struct MirrorOptions: ParsableArguments {
@@ -41,7 +42,7 @@ struct MirrorOptions: ParsableArguments {
     ///
     /// - Parameter readsAccounts: False for commands that make an account's settings in the first place.
     /// - Returns: The configuration, and the values it was made from.
-    /// - Throws: `ValidationError` for a flag, ``ConfigurationError`` for a variable.
+    /// - Throws: `ValidationError` for a flag, `ConfigurationError` for a variable.
     func configuration(readsAccounts: Bool = true) async throws -> (MirrorConfiguration, SettingValues) {
         let (values, problems) = await values()
         do {
@@ -107,7 +108,7 @@ struct MirrorOptions: ParsableArguments {
     ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror.
     /// - Returns: What `body` returns.
-    /// - Throws: ``ConfigurationError`` for a database that would not last; what opening or `body` throws.
+    /// - Throws: `ConfigurationError` for a database that would not last; what opening or `body` throws.
     func withMirror<Value>(
         readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false, lasts: Bool = false,
         making: HumanMirror.Making = .nothing,
@@ -160,7 +161,7 @@ struct MirrorOptions: ParsableArguments {
     ///   - making: What may be made where it is not there yet.
     ///   - body: Given the open mirror and the zone in which its minutes are recorded.
     /// - Returns: What `body` returns.
-    /// - Throws: ``ConfigurationError`` for a zone that is not known; as ``withMirror``.
+    /// - Throws: `ConfigurationError` for a zone that is not known; as ``withMirror``.
     func withZone<Value>(
         making: HumanMirror.Making = .nothing, _ body: (HumanMirror, TimeZone) async throws -> Value
     ) async throws -> Value {

@@ -4,6 +4,7 @@ import MeCab
 import Networks
 import Posts
 import Redis
+import Settings
 import Storage
 
 /// The faults of a worker's work: in memory for its own process, and as rows for every other.

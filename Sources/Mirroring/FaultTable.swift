@@ -1,6 +1,7 @@
 package import Foundation
 package import Networks
 import Posts
+package import Settings
 import Storage
 
 /// The stored refusals of accounts and faults of the work, which share a table.

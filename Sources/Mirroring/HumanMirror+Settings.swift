@@ -1,14 +1,15 @@
 package import Foundation
 package import Posts
+import Settings
 
 extension HumanMirror {
     /// Sets values for this mirror, all or none.
     ///
     /// - Parameters:
     ///   - values: By the names of their variables.
-    ///   - seen: ``SettingTable/seen(_:in:)`` of these names as a person was shown it; nil where nobody was.
+    ///   - seen: `SettingTable.seen(_:in:)` of these names as a person was shown it; nil where nobody was.
     ///   - now: Recorded with them.
-    /// - Throws: ``ConfigurationError`` for the first that cannot be set or used; `SeenChanged`; the store's error.
+    /// - Throws: `ConfigurationError` for the first that cannot be set or used; `SeenChanged`; the store's error.
     package func set(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let table = SettingTable(storage: storage, mirror: name)
         let stored = try await table.all().merging(values) { $1 }

@@ -6,6 +6,7 @@ package import Logging
 package import Networks
 package import Outbox
 package import Posts
+package import Settings
 package import Storage
 import Transport
 
@@ -62,7 +63,7 @@ package struct HumanMirror: Sendable {
     ///   - logger: Where events go.
     ///   - opening: Opens the database at a location.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
-    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. ``ConfigurationError`` for what is not
+    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. `ConfigurationError` for what is not
     ///   there and may not be made.
     package static func open(
         _ configuration: MirrorConfiguration, making: Making = .mirror, clock: any WallClock = SystemClock(),
@@ -115,7 +116,7 @@ package struct HumanMirror: Sendable {
 
     /// A mirror of an open installation, with the networks of its stored logins.
     ///
-    /// - Throws: ``ConfigurationError`` for a mirror that is not there and may not be new; the store's error.
+    /// - Throws: `ConfigurationError` for a mirror that is not there and may not be new; the store's error.
     init(_ configuration: MirrorConfiguration, in installation: Installation, mayBeNew: Bool = true) async throws {
         let storage = installation.storage
         let vault = CredentialVault(configuration, storage: storage, logger: installation.logger)
@@ -178,7 +179,7 @@ package struct HumanMirror: Sendable {
     ///
     /// For a process that outlives them, see ``stamp()``; ``account(_:)`` reads the logins each time.
     ///
-    /// - Throws: ``ConfigurationError`` for a value that cannot be used; the store's error.
+    /// - Throws: `ConfigurationError` for a value that cannot be used; the store's error.
     package func withCurrentSettings() async throws -> HumanMirror {
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
         let configuration = try Self.effective(given, stored, vault)
@@ -340,7 +341,7 @@ package struct HumanMirror: Sendable {
 
     /// The host that local names at the bot's server belong to; nil where names have no hosts.
     ///
-    /// - Throws: ``ConfigurationError`` for a login that cannot be used; the store's error.
+    /// - Throws: `ConfigurationError` for a login that cannot be used; the store's error.
     package func botHost() async throws -> String? {
         if let bot = try await table.record().bot { return bot.addressHost }
         return try await account(.bot).flatMap { $0.network.traits.namesAreIdentities ? $0.host : nil }
@@ -388,10 +389,11 @@ package struct HumanMirror: Sendable {
     package func network(
         for account: AccountConfiguration, sessions: (any CredentialStore)? = nil
     ) throws -> any SocialNetwork {
-        try account.network.descriptor.connect(
+        let clock = clock
+        return try account.network.descriptor.connect(
             .init(
                 account: account, configuration: configuration,
-                sessions: sessions ?? vault.sessions(of: account.role, clock: clock), book: spending,
-                client: installation.client, clock: clock))
+                sessions: sessions ?? vault.sessions(of: account.role, now: { clock.now }), book: spending,
+                client: installation.client, now: { clock.now }, uptime: { clock.uptime }))
     }
 }

@@ -4,6 +4,7 @@ import MeCab
 package import Networks
 package import Posts
 import Redis
+import Settings
 package import Storage
 import Transport
 

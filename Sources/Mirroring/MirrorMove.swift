@@ -2,6 +2,7 @@ package import Foundation
 import Logging
 import Outbox
 import Posts
+import Settings
 package import Storage
 
 /// Takes everything of one mirror from one database to another.
@@ -83,7 +84,7 @@ package struct MirrorMove: Sendable {
     /// Moves the mirror, or goes on with a move that was interrupted.
     ///
     /// - Returns: What came of it; `.held` has moved nothing.
-    /// - Throws: ``ConfigurationError`` for a mirror that does not live here, or a place where it cannot go; the error of
+    /// - Throws: `ConfigurationError` for a mirror that does not live here, or a place where it cannot go; the error of
     ///   either store. Nothing is lost then, and the same call goes on.
     package func run() async throws -> Outcome {
         try await keeper.holdingNow { _ in try await move() } ?? .held
@@ -122,7 +123,7 @@ package struct MirrorMove: Sendable {
     ///   - source: Where they live.
     ///   - target: Where they shall live; empty, or a database of this program or an older one.
     ///   - now: Noted with the marks.
-    /// - Throws: ``ConfigurationError`` for a place where a mirror cannot go, which is then left as it was; the error of
+    /// - Throws: `ConfigurationError` for a place where a mirror cannot go, which is then left as it was; the error of
     ///   either store.
     package static func announce(_ mirrors: [String], from source: Place, to target: Place, now: Date) async throws {
         let isEmpty = try await Migrations.isEmpty(target.storage)
@@ -148,7 +149,7 @@ package struct MirrorMove: Sendable {
 
     /// Marks the copy of a mirror in the database of `connection` as arriving.
     ///
-    /// - Throws: ``ConfigurationError`` if another mirror there has the same bot; the store's error.
+    /// - Throws: `ConfigurationError` if another mirror there has the same bot; the store's error.
     private static func mark(
         _ mirror: String, _ id: String, bot: String?, from place: String, on connection: any StorageConnection,
         now: Date
@@ -199,7 +200,7 @@ package struct MirrorMove: Sendable {
     /// Gives both copies a new number, so that an earlier copy elsewhere can never be taken for this one.
     ///
     /// - Parameter known: What is noted of the mirror at the new place.
-    /// - Throws: ``ConfigurationError`` for a place where the mirror cannot go; the error of either store.
+    /// - Throws: `ConfigurationError` for a place where the mirror cannot go; the error of either store.
     private func tie(over known: MoveMark?) async throws {
         let (mirror, id, now) = (mirror, UUID().uuidString.lowercased(), clock.now)
         let bot = try await Self.number(id, for: mirror, in: source.storage, now: now)

@@ -1,6 +1,7 @@
 package import Foundation
 import Outbox
 package import Posts
+package import Settings
 package import Storage
 
 /// What is stored about a mirror itself.
@@ -135,7 +136,7 @@ package struct MirrorTable: Sendable {
 
     /// Fails for a mirror that is not in the database, unless it is the first one and has the usual name.
     ///
-    /// - Throws: ``ConfigurationError`` that names the mirrors of the database; the store's error.
+    /// - Throws: `ConfigurationError` that names the mirrors of the database; the store's error.
     static func requireFirst(_ configuration: MirrorConfiguration, in storage: any StorageEngine) async throws {
         let mirror = configuration.mirror
         let known = try await names(in: storage, limit: named)
@@ -192,7 +193,7 @@ package struct MirrorTable: Sendable {
     /// Fails for a mirror that was moved to another database, or is not all in this one yet.
     ///
     /// - Returns: The mirror's record.
-    /// - Throws: ``ConfigurationError`` that says where it is; the store's error.
+    /// - Throws: `ConfigurationError` that says where it is; the store's error.
     @discardableResult
     package func requireHere() async throws -> MirrorRecord {
         let record = try await record()
@@ -325,7 +326,7 @@ package struct MirrorTable: Sendable {
     ///   - settings: What decides whose account each is, for errors; nil for the usual setting of its network.
     ///   - credentials: What tells those that opened the accounts from others.
     ///   - now: Recorded for a new mirror.
-    /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows other accounts.
     package func bind(
         human: Account?, bot: Account?, settings: [AccountRole: String] = [:],
         credentials: [AccountRole: String] = [:], now: Date
@@ -358,7 +359,7 @@ package struct MirrorTable: Sendable {
     ///   - settings: What decides whose account each is, for errors.
     ///   - credentials: What tells those that opened the accounts from others.
     ///   - now: When it is done.
-    /// - Throws: ``ConfigurationError`` if human and bot are one account, or another mirror has this bot.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this bot.
     func rebind(
         _ accounts: [AccountRole: Account], settings: [AccountRole: String], credentials: [AccountRole: String],
         now: Date

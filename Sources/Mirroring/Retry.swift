@@ -4,6 +4,7 @@ package import Networks
 package import Outbox
 import Posts
 import Redis
+import Settings
 import Storage
 
 /// What is tried again after a failure, and when.

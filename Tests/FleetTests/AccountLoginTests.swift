@@ -7,6 +7,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Which account a role has: the settings' or the stored one, and whose it may be.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountLoginTests {

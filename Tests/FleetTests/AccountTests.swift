@@ -10,6 +10,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Which accounts a mirror accepts, and what it needs before it acts.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountTests {

@@ -9,6 +9,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Who may quote and answer what the bot publishes, from the setting to the post.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct AudienceTests {

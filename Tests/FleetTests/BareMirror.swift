@@ -8,6 +8,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// A mirror's database without any network, for tests of what is stored.
 struct BareMirror {

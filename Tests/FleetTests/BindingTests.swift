@@ -11,6 +11,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Whose a mirror is, and what follows when it becomes another account's.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct BindingTests {
@@ -197,7 +198,7 @@ import Testing
         }
         // A session is renewed every hour, and nothing changes with it.
         let before = try await mirror.stamp()
-        let sessions = other.vault.sessions(of: .bot, clock: VirtualClock(startingAt: BareMirror.now))
+        let sessions = other.vault.sessions(of: .bot, now: { BareMirror.now })
         try await sessions.save(Secret("planted-session"))
         try await expect(mirror.stamp(), equals: before)
         try await expectChange { try await other.vault.store(login, for: .human, at: BareMirror.now) }

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// How many statements the short commands send, from the opening of the database on.
 @Suite(.mirrors, .timeLimit(.minutes(4))) struct CommandStatementsTests {

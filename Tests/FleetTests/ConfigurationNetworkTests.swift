@@ -9,6 +9,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Accounts on three networks, and what follows from where the bot is.
 @Suite struct ConfigurationNetworkTests {

@@ -13,6 +13,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// What the settings are, where they come from, and what is refused.
 @Suite struct ConfigurationTests {

@@ -10,6 +10,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// People who want to be left alone, and posts that the human takes back.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct CourtesyTests {

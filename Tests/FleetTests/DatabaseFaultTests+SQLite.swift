@@ -5,6 +5,7 @@ import Control
 import Outbox
 import Posts
 import Sandbox
+import Settings
 import Storage
 import TestSupport
 import Testing

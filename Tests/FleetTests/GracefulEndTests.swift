@@ -7,6 +7,7 @@ import Outbox
 import Posts
 import Sandbox
 import ServiceLifecycle
+import Settings
 import Storage
 import Testing
 

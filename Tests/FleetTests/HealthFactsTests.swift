@@ -10,6 +10,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 @testable import Storage
 
 /// That the facts of a mirror's health are read as they are, and lead to the same everywhere.

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// That everything which tells how a mirror is tells the same, whatever obstacles come together.
 @Suite struct HealthTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Moving a mirror between databases, with every table full of whatever fits into it.
 @Suite(.timeLimit(.minutes(3))) struct MirrorMoveTests {

@@ -10,6 +10,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Lost answers and spent money on networks other than Mastodon.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct NetworkFaultTests {

@@ -9,6 +9,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// What a person is told while nobody looks: once a day for each cause, and once when it is over.
 @Suite(.mirrors, .timeLimit(.minutes(3))) struct NoticeTests {

@@ -13,6 +13,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// The human's pictures on their way to the bot's account, on every network.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct PictureTests {

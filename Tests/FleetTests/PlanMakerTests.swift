@@ -12,6 +12,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Plans made day by day, without a network.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct PlanMakerTests {

@@ -10,6 +10,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 @testable import Storage
 
 @Suite struct PollingLoopTests {

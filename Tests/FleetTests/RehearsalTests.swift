@@ -7,6 +7,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 @Suite struct RehearsalTests {
     private static let settings = Rehearsal.Settings(

@@ -8,6 +8,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// What `status` tells about accounts, money and silence on each network.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ReportNetworkTests {

@@ -12,6 +12,7 @@ import Testing
 @testable import Mirroring
 @testable import Control
 @testable import Outbox
+@testable import Settings
 
 /// Lost answers on servers that make other texts of what they get, and publish again what is sent again.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct RewritingServerTests {

@@ -9,6 +9,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// What one post shows of a server.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ServerProbeTests {

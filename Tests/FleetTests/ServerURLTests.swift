@@ -1,5 +1,6 @@
 import Expectations
 import Mirroring
+import Settings
 import Testing
 
 @Suite struct ServerURLTests {

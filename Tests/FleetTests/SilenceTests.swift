@@ -12,6 +12,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Silence beside the living: posts that wait while the human is posting, and a bot that only answers.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SilenceTests {

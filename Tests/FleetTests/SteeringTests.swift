@@ -14,6 +14,7 @@ import Testing
 
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// What a person changes of what a mirror does, as the network sees it.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SteeringTests {

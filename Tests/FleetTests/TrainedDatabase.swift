@@ -3,6 +3,7 @@ import Mirroring
 import Control
 import Posts
 import Sandbox
+import Settings
 import TestSupport
 
 /// Databases of a mirror that knows the human's past, made once for each network and copied for each test.

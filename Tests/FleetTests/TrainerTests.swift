@@ -13,6 +13,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Learning the human's past from the network and from files.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct TrainerTests {

@@ -9,6 +9,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// Logins and sessions in the database, of use to nobody but the mirror.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct VaultTests {
@@ -66,7 +67,7 @@ import Testing
     }
 
     private func session(_ mirror: HumanMirror, _ role: AccountRole = .bot) -> any CredentialStore {
-        mirror.vault.sessions(of: role, clock: VirtualClock(startingAt: BareMirror.now))
+        mirror.vault.sessions(of: role, now: { BareMirror.now })
     }
 
     private func sealed(_ mirror: HumanMirror) async throws -> [String: String] {

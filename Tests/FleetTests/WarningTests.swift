@@ -12,6 +12,7 @@ import Testing
 @testable import Mirroring
 @testable import Control
 @testable import Networks
+@testable import Settings
 
 /// Content warnings that go along with the texts they are about.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct WarningTests {

@@ -8,6 +8,7 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// What a worker does once, at its start.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkerStartTests {

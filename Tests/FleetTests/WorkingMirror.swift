@@ -7,6 +7,7 @@ import Testing
 
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// A mirror that lacks nothing but a network and a worker.
 extension BareMirror {

@@ -3,6 +3,7 @@ import Foundation
 import Mirroring
 import Control
 import Sandbox
+import Settings
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Expectations
 import Foundation
 import Mirroring
 import Control
+import Settings
 import Testing
 
 @testable import MirrorBot

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Mirroring
 import Control
+import Settings
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import MeCab
 import Mirroring
 import Control
+import Settings
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Mirroring
 import Control
+import Settings
 import Testing
 
 /// What README, docs/ and the other texts for people say, compared with the program.

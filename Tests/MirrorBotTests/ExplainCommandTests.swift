@@ -5,6 +5,7 @@ import Control
 import Networks
 import Outbox
 import Posts
+import Settings
 import Storage
 import Testing
 

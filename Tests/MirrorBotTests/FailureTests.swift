@@ -14,6 +14,7 @@ import Testing
 @testable import Mirroring
 @testable import Control
 @testable import Outbox
+@testable import Settings
 @testable import Storage
 
 /// The exit code of every kind of error.

@@ -4,6 +4,7 @@ import Mirroring
 import Control
 import Posts
 import Sandbox
+import Settings
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import Control
 import Networks
 import Posts
 import Sandbox
+import Settings
 import TestSupport
 import Testing
 

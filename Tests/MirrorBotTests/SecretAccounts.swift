@@ -2,6 +2,7 @@ import Mirroring
 import Control
 import Posts
 import Sandbox
+import Settings
 
 /// Settings in which every credential is a planted one.
 enum PlantedAccounts {

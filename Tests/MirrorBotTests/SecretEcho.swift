@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 import TestSupport
 
 /// A server that repeats what it was sent, to whomever: headers, credentials and body, in its own headers and body.

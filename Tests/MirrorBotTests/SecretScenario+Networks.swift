@@ -1,5 +1,6 @@
 import Foundation
 import Posts
+import Settings
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Mirroring
 import Control
 import Networks
 import Posts
+import Settings
 import TestSupport
 import Testing
 

@@ -8,6 +8,7 @@ import Networks
 import Outbox
 import Posts
 import Sandbox
+import Settings
 import Storage
 import TestSupport
 import Testing

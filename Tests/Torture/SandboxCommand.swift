@@ -4,6 +4,7 @@ import Mirroring
 import Control
 import Posts
 import Sandbox
+import Settings
 
 /// `Torture sandbox`: the network alone, for scripts that start the program as people and platforms do.
 struct SandboxCommand: AsyncParsableCommand {

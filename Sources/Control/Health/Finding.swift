@@ -2,6 +2,7 @@ package import Mirroring
 import MeCab
 import Networks
 import Redis
+import Settings
 import Storage
 
 /// What an examination found about one thing that a mirror needs.

@@ -2,6 +2,7 @@ package import Mirroring
 import Foundation
 import Networks
 import Posts
+import Settings
 
 extension HealthFacts {
     /// Every obstacle that follows from the facts, in the order of ``Obstacle/Code``.

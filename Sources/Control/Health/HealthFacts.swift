@@ -1,6 +1,7 @@
 package import Mirroring
 package import Foundation
 package import Posts
+package import Settings
 
 /// Everything that decides how well a mirror is, as it was read at one time.
 ///

@@ -6,6 +6,7 @@ import Networks
 import Outbox
 import Posts
 import Schedule
+import Settings
 import Storage
 
 /// The facts of a mirror's health, with the rows that they were read from.

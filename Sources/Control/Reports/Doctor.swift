@@ -6,6 +6,7 @@ import Networks
 import Outbox
 import Posts
 import Redis
+import Settings
 import Storage
 
 /// Looks at everything that a mirror needs, and asks each of its servers.

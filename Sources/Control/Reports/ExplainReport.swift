@@ -9,6 +9,7 @@ package import Outbox
 package import Posts
 import Redis
 import Schedule
+import Settings
 
 /// One action, or a post that might come: what it is, whom it is about, and why.
 package struct ExplainReport: Codable, Sendable {

@@ -4,6 +4,7 @@ package import Foundation
 package import Outbox
 package import Posts
 import Schedule
+import Settings
 
 /// A day as a timeline: what was, is and will be posted.
 package struct PlanReport: Codable, Sendable {

@@ -4,6 +4,7 @@ import Conduct
 import Networks
 import Outbox
 import Posts
+import Settings
 
 /// Why something was not done, or ended otherwise than it was meant.
 package struct ReportedReason: Codable, Equatable, Sendable {

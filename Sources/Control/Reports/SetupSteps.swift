@@ -3,6 +3,7 @@ import Archive
 import Foundation
 import Networks
 import Posts
+import Settings
 import Storage
 
 extension HumanMirror {

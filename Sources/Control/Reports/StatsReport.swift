@@ -7,6 +7,7 @@ import MeCab
 import Outbox
 package import Posts
 import Redis
+import Settings
 import Storage
 
 /// The habits of human and bot in numbers, what was left out and why, and what is stored.

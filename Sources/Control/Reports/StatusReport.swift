@@ -8,6 +8,7 @@ import Networks
 package import Outbox
 package import Posts
 import Schedule
+package import Settings
 import Storage
 
 /// What a mirror knows, did and waits for.

@@ -4,6 +4,7 @@ package import Foundation
 import Networks
 package import Outbox
 package import Posts
+import Settings
 
 /// What waits for a person's decision, the newest first.
 package struct SuggestionList: Codable, Sendable {

@@ -1,5 +1,6 @@
 package import Mirroring
 import Foundation
+import Settings
 import Storage
 
 /// A copy of the embedded database.

@@ -4,6 +4,7 @@ import Favorites
 package import Foundation
 package import Outbox
 package import Posts
+import Settings
 
 /// What holds for a person after something was said of them.
 package struct PersonChange: PersonOutcome {

@@ -5,6 +5,7 @@ package import Foundation
 package import Outbox
 package import Posts
 import Schedule
+import Settings
 
 /// A slot as it is after a change.
 package struct ChangedSlot: Codable, Equatable, Sendable {

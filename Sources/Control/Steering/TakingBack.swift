@@ -7,6 +7,7 @@ package import Networks
 package import Outbox
 import Posts
 import ServiceLifecycle
+import Settings
 
 /// Carries out what somebody wants taken back, no faster than the network lets us.
 ///

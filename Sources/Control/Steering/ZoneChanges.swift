@@ -2,6 +2,7 @@ package import Mirroring
 import Archive
 package import Foundation
 package import Posts
+import Settings
 
 /// What a person says of the clocks by which the human lived: who moved, or was away for a while, wrote in the morning
 /// what another clock shows at night.

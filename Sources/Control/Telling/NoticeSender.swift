@@ -1,6 +1,7 @@
 package import Mirroring
 import Foundation
 import Posts
+package import Settings
 import Transport
 
 /// What became of one notice on one way.

@@ -4,6 +4,7 @@ import Logging
 import Networks
 import Outbox
 import Posts
+import Settings
 import Storage
 
 /// Tells a person what they should know while nobody looks, and a dead man's switch that all is well.

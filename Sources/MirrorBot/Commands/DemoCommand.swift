@@ -3,6 +3,7 @@ import Foundation
 import Mirroring
 import Control
 import Posts
+import Settings
 
 /// `mirror-bot demo`.
 struct DemoCommand: AsyncParsableCommand {
@@ -63,7 +64,7 @@ struct DemoCommand: AsyncParsableCommand {
         let bar = ProgressView()
         let line = DemoLine(stream: console.error)
         let rehearsal = try Rehearsal(
-            variables: Rehearsal.variables(in: console.environment), accounts: [:])
+            variables: RehearsalVariable.variables(in: console.environment), accounts: [:])
         let demo = Demo(
             network: network, from: from.map(console.path), days: days, seed: seed,
             zone: timeZone.flatMap(TimeZone.init(identifier:)),

@@ -5,6 +5,7 @@ import Foundation
 import Mirroring
 import Control
 import Posts
+import Settings
 
 /// `mirror-bot evaluate classifier`.
 struct EvaluateClassifierCommand: AsyncParsableCommand {

@@ -4,6 +4,7 @@ import Foundation
 import Mirroring
 import Control
 import Schedule
+import Settings
 
 /// `mirror-bot evaluate scheduler`.
 struct EvaluateSchedulerCommand: AsyncParsableCommand {

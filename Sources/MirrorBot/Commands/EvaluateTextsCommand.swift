@@ -3,6 +3,7 @@ import Evaluation
 import Foundation
 import Mirroring
 import Control
+import Settings
 
 /// `mirror-bot evaluate texts`.
 struct EvaluateTextsCommand: AsyncParsableCommand {

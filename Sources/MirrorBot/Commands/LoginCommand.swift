@@ -4,6 +4,7 @@ import Mirroring
 import Control
 import Networks
 import Posts
+import Settings
 
 /// `mirror-bot login`.
 struct LoginCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Mirroring
 import Control
+import Settings
 
 /// `mirror-bot migrate`.
 struct MigrateCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ import Foundation
 import Mirroring
 import Control
 import Posts
+import Settings
 
 /// `mirror-bot notify`.
 struct NotifyCommand: AsyncParsableCommand {

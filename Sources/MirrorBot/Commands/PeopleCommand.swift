@@ -4,6 +4,7 @@ import Foundation
 import Mirroring
 import Control
 import Posts
+import Settings
 
 /// `mirror-bot people`.
 struct PeopleCommand: AsyncParsableCommand {

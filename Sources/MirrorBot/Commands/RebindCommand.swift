@@ -2,6 +2,7 @@ import ArgumentParser
 import Mirroring
 import Control
 import Posts
+import Settings
 
 /// `mirror-bot rebind`.
 struct RebindCommand: AsyncParsableCommand {

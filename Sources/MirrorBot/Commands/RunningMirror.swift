@@ -4,6 +4,7 @@ import Logging
 import Mirroring
 import Control
 import ServiceLifecycle
+import Settings
 import Storage
 import UnixSignals
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Mirroring
 import Control
+import Settings
 
 /// `mirror-bot status`.
 struct StatusCommand: AsyncParsableCommand {

@@ -6,6 +6,7 @@ import Mirroring
 import Control
 import Networks
 import Posts
+import Settings
 
 /// `mirror-bot train`.
 struct TrainCommand: AsyncParsableCommand {

@@ -13,6 +13,7 @@ import Outbox
 import Posts
 import Sandbox
 import Schedule
+import Settings
 import Synchronization
 
 /// Some days of a mirror on a network inside this process, on a clock that jumps.

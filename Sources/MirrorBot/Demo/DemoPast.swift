@@ -5,6 +5,7 @@ import Control
 import Posts
 import Sandbox
 import Schedule
+import Settings
 
 /// What the demo's human did before its first day.
 struct DemoPast {

@@ -6,6 +6,7 @@ import Outbox
 import Posts
 import Sandbox
 import Schedule
+import Settings
 
 /// The figures of a demo; those about sending are the sandbox's, not the bot's.
 struct DemoSummary: Encodable {

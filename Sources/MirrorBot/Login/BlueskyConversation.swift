@@ -2,6 +2,7 @@ import Mirroring
 import Control
 import Networks
 import Posts
+import Settings
 
 /// Logs in at Bluesky with an app password.
 struct BlueskyConversation {

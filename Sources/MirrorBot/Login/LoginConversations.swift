@@ -2,6 +2,7 @@ import Mirroring
 import Control
 import Networks
 import Posts
+import Settings
 
 /// The account to log in to, with the options that the person gave.
 struct LoginRequest {

@@ -3,6 +3,7 @@ import Mirroring
 import Control
 import Networks
 import Posts
+import Settings
 
 /// Logs in at X with a PIN.
 struct XConversation {

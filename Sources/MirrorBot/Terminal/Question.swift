@@ -2,6 +2,7 @@ import Foundation
 import Mirroring
 import Control
 import Posts
+import Settings
 
 /// Asks a person at the terminal, or reads the answers from a pipe.
 ///

@@ -3,6 +3,7 @@ import Mirroring
 import Control
 import Outbox
 import Posts
+import Settings
 
 /// The answer of `mirror-bot status`.
 enum StatusView {

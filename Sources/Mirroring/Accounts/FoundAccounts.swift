@@ -1,4 +1,5 @@
 import Posts
+import Settings
 
 /// The accounts that a mirror has, or why it has them not.
 struct FoundAccounts: Sendable {

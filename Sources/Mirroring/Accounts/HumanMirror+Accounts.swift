@@ -2,6 +2,7 @@ import Crypto
 package import Foundation
 package import Networks
 package import Posts
+package import Settings
 import Storage
 
 /// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
@@ -9,7 +10,7 @@ extension HumanMirror {
     /// Fails if the key that this process has does not open the stored logins of a mirror: elsewhere it would not either.
     ///
     /// - Parameter mirror: A mirror in the same database.
-    /// - Throws: ``ConfigurationError`` for `SECRET_KEY`; the store's error.
+    /// - Throws: `ConfigurationError` for `SECRET_KEY`; the store's error.
     package func requireOpenLogins(of mirror: String) async throws {
         var configuration = configuration
         configuration.mirror = mirror
@@ -19,7 +20,7 @@ extension HumanMirror {
 
     /// The account of a role; nil if there is none.
     ///
-    /// - Throws: ``ConfigurationError`` for a stored login that cannot be opened or belongs to another network than the
+    /// - Throws: `ConfigurationError` for a stored login that cannot be opened or belongs to another network than the
     ///   one that a setting names; the store's error.
     package func account(_ role: AccountRole) async throws -> AccountConfiguration? {
         if let account = configuration.account(role) { return account }
@@ -28,7 +29,7 @@ extension HumanMirror {
 
     /// The account that a stored login opens.
     ///
-    /// - Throws: ``ConfigurationError`` for a login of another network than the one that a setting names.
+    /// - Throws: `ConfigurationError` for a login of another network than the one that a setting names.
     func account(_ role: AccountRole, openedBy login: StoredLogin) throws -> AccountConfiguration {
         let network = configuration.network(of: role)
         if login.network != network, let setting = configuration.values.networkSetting(of: role) {
@@ -45,7 +46,7 @@ extension HumanMirror {
 
     /// The account of a role, or an error that says how to get one.
     ///
-    /// - Throws: ``ConfigurationError``, also if the bot's account is certainly the human's; the store's error.
+    /// - Throws: `ConfigurationError`, also if the bot's account is certainly the human's; the store's error.
     package func requiredAccount(_ role: AccountRole) async throws -> AccountConfiguration {
         let found = try await FoundAccounts(in: self)
         if let error = found.errors[role] { throw error }
@@ -65,7 +66,7 @@ extension HumanMirror {
     ///   - human: The human's account; nil if it was not asked.
     ///   - bot: The bot's account; nil if it was not asked.
     ///   - now: Recorded for a new mirror.
-    /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts. It
+    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows other accounts. It
     ///   names the setting, or the login, that led there.
     package func bind(human: Account?, bot: Account?, now: Date) async throws {
         var used: [AccountRole: AccountConfiguration] = [:]
@@ -86,7 +87,7 @@ extension HumanMirror {
     ///   - account: What the network said.
     ///   - login: What opened it.
     ///   - now: Recorded for a new mirror.
-    /// - Throws: ``ConfigurationError``; the store's error.
+    /// - Throws: `ConfigurationError`; the store's error.
     package func bind(_ account: Account, openedBy login: AccountConfiguration, now: Date) async throws {
         let role = login.role
         try await table.bind(

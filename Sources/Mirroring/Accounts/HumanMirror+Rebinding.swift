@@ -3,6 +3,7 @@ import Logging
 import Networks
 import Outbox
 package import Posts
+package import Settings
 
 /// An account that a mirror's credentials open, and that is not the one it is bound to.
 package struct Rebinding: Sendable {
@@ -44,7 +45,7 @@ extension HumanMirror {
     ///
     /// - Parameter role: Whose credentials; nil for those of both roles, as far as there are any.
     /// - Returns: The roles whose account is another one.
-    /// - Throws: ``ConfigurationError`` without credentials; `NetworkError`; the store's error.
+    /// - Throws: `ConfigurationError` without credentials; `NetworkError`; the store's error.
     package func rebindings(of role: AccountRole?) async throws -> [Rebinding] {
         var roles = role.map { [$0] } ?? []
         if role == nil {
@@ -73,7 +74,7 @@ extension HumanMirror {
     ///   - rebindings: What ``rebindings(of:)`` returned.
     ///   - now: When it is done; nothing older is answered or favorited by a new bot.
     /// - Returns: False if a worker holds the mirror, so that nothing was done.
-    /// - Throws: ``ConfigurationError`` if human and bot are one account, or another mirror has this bot; the store's
+    /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this bot; the store's
     ///   error.
     package func rebind(_ rebindings: [Rebinding], now: Date) async throws -> Bool {
         let keeper = LeaseKeeper(

@@ -1,4 +1,5 @@
 package import Posts
+package import Settings
 
 /// What came of connecting an account.
 package struct LoggedIn: Codable, Equatable, Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 package import Networks
 package import Posts
+import Settings
 
 /// What the bot's profile says, and what it should say: whose mirror it is, who runs it and how to stop it.
 ///
@@ -78,7 +79,7 @@ extension HumanMirror {
     /// What the bot's profile says and should say; asks both networks and changes nothing.
     ///
     /// - Returns: The proposal.
-    /// - Throws: ``ConfigurationError`` without a bot or a human that is known; `NetworkError`; the store's error.
+    /// - Throws: `ConfigurationError` without a bot or a human that is known; `NetworkError`; the store's error.
     package func profileProposal() async throws -> ProfileProposal { try await proposal().report }
 
     /// Writes what is proposed.

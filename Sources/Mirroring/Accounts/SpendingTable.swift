@@ -1,6 +1,7 @@
 package import Foundation
 package import Networks
 import Posts
+import Settings
 import Storage
 
 /// What calls have cost, one budget for both accounts.
@@ -193,24 +194,6 @@ struct SpendingPeriod: Equatable {
 }
 
 extension Money {
-    /// The largest amount that a setting may name, a million dollars.
-    private static let most = 1_000_000
-
-    /// The amount that a text such as `5` or `0.25` names.
-    ///
-    /// - Parameter text: Dollars in digits, with at most six after a point. Nothing else: no sign, no currency.
-    init?(dollars text: String) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let isNumber = parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
-        guard isNumber, (1...2).contains(parts.count), let whole = Int(String(decoding: parts[0], as: UTF8.self)),
-            whole <= Self.most
-        else { return nil }
-        let fraction = parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : "0"
-        guard fraction.count <= 6, let millionths = Int(fraction + String(repeating: "0", count: 6 - fraction.count))
-        else { return nil }
-        self.init(microdollars: whole * 1_000_000 + millionths)
-    }
-
     /// The amount for JSON, where a reader expects dollars.
     var dollars: Double { Double(microdollars) / 1_000_000 }
 }

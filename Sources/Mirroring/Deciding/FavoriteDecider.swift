@@ -5,6 +5,7 @@ package import Foundation
 package import Networks
 package import Outbox
 package import Posts
+package import Settings
 import Storage
 
 /// Decides which posts on the bot's home timeline the human would favorite.

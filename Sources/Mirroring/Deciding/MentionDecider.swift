@@ -7,6 +7,7 @@ package import Outbox
 package import Posts
 import Schedule
 import ServiceLifecycle
+package import Settings
 import Storage
 
 /// Decides what becomes of mentions: an old reply to the same person, or silence.

@@ -4,6 +4,7 @@ package import Foundation
 package import Outbox
 package import Posts
 import Schedule
+package import Settings
 
 /// A day as the mirror would live it: its plan, and what would be posted in each slot.
 package typealias PlannedDay = (plan: StoredPlan, slots: [Intent])

@@ -6,6 +6,7 @@ import MeCab
 package import Networks
 package import Outbox
 import Posts
+import Settings
 
 /// Finds the old reply that answers a mention: of those to the same person, the one nearest to it.
 package struct ReplyFinder: Sendable {

@@ -3,6 +3,7 @@ package import Foundation
 package import Outbox
 package import Posts
 import Schedule
+package import Settings
 
 /// Keeps the bot's posts back while the human is posting and in quiet hours, and finds them another time of their day.
 ///

@@ -4,6 +4,7 @@ package import Foundation
 package import MeCab
 package import Outbox
 package import Posts
+package import Settings
 
 /// Finds out, before there is a plan, what the human's texts are good for: whether they may be sent, and whether they stand
 /// for themselves.

@@ -1,5 +1,6 @@
 package import Networks
 package import Posts
+import Settings
 
 /// How often each feed is looked at, in the proportions of the networks' own advice.
 package struct Cadence: Sendable {

@@ -2,6 +2,7 @@ package import Foundation
 import Networks
 import Outbox
 import Posts
+package import Settings
 import Transport
 
 /// How a process differs from one in earnest: its clock may run faster and be set while it runs, its lease may change
@@ -32,9 +33,9 @@ package struct Rehearsal: Sendable {
     /// Reads the variables of a rehearsal, which ``Settings`` explains; without any it is ``off``.
     ///
     /// - Parameters:
-    ///   - values: As ``variables(in:)`` finds them.
+    ///   - values: As `RehearsalVariable` finds them.
     ///   - accounts: Where the requests of each account go; nil for its network's own address.
-    /// - Throws: ``ConfigurationError`` if one has no meaning, or if an account is not on this machine.
+    /// - Throws: `ConfigurationError` if one has no meaning, or if an account is not on this machine.
     package init(variables values: [String: String], accounts: [AccountRole: String?]) throws {
         guard let first = values.keys.min() else {
             self = .off
@@ -47,7 +48,7 @@ package struct Rehearsal: Sendable {
                 "is for rehearsals against a server on this machine, and the \(role.rawValue)'s account is "
                     + "elsewhere; unset it")
         }
-        func value<Value>(_ variable: Variable, _ read: (String) -> Value?) throws -> Value? {
+        func value<Value>(_ variable: RehearsalVariable, _ read: (String) -> Value?) throws -> Value? {
             guard let text = values[variable.rawValue] else { return nil }
             guard let value = read(text) else {
                 throw ConfigurationError(variable.rawValue, "is \"\(text.prefix(60))\"; expected \(variable.form)")
@@ -62,7 +63,8 @@ package struct Rehearsal: Sendable {
         let setting = try value(.clockFile) { $0.hasPrefix("/") ? ClockSetting(path: $0) : nil }
         guard (origin == nil) == (started == nil), origin != nil || factor == nil && setting == nil else {
             throw ConfigurationError(
-                Variable.origin.rawValue, "needs \(Variable.started.rawValue), and the other way round")
+                RehearsalVariable.origin.rawValue,
+                "needs \(RehearsalVariable.started.rawValue), and the other way round")
         }
         self.init(
             clock: origin.map { origin in
@@ -103,42 +105,13 @@ extension Rehearsal {
         /// The variables and their values.
         package var variables: [String: String] {
             var variables = [
-                Variable.origin: origin.formatted(.iso8601), .started: String(started.milliseconds),
+                RehearsalVariable.origin: origin.formatted(.iso8601), .started: String(started.milliseconds),
                 .factor: String(factor),
             ]
             variables[.leaseSeconds] = leaseSeconds.map { String($0) }
             variables[.fault] = fault
             variables[.clockFile] = clockFile
             return Dictionary(uniqueKeysWithValues: variables.map { ($0.key.rawValue, $0.value) })
-        }
-    }
-
-    /// Those of a process's variables that are of a rehearsal; one that is set to nothing counts as not set.
-    package static func variables(in environment: [String: String]) -> [String: String] {
-        environment.filter { isVariable($0.key) && !$0.value.isEmpty }
-    }
-
-    /// Whether a variable of the environment is one of a rehearsal.
-    static func isVariable(_ name: String) -> Bool { Variable(rawValue: name) != nil }
-
-    private enum Variable: String {
-        case origin = "REHEARSAL_ORIGIN"
-        case started = "REHEARSAL_STARTED"
-        case factor = "REHEARSAL_FACTOR"
-        case leaseSeconds = "REHEARSAL_LEASE_SECONDS"
-        case fault = "REHEARSAL_FAULT"
-        case clockFile = "REHEARSAL_CLOCK_FILE"
-
-        /// What a value looks like.
-        var form: String {
-            switch self {
-            case .origin: "a time such as 2026-11-21T09:00:00Z"
-            case .started: "milliseconds since 1970"
-            case .factor: "a number from 1 to 300"
-            case .leaseSeconds: "seconds from 0.3 to 30"
-            case .fault: "kill@POINT#N or stop@POINT#N with a known point"
-            case .clockFile: "the absolute path of a file"
-            }
         }
     }
 }

@@ -6,6 +6,7 @@ import Import
 package import Networks
 import Outbox
 package import Posts
+import Settings
 
 /// Teaches the classifier the human's past favorites.
 package struct ClassifierTrainer: Sendable {

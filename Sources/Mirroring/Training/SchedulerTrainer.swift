@@ -5,6 +5,7 @@ import Import
 package import Networks
 import Outbox
 package import Posts
+import Settings
 
 /// Fills the archive with the human's past.
 package struct SchedulerTrainer: Sendable {

@@ -1,5 +1,6 @@
 import Archive
 package import Favorites
+import Settings
 
 /// What a training read.
 package struct TrainingReading: Codable, Equatable, Sendable {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Mirroring
 @testable import Control
+@testable import Settings
 
 /// A network that mirror-bot does not bring along, made of the values that `docs/architecture.md` lists.
 @Suite(.timeLimit(.minutes(3))) struct FurtherNetworkTests {

@@ -5,6 +5,7 @@ import Transport
 @testable import Mirroring
 @testable import Control
 @testable import Networks
+@testable import Settings
 
 /// The gazette as mirror-bot knows it: everything that a further network needs.
 enum Gazette {

@@ -8,6 +8,7 @@ import Posts
 @testable import Networks
 @testable import Postgres
 @testable import Redis
+@testable import Settings
 @testable import Transport
 
 /// Addresses: of servers and databases in the configuration, and of posts and people in answers.

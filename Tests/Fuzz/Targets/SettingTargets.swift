@@ -7,6 +7,7 @@ import SystemPackage
 @testable import Mirroring
 @testable import Control
 @testable import Networks
+@testable import Settings
 
 /// What an operator writes.
 extension FuzzTarget {

@@ -5,6 +5,7 @@ import Posts
 @testable import Control
 @testable import Networks
 @testable import Redis
+@testable import Settings
 @testable import Transport
 
 /// What comes back from where it was kept: cursors, sessions, keys, counts.

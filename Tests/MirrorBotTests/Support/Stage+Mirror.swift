@@ -3,6 +3,7 @@ import Foundation
 import Mirroring
 import Control
 import Sandbox
+import Settings
 
 extension Stage {
     /// Makes the database, which commands that only look do not.

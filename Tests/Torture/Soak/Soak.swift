@@ -5,6 +5,7 @@ import Mirroring
 import Control
 import Networks
 import Posts
+import Settings
 import Storage
 import TestSupport
 

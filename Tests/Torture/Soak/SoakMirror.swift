@@ -3,6 +3,7 @@ import Foundation
 import Mirroring
 import Posts
 import Sandbox
+import Settings
 
 /// The settings of a soaked mirror.
 enum SoakMirror {

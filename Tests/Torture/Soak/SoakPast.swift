@@ -4,6 +4,7 @@ import Control
 import Networks
 import Posts
 import Sandbox
+import Settings
 import Storage
 
 /// What a soaked mirror learned before its first day.

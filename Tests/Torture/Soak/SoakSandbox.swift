@@ -6,6 +6,7 @@ import Control
 import Networks
 import Posts
 import Sandbox
+import Settings
 import Storage
 
 /// `Torture soak-sandbox`: the other process of a soak.

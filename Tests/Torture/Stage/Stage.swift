@@ -4,6 +4,7 @@ import Mirroring
 import Control
 import Posts
 import Sandbox
+import Settings
 import TestSupport
 
 /// Everything around the workers of a run: the network, the stores, the clock, and a mirror that has learned its past.

@@ -6,6 +6,7 @@ import Outbox
 import Posts
 import Sandbox
 import Schedule
+import Settings
 import Storage
 import TestSupport
 

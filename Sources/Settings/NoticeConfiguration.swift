@@ -1,6 +1,6 @@
 import Foundation
-import Posts
-import Transport
+package import Posts
+package import Transport
 
 /// Who is told what a person should know, and how.
 package struct NoticeConfiguration: Sendable {
@@ -14,9 +14,9 @@ package struct NoticeConfiguration: Sendable {
 
     /// An address that whoever runs the mirror has chosen; both parts may hold what lets one in.
     package struct Address: Sendable {
-        let url: Secret
+        package let url: Secret
         /// The value of the header `Authorization`; nil for none.
-        let authorization: Secret?
+        package let authorization: Secret?
         /// The host alone, for people.
         package let host: String
     }
@@ -69,7 +69,7 @@ package struct NoticeConfiguration: Sendable {
     }
 
     /// A request to an address that the operator chose, which may be in a private network.
-    static func request(to url: String) -> HTTPRequest {
+    package static func request(to url: String) -> HTTPRequest {
         var request = HTTPRequest(url: url)
         request.allowsPlainNearby = true
         return request

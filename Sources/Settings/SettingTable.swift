@@ -1,10 +1,10 @@
-import Foundation
+package import Foundation
 package import Posts
 package import Storage
 
 /// What is set for one mirror; it wins over what the process is told, but for flags.
 ///
-/// A running worker takes a change up within a minute, see ``MirrorStamp``.
+/// A running worker takes a change up within a minute, see `MirrorStamp`.
 package struct SettingTable: Sendable {
     private let storage: any StorageEngine
     private let mirror: String
@@ -43,7 +43,7 @@ package struct SettingTable: Sendable {
     }
 
     /// Stores values that were checked, see `HumanMirror.set(_:seen:now:)`.
-    func store(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
+    package func store(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let rows = values.sorted { $0.key < $1.key }.map { name, value in
             [mirror.sqlValue, name.sqlValue, value.sqlValue, now.sqlValue]
         }

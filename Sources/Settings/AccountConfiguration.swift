@@ -39,7 +39,7 @@ package struct AccountConfiguration: Sendable {
     }
 
     /// Where requests go; nil for the network's own address.
-    var address: String? { apiBaseURL ?? credentials[.server]?.reveal() }
+    package var address: String? { apiBaseURL ?? credentials[.server]?.reveal() }
 }
 
 extension AccountConfiguration {
@@ -90,7 +90,7 @@ package struct AccountCredentials: Sendable {
     }
 
     /// Tells these credentials from others, and shows nothing of either.
-    var fingerprint: String {
+    package var fingerprint: String {
         let parts = network.descriptor.fingerprint.map(text)
         let text = ([network.rawValue] + parts).joined(separator: "\n")
         return Data(SHA256.hash(data: Data(text.utf8)).prefix(16)).base64EncodedString()
@@ -99,7 +99,7 @@ package struct AccountCredentials: Sendable {
     /// Whether both certainly open one and the same account.
     ///
     /// The address of a server does not count: it can be written in several ways, a token cannot.
-    func openSameAccount(as other: AccountCredentials) -> Bool {
+    package func openSameAccount(as other: AccountCredentials) -> Bool {
         let identity = network.descriptor.identity
         return network == other.network && text(identity) == other.text(identity)
     }

@@ -150,12 +150,12 @@ package struct SettingValues: Sendable {
     package func origin(_ name: String) -> SettingOrigin { found[name]?.origin ?? .unset }
 
     /// The network of a role's account.
-    func network(of role: AccountRole) -> NetworkName {
+    package func network(of role: AccountRole) -> NetworkName {
         text("\(role.prefix)_NETWORK").flatMap { NetworkName(rawValue: $0) } ?? .usual
     }
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
-    func networkSetting(of role: AccountRole) -> String? {
+    package func networkSetting(of role: AccountRole) -> String? {
         ["\(role.prefix)_NETWORK", "NETWORK"].first { ![.fallback, .login].contains(origin($0)) }
     }
 
@@ -180,7 +180,7 @@ package struct SettingValues: Sendable {
     ///   - name: The variable's name.
     ///   - text: Its value.
     /// - Throws: ``ConfigurationError`` that says why.
-    static func requireOfMirror(_ name: String, _ text: String) throws {
+    package static func requireOfMirror(_ name: String, _ text: String) throws {
         guard let setting = Setting.all.first(where: { $0.name == name }) else {
             let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
             throw ConfigurationError(

@@ -23,7 +23,7 @@ package struct MirrorConfiguration: Sendable {
     package var mirror: String
     /// The settings as they were found.
     package private(set) var values: SettingValues
-    /// The accounts as the settings describe them; stored logins may stand in, see ``HumanMirror/account(_:)``.
+    /// The accounts as the settings describe them; stored logins may stand in.
     ///
     /// The human's may be missing altogether: an imported archive alone can feed a bot.
     private var accounts: [AccountRole: AccountConfiguration] = [:]
@@ -106,11 +106,11 @@ package struct MirrorConfiguration: Sendable {
     package var timeZoneName: String? { timeZone == nil ? nil : values.text("TIME_ZONE") }
 
     /// What a zone is called: as the operator wrote it, where it is theirs.
-    func name(of zone: TimeZone) -> String { timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name }
+    package func name(of zone: TimeZone) -> String { timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name }
     /// Running on Heroku, whose disk is forgotten daily.
     package var isDyno: Bool
     /// The variables of a rehearsal; empty in earnest.
-    let rehearsal: [String: String]
+    package let rehearsal: [String: String]
     /// Goes by what it is told from outside alone: for who mends what is set.
     package var ignoresSettings = false
     /// What this was made from besides the values; holds no secret.
@@ -181,9 +181,9 @@ package struct MirrorConfiguration: Sendable {
         dictionary = values.text("MECAB_DICTIONARY") ?? "ipadic-utf8"
         pollInterval = .seconds(values.integer("POLL_SECONDS"))
         isDyno = Self.isDyno(environment)
-        rehearsal = Rehearsal.variables(in: environment)
+        rehearsal = RehearsalVariable.variables(in: environment)
         self.environment = environment.filter {
-            ["DYNO", "XDG_DATA_HOME", "HOME"].contains($0.key) || Rehearsal.isVariable($0.key)
+            ["DYNO", "XDG_DATA_HOME", "HOME"].contains($0.key) || RehearsalVariable(rawValue: $0.key) != nil
         }
         self.readsAccounts = readsAccounts
         if accounts[.bot] != nil || values.networkSetting(of: .bot) != nil { try requireAudience() }
@@ -194,7 +194,7 @@ package struct MirrorConfiguration: Sendable {
     /// - Parameter stored: What is set, by names of variables.
     /// - Returns: This one where nothing is set.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used, such as one that an earlier version took.
-    func with(stored: [String: String]) throws -> MirrorConfiguration {
+    package func with(stored: [String: String]) throws -> MirrorConfiguration {
         guard !stored.isEmpty else { return self }
         do {
             return try MirrorConfiguration(
@@ -310,7 +310,7 @@ package struct MirrorConfiguration: Sendable {
     ///
     /// - Parameter networks: The networks of the stored logins.
     /// - Throws: ``ConfigurationError`` for a setting that the network of a login does not know.
-    mutating func adopt(_ networks: [AccountRole: NetworkName]) throws {
+    package mutating func adopt(_ networks: [AccountRole: NetworkName]) throws {
         // Where the settings describe an account, nobody looks at what is stored.
         values = values.adopting(networks.filter { account($0.key) == nil })
         (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
@@ -320,7 +320,7 @@ package struct MirrorConfiguration: Sendable {
     }
 
     /// The error for a role that has no account, which says how to get one.
-    func missing(_ role: AccountRole) -> ConfigurationError {
+    package func missing(_ role: AccountRole) -> ConfigurationError {
         let network = network(of: role)
         let names = network.descriptor.requiredNames(of: role)
         let rest = names.dropFirst().map { "and \($0) " }.joined()
@@ -355,7 +355,7 @@ package struct MirrorConfiguration: Sendable {
     }
 
     /// The mirror's name where nobody gives one.
-    static let usualMirror = "default"
+    package static let usualMirror = "default"
 
     private static func mirror(_ values: SettingValues) throws -> String {
         let name = values.text("MIRROR") ?? usualMirror
@@ -491,7 +491,7 @@ package struct XConfiguration: Sendable {
     package var fieldNames: XFieldNames
 
     /// What home timelines may cost on a day.
-    var homeShare: Money {
+    package var homeShare: Money {
         XPrices.current.price(ofReading: homePostsPerDay, from: .home, fieldNames: fieldNames)
     }
 

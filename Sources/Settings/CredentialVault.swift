@@ -1,9 +1,9 @@
 import Crypto
 package import Foundation
-import Logging
+package import Logging
 package import Networks
 package import Posts
-import Storage
+package import Storage
 
 /// Logins and sessions, sealed in the database.
 ///
@@ -26,7 +26,7 @@ package struct CredentialVault: Sendable {
     ///   - configuration: Names the mirror and the key.
     ///   - storage: Where the table is.
     ///   - logger: Warned once, when sessions can only be kept in memory.
-    init(_ configuration: MirrorConfiguration, storage: any StorageEngine, logger: Logger) {
+    package init(_ configuration: MirrorConfiguration, storage: any StorageEngine, logger: Logger) {
         self.storage = storage
         mirror = configuration.mirror
         memory = SessionMemory(logger: logger)
@@ -47,7 +47,7 @@ package struct CredentialVault: Sendable {
     /// The logins of all roles as they are stored, read with one statement.
     ///
     /// - Throws: The store's error.
-    func sealedLogins() async throws -> [AccountRole: String] {
+    package func sealedLogins() async throws -> [AccountRole: String] {
         let rows = try await storage.query("SELECT role, sealed FROM credentials WHERE mirror = \(mirror)")
         return try rows.reduce(into: [:]) { logins, row in
             if let role = AccountRole(rawValue: try row.text("role")) { logins[role] = try row.text("sealed") }
@@ -57,7 +57,7 @@ package struct CredentialVault: Sendable {
     /// What is in a login as it is stored.
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open it.
-    func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
+    package func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
         guard let seal = try existingSeal() else { throw unopened(role, because: missingKey) }
         guard let text = seal.opened(sealed, place: place(role.rawValue)),
             let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8)).login
@@ -120,14 +120,14 @@ package struct CredentialVault: Sendable {
     ///
     /// - Parameters:
     ///   - role: Whose session it is.
-    ///   - clock: Tells when a session was saved.
+    ///   - now: Returns the time of day, recorded with a session.
     /// - Returns: The place for one session.
-    package func sessions(of role: AccountRole, clock: any WallClock) -> any CredentialStore {
-        VaultSessions(vault: self, role: role, clock: clock)
+    package func sessions(of role: AccountRole, now: @escaping @Sendable () -> Date) -> any CredentialStore {
+        VaultSessions(vault: self, role: role, now: now)
     }
 
     /// The networks of logins as they are stored, without those that cannot be opened.
-    func networks(of sealed: [AccountRole: String]) throws -> [AccountRole: NetworkName] {
+    package func networks(of sealed: [AccountRole: String]) throws -> [AccountRole: NetworkName] {
         var networks: [AccountRole: NetworkName] = [:]
         for (role, login) in sealed {
             do {
@@ -140,7 +140,7 @@ package struct CredentialVault: Sendable {
     }
 
     /// The saved session of a role; nil if there is none, or none that can be opened.
-    func session(of role: AccountRole) async throws -> Secret? {
+    package func session(of role: AccountRole) async throws -> Secret? {
         if let session = memory.session(of: role) { return session }
         guard let sealed = try await row(Self.session(role)), let seal = try? existingSeal() else { return nil }
         return seal.opened(sealed, place: place(Self.session(role)))
@@ -330,11 +330,11 @@ struct VaultSeal: Sendable {
 struct VaultSessions: CredentialStore {
     let vault: CredentialVault
     let role: AccountRole
-    let clock: any WallClock
+    let now: @Sendable () -> Date
 
     func load() async throws -> Secret? { try await vault.session(of: role) }
 
-    func save(_ credentials: Secret) async throws { try await vault.save(credentials, of: role, at: clock.now) }
+    func save(_ credentials: Secret) async throws { try await vault.save(credentials, of: role, at: now()) }
 }
 
 /// Sessions that cannot be sealed and therefore end with the process.

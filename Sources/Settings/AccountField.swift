@@ -41,16 +41,16 @@ extension AccountField {
         summary: { whose, _ in "\(whose) server, as https://host" })
     package static let accessToken = AccountField(
         "accessToken", setting: "ACCESS_TOKEN", summary: { whose, _ in "token that opens \(whose) account" })
-    static let accessTokenSecret = AccountField(
+    package static let accessTokenSecret = AccountField(
         "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET", summary: { _, _ in "secret of that token" })
     package static let consumerKey = AccountField(
         "consumerKey", setting: "CONSUMER_KEY", summary: { _, _ in "key of the developer application" })
     package static let consumerSecret = AccountField(
         "consumerSecret", setting: "CONSUMER_SECRET", summary: { _, _ in "secret of the developer application" })
-    static let handle = AccountField(
+    package static let handle = AccountField(
         "identifier", setting: "HANDLE", isSecret: false, form: { try BlueskyIdentifier.normalized($0, setting: $1) },
         summary: { whose, _ in "\(whose) handle or DID" })
-    static let appPassword = AccountField(
+    package static let appPassword = AccountField(
         "appPassword", setting: "APP_PASSWORD",
         summary: { _, role in "app password\(role == .human ? "; only needed for the home timeline" : "")" })
     static let refreshToken = AccountField("refreshToken")
@@ -60,7 +60,7 @@ extension AccountField {
     /// The fields that settings can give, of all networks, in the order in which they are listed.
     ///
     /// A network that is registered later comes behind.
-    static var settable: [AccountField] {
+    package static var settable: [AccountField] {
         let usual: [AccountField] = [
             .server, .accessToken, .accessTokenSecret, .consumerKey, .consumerSecret, .handle, .appPassword,
         ]

@@ -33,13 +33,14 @@ package struct NetworkDescriptor: Sendable {
                 (self.multiple, self.shortest) = (multiple, shortest)
             }
 
-            func wait(_ poll: Duration) -> Duration { max(poll * multiple, shortest) }
+            /// Returns the wait between two looks, for a wait between two looks at the mentions.
+            package func wait(_ poll: Duration) -> Duration { max(poll * multiple, shortest) }
         }
 
-        let mentions: Beat
-        let home: Beat
-        let ownPosts: Beat
-        let favorites: Beat
+        package let mentions: Beat
+        package let home: Beat
+        package let ownPosts: Beat
+        package let favorites: Beat
 
         package init(mentions: Beat, home: Beat, ownPosts: Beat, favorites: Beat) {
             (self.mentions, self.home, self.ownPosts, self.favorites) = (mentions, home, ownPosts, favorites)
@@ -69,6 +70,8 @@ package struct NetworkDescriptor: Sendable {
         package let words: String
         /// Whether the settings say that it is not to be read.
         package let isChosen: Bool
+
+        package init(words: String, isChosen: Bool) { (self.words, self.isChosen) = (words, isChosen) }
     }
 
     /// What an access token does not allow.
@@ -86,18 +89,18 @@ package struct NetworkDescriptor: Sendable {
         /// Where calls that cost something are paid.
         package let book: any SpendingBook
         package let client: HTTPClient
-        package let clock: any WallClock
+        /// Returns the time of day.
+        package let now: @Sendable () -> Date
+        /// Returns the monotonic clock, in seconds.
+        package let uptime: @Sendable () -> TimeInterval
 
-        /// Reads the wall clock.
-        package var now: @Sendable () -> Date {
-            let clock = clock
-            return { clock.now }
-        }
-
-        /// Reads the seconds since the machine started, which nobody sets.
-        package var uptime: @Sendable () -> TimeInterval {
-            let clock = clock
-            return { clock.uptime }
+        package init(
+            account: AccountConfiguration, configuration: MirrorConfiguration, sessions: any CredentialStore,
+            book: any SpendingBook, client: HTTPClient, now: @escaping @Sendable () -> Date,
+            uptime: @escaping @Sendable () -> TimeInterval
+        ) {
+            (self.account, self.configuration, self.sessions) = (account, configuration, sessions)
+            (self.book, self.client, self.now, self.uptime) = (book, client, now, uptime)
         }
     }
 

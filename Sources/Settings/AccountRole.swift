@@ -6,5 +6,5 @@ package enum AccountRole: String, CaseIterable, Codable, Sendable {
     case bot
 
     /// What the names of the role's settings begin with.
-    var prefix: String { rawValue.uppercased() }
+    package var prefix: String { rawValue.uppercased() }
 }
