@@ -58,6 +58,18 @@ extension Archive {
         package var text: String { "\(created) \(network) \(id)" }
     }
 
+    /// The digest of a post as a person is shown it; nil if it is not here.
+    ///
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func seen(of id: PostID) async throws -> Seen? {
+        try await storage.query(
+            """
+            SELECT \(Kept.fields) FROM posts
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+            """
+        ).first.map(Kept.init)?.seen
+    }
+
     /// The posts behind a place, the newest first.
     ///
     /// - Parameters:

@@ -4,7 +4,6 @@ import Foundation
 import Import
 import MeCab
 package import Mirroring
-package import Control
 import Settings
 
 /// What an evaluation of the classifier found, and on what.

@@ -2,7 +2,6 @@ package import Favorites
 import Foundation
 import Import
 package import Mirroring
-package import Control
 package import Posts
 import Storage
 

@@ -5,7 +5,6 @@ import Favorites
 package import Foundation
 import MeCab
 package import Mirroring
-package import Control
 import Posts
 import Schedule
 import Settings

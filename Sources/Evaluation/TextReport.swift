@@ -3,8 +3,7 @@ import Conduct
 package import Foundation
 import Import
 import MeCab
-package import Control
-package import Mirroring
+import Mirroring
 import Posts
 package import Settings
 

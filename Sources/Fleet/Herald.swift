@@ -1,6 +1,6 @@
 import Foundation
 package import Mirroring
-package import Control
+import Control
 import Networks
 import ServiceLifecycle
 import Settings

@@ -2,7 +2,7 @@ import Favorites
 package import Foundation
 package import Logging
 package import Mirroring
-package import Control
+import Control
 import Networks
 import Outbox
 import Posts

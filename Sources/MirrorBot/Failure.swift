@@ -73,6 +73,7 @@ struct Failure {
         case is ConfigurationError, is MeCabError: .configuration
         case is ImportError, is ArchiveError: .badData
         case let error as CommandError: error.status
+        case let error as ChangeRefusal: status(of: error)
         case is ActionNameError: .usage
         case let error as NetworkError: status(of: error)
         case let error as StorageError: status(of: error)
@@ -91,6 +92,15 @@ struct Failure {
         case let error as UnknownCommand: (error.description, error.parent)
         case let error as ValidationError: (error.message, command)
         default: nil
+        }
+    }
+
+    private func status(of error: ChangeRefusal) -> ExitStatus {
+        switch error.code {
+        case _ where error.isMisuse: .usage
+        case .changed, .busy: .tryLater
+        case .notAllowed: .configuration
+        default: .badData
         }
     }
 

@@ -132,13 +132,18 @@ struct MirrorOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - making: What may be made where it is not there yet.
+    ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror, and its record as it was then.
     /// - Returns: What `body` returns.
     /// - Throws: As ``withMirror``.
     func withRecord<Value>(
-        making: HumanMirror.Making = .nothing, _ body: (HumanMirror, MirrorRecord) async throws -> Value
+        making: HumanMirror.Making = .nothing,
+        opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
+            try await HumanMirror.open($0, making: $1)
+        },
+        _ body: (HumanMirror, MirrorRecord) async throws -> Value
     ) async throws -> Value {
-        try await withMirror(looksOnly: true, making: making) { mirror in
+        try await withMirror(looksOnly: true, making: making, opening: opening) { mirror in
             let value = try await body(mirror, try await mirror.table.requireHere())
             try await requireStill(mirror)
             return value

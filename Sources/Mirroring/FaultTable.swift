@@ -48,3 +48,15 @@ package struct FaultTable: Sendable {
         _ = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
     }
 }
+
+/// An error that was stored when it happened, with its code.
+package struct StoredFault: Equatable, Sendable {
+    package var since: Date
+    package var error: String
+    /// The raw value of a `NetworkError.Code`; nil of rows that an earlier version wrote.
+    package var code: String?
+
+    package init(since: Date, error: String, code: String? = nil) {
+        (self.since, self.error, self.code) = (since, error, code)
+    }
+}

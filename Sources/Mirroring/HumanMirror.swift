@@ -28,8 +28,6 @@ package struct HumanMirror: Sendable {
     package let feeds: FeedTable
     /// Since when the networks refuse credentials, and what fails in the work.
     package let refusals: FaultTable
-    /// What a person was told while nobody looked.
-    package let notices: NoticeTable
     /// Stored logins and sessions.
     ///
     /// Those of a scratch mirror are the real ones: a token that was renewed must stay.
@@ -163,7 +161,6 @@ package struct HumanMirror: Sendable {
         table = MirrorTable(storage: storage, mirror: mirror)
         feeds = FeedTable(storage: storage, mirror: mirror)
         refusals = FaultTable(storage: storage, mirror: mirror)
-        notices = NoticeTable(storage: storage, mirror: mirror)
     }
 
     /// The same mirror on data whose changes vanish when it is closed.
@@ -252,14 +249,15 @@ package struct HumanMirror: Sendable {
         return unlearned
     }
 
-    func forgetLearning(of account: AccountID, called names: Set<String>, now: Date) async throws -> Int {
+    /// The same of one account, and of posts whose author is known by these names alone.
+    package func forgetLearning(of account: AccountID, called names: Set<String>, now: Date) async throws -> Int {
         guard try await Favorites.hasLearned(from: account, called: names, of: name, in: storage) else { return 0 }
         return try await favorites().forget(account, called: names, at: now).unlearned
     }
 
     /// What stands for an account on posts that know nothing but a name: those under which it was seen, as far as they are
     /// known, and itself, which is the name on Mastodon and may be in a file of labelled posts.
-    func names(of account: AccountID) async throws -> Set<String> {
+    package func names(of account: AccountID) async throws -> Set<String> {
         var names = try await Favorites.names(of: account, of: name, in: storage)
         names.insert(account.value)
         if let name = try await people.person(account)?.handle { names.insert(name) }
@@ -337,7 +335,7 @@ package struct HumanMirror: Sendable {
     /// The host in the human's verified name, which may be another one than the server's: it completes local names.
     ///
     /// Nil while the account was not verified, or where names have no hosts.
-    func humanHost() async throws -> String? { try await table.record().human?.addressHost }
+    package func humanHost() async throws -> String? { try await table.record().human?.addressHost }
 
     /// The host that local names at the bot's server belong to; nil where names have no hosts.
     ///

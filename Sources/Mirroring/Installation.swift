@@ -1,12 +1,12 @@
 import Foundation
 package import Logging
-import MeCab
+package import MeCab
 package import Networks
 package import Posts
-import Redis
-import Settings
+package import Redis
+package import Settings
 package import Storage
-import Transport
+package import Transport
 
 /// What this program is.
 package enum Version {
@@ -20,9 +20,9 @@ package final class Installation: Sendable {
     package let logger: Logger
     /// Tells the time and waits; a mirror that rehearses has its own.
     let clock: any WallClock
-    let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
+    package let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
     /// What fails in the work of this process, by mirror.
-    let faults = LiveFaults()
+    package let faults = LiveFaults()
     private let lock = NSLock()
     // Both are only touched under `lock`.
     private(set) nonisolated(unsafe) var tokenizers: [String: Tokenizer] = [:]
@@ -63,7 +63,7 @@ package final class Installation: Sendable {
     /// The tokenizer on a dictionary, which is opened once.
     ///
     /// - Throws: `MeCabError` if it cannot be opened; another try may find it.
-    func tokenizer(_ configuration: MirrorConfiguration) throws -> Tokenizer {
+    package func tokenizer(_ configuration: MirrorConfiguration) throws -> Tokenizer {
         try lock.withLock {
             let name = configuration.dictionary
             if let known = tokenizers[name] { return known }
@@ -76,7 +76,7 @@ package final class Installation: Sendable {
     /// The client of the Redis server that is configured; nil if none is.
     ///
     /// - Throws: `RedisError` for a `REDIS_URL` that is none.
-    func redis(_ configuration: MirrorConfiguration) throws -> RedisClient? {
+    package func redis(_ configuration: MirrorConfiguration) throws -> RedisClient? {
         guard let url = configuration.redisURL?.reveal() else { return nil }
         return try lock.withLock {
             if let known = redis[url] { return known }

@@ -1,12 +1,13 @@
 import Foundation
 
 /// The faults of the workers of this process, by mirror: also what the database would not take.
-final class LiveFaults: @unchecked Sendable {
+package final class LiveFaults: @unchecked Sendable {
     // Sendable because `faults` is only touched under `lock`.
     private let lock = NSLock()
     private var faults: [String: [WorkFault]] = [:]
 
     func set(_ new: [WorkFault], of mirror: String) { lock.withLock { faults[mirror] = new } }
 
-    func of(_ mirror: String) -> [WorkFault] { lock.withLock { faults[mirror] ?? [] } }
+    /// What fails in a mirror's work in this process, the oldest fault first.
+    package func of(_ mirror: String) -> [WorkFault] { lock.withLock { faults[mirror] ?? [] } }
 }

@@ -30,14 +30,4 @@ package struct WorkFault: Codable, Equatable, Sendable {
 
     /// Whether it failed again and again for so long that it is not expected to recover.
     package var isLasting: Bool { noted.timeIntervalSince(since) >= Self.patience }
-
-    /// How the database refused the work; nil for another cause.
-    var storeKind: StoreFault.Kind? {
-        switch code {
-        case "store-full": .full
-        case "store-read-only": .readOnly
-        case "store-unavailable", "store-busy", "store-authentication", "store-closed": .away
-        default: nil
-        }
-    }
 }

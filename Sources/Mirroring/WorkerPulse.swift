@@ -22,13 +22,13 @@ package final class WorkerPulse: @unchecked Sendable {
     }
 
     /// Whether it has done something since it began.
-    var hasWorked: Bool { lock.withLock { lastWork != nil } }
+    package var hasWorked: Bool { lock.withLock { lastWork != nil } }
 
     /// The parts whose last try failed, the oldest fault first.
-    var faults: [WorkFault] { lock.withLock { failing } }
+    package var faults: [WorkFault] { lock.withLock { failing } }
 
     /// Whether ``faults`` includes those that earlier processes stored; before that, an empty list means nothing.
-    var knowsEarlierFaults: Bool { lock.withLock { hasReadFaults } }
+    package var knowsEarlierFaults: Bool { lock.withLock { hasReadFaults } }
 
     /// Replaces the faults.
     ///
@@ -40,7 +40,7 @@ package final class WorkerPulse: @unchecked Sendable {
     }
 
     /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while that is not known.
-    var clockLead: TimeInterval? { lock.withLock { lead } }
+    package var clockLead: TimeInterval? { lock.withLock { lead } }
 
     /// Notes that what is due was sent, or that a person wants nothing to be sent.
     package func works(uptime: TimeInterval) { lock.withLock { lastWork = uptime } }
@@ -49,7 +49,7 @@ package final class WorkerPulse: @unchecked Sendable {
     package func compares(clockLead: TimeInterval?) { lock.withLock { lead = clockLead ?? lead } }
 
     /// Whether it has sent what was due lately.
-    func isLively(uptime: TimeInterval) -> Bool {
+    package func isLively(uptime: TimeInterval) -> Bool {
         lock.withLock { lastWork.map { uptime - $0 < Self.patience } ?? false }
     }
 }

@@ -39,11 +39,13 @@ package struct SettingTable: Sendable {
         guard seen != nil else { return }
         // Written as an update, for not every database can lock what it reads.
         try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)")
-        try seen.require(Self.seen(names, in: try all(of: mirror, on: connection)))
+        let stored = try all(of: mirror, on: connection)
+        try seen.require(Self.seen(names, in: stored))
     }
 
     /// Stores values that were checked, see `HumanMirror.set(_:seen:now:)`.
     package func store(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
+        let mirror = mirror
         let rows = values.sorted { $0.key < $1.key }.map { name, value in
             [mirror.sqlValue, name.sqlValue, value.sqlValue, now.sqlValue]
         }
@@ -51,7 +53,6 @@ package struct SettingTable: Sendable {
             into: "settings",
             columns: [("mirror", .text), ("name", .text), ("value", .text), ("updated_ms", .integer)],
             rows: rows, onConflict: .update(key: ["mirror", "name"], set: ["value", "updated_ms"]))
-        let mirror = mirror
         try await storage.transaction { connection in
             try Self.require(seen, of: values.keys, mirror, connection)
             try connection.insert(batch)

@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 package import Control
 import Posts
 

@@ -1,5 +1,5 @@
 import Foundation
-package import Mirroring
+import Mirroring
 package import Control
 import Posts
 

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 package import Mirroring
-package import Outbox
-package import Posts
+import Outbox
+import Posts
 
 /// Where everything a person can do to a mirror is done: commands, pages, tests and the crash harness ask here.
 ///

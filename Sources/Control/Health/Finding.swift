@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 import MeCab
 import Networks
 import Redis

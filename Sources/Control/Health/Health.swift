@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 
 /// How well a mirror is: the obstacles that follow from the facts, and the verdict that follows from the obstacles.
 ///

@@ -88,18 +88,6 @@ package struct AccountFact: Equatable, Sendable {
     package init(network: NetworkName) { self.network = network }
 }
 
-/// An error that was stored when it happened, with its code.
-package struct StoredFault: Equatable, Sendable {
-    package var since: Date
-    package var error: String
-    /// The raw value of a `NetworkError.Code`; nil of rows that an earlier version wrote.
-    package var code: String?
-
-    package init(since: Date, error: String, code: String? = nil) {
-        (self.since, self.error, self.code) = (since, error, code)
-    }
-}
-
 /// Why the database takes no changes.
 package struct StoreFault: Equatable, Sendable {
     package enum Kind: Sendable { case full, readOnly, away }
@@ -230,5 +218,17 @@ package enum ClassifierFact: Equatable, Sendable {
         }
 
         var isEnough: Bool { favorites >= needed && normals >= needed }
+    }
+}
+
+extension WorkFault {
+    /// How the database refused the work; nil for another cause.
+    var storeKind: StoreFault.Kind? {
+        switch code {
+        case "store-full": .full
+        case "store-read-only": .readOnly
+        case "store-unavailable", "store-busy", "store-authentication", "store-closed": .away
+        default: nil
+        }
     }
 }

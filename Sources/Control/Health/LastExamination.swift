@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 package import Foundation
 
 /// The last examination by `doctor`, which is not repeated here: that would ask the networks, at a price on X.

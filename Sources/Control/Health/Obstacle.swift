@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 package import Foundation
 
 /// One condition that keeps a mirror from a part of its work, or that its operator should know.

@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 
 /// One thing that a person does before a mirror works by itself.
 package struct SetupStep: Codable, Equatable, Sendable {

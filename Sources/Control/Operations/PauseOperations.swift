@@ -27,7 +27,8 @@ package struct PauseMirror: PersonOperation {
         }
         let pause = try await desk.mirror.table.pause(until: end, reason: reason, seen: seen, now: now)
         let left = try await LastWord(mirror: desk.mirror).wait()
-        return PauseChange(desk.mirror.name, pause, wasPaused: nil, left: left.map(LeftAction.init))
+        return PauseChange(
+            desk.mirror.name, pause, in: desk.spokenZone, wasPaused: nil, left: left.map(LeftAction.init))
     }
 }
 
@@ -39,7 +40,7 @@ package struct ResumeMirror: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
         let before = try await desk.mirror.table.resume(seen: seen, now: desk.now)
-        return PauseChange(desk.mirror.name, nil, wasPaused: before != nil, left: [])
+        return PauseChange(desk.mirror.name, nil, in: desk.spokenZone, wasPaused: before != nil, left: [])
     }
 }
 
@@ -51,6 +52,8 @@ package struct PauseChange: PersonOutcome {
     package let since: Date?
     /// When it goes on by itself; nil for when somebody resumes it.
     package let until: Date?
+    /// The same on the human's clock, as `2026-11-24 18:30`.
+    package let untilLocal: String?
     package let reason: String?
     /// After a resumption: whether a pause held until then.
     package let wasPaused: Bool?
@@ -60,10 +63,11 @@ package struct PauseChange: PersonOutcome {
     package let seen: Seen
     package let wayBack: WayBack?
 
-    init(_ mirror: String, _ pause: Pause?, wasPaused: Bool?, left: [LeftAction]) {
+    init(_ mirror: String, _ pause: Pause?, in zone: TimeZone, wasPaused: Bool?, left: [LeftAction]) {
         (self.mirror, self.left, self.wasPaused) = (mirror, left, wasPaused)
         (isPaused, seen) = (pause != nil, Pause.seen(pause))
         (since, until, reason) = (pause?.since, pause?.until, pause?.reason)
+        untilLocal = pause?.until.map { LocalTime($0, in: zone).description }
         wayBack =
             pause != nil
             ? WayBack(ResumeMirror.self, "resume") : wasPaused == true ? WayBack(PauseMirror.self, "pause") : nil

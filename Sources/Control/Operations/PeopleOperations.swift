@@ -1,4 +1,5 @@
-package import Archive
+import Archive
+import Mirroring
 package import Posts
 
 /// Leaves somebody, or everybody on a server, alone, and unlearns what was learned from them.

@@ -1,4 +1,4 @@
-package import Outbox
+import Outbox
 package import Posts
 
 /// What became of slots.
@@ -106,7 +106,8 @@ package struct RerollDay: PersonOperation {
     package init(day: LocalDay?, seed: String) { (self.day, self.seed) = (day, seed) }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> DayChange {
-        let day = day ?? LocalTime(desk.now, in: try await desk.zone()).day
+        let today = LocalTime(desk.now, in: try await desk.zone()).day
+        let day = day ?? today
         let (taken, added) = try await desk.plan().reroll(day, seed: seed, seen: seen, now: desk.now)
         return DayChange(day: day, taken: taken, added: added)
     }

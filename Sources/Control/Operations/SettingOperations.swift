@@ -1,5 +1,6 @@
 package import Mirroring
 package import Posts
+import Settings
 
 /// Sets values for the mirror, all or none; they win over what the process is told.
 package struct SetValues: PersonOperation {

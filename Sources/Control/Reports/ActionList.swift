@@ -1,4 +1,6 @@
-import Foundation
+import Settings
+import Archive
+package import Foundation
 package import Mirroring
 package import Outbox
 package import Posts
@@ -52,7 +54,8 @@ extension ActionList {
         }
         let shown = Array(found.prefix(search.limit))
         let persons = try await mirror.persons(of: shown)
-        actions = shown.map { ReportedAction($0, persons[$0.id]) }
+        let network = mirror.configuration.botNetwork
+        actions = shown.map { ReportedAction($0, persons[$0.id], on: network) }
         next = found.count > shown.count ? shown.last.map { ActionFilter.Place($0).text } : nil
     }
 }
@@ -95,7 +98,10 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     /// How many words of a favorite are named.
     private static let wordsShown = 3
 
-    init(_ action: Action, _ person: ReportedPerson?) {
+    /// - Parameters:
+    ///   - person: Whom it is about.
+    ///   - network: The bot's.
+    init(_ action: Action, _ person: ReportedPerson?, on network: NetworkName) {
         (id, kind, state, at, due) = (action.id, action.kind, action.state, action.updated, action.due)
         slot = action.kind == .post ? action.subject : nil
         self.person = person
@@ -107,6 +113,8 @@ package struct ReportedAction: Codable, Equatable, Sendable {
             action.explanation?.features == nil
             ? nil
             : action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name)
-        (address, seen) = (action.publishedAddress, action.seen)
+        let published = action.kind == .favorite ? nil : action.remoteID
+        address = published.flatMap { PostID(network: network, value: $0).webAddress }
+        seen = action.seen
     }
 }

@@ -1,5 +1,5 @@
 import Archive
-import Mirroring
+package import Mirroring
 package import Posts
 
 /// Whom the human answered, of whom something was said, and which servers are denied: all, or those whom a person looks

@@ -1,5 +1,5 @@
 package import Mirroring
-package import Archive
+import Archive
 import Conduct
 import Favorites
 package import Foundation
@@ -380,31 +380,5 @@ extension FoundAccounts {
                 role: role, network: accounts[role]?.network ?? configuration.network(of: role),
                 handle: role == .human ? record.humanHandle : record.botHandle, credentials: accounts[role]?.origin)
         }
-    }
-}
-
-extension HumanMirror {
-    /// How many texts of the archive are not posted by themselves, and why not.
-    ///
-    /// - Parameter mode: How fit they have to be; nil for what is set.
-    /// - Returns: The numbers.
-    /// - Throws: The store's error.
-    package func unsentTexts(_ mode: FitnessMode? = nil) async throws -> Archive.Unsent {
-        let (mode, limits) = (mode ?? configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork))
-        return try await archive.unsent(
-            Archive.TextFilter(
-                longest: limits.maximumCharacters, grade: mode.grade.rawValue, windows: mode == .off ? nil : []))
-    }
-
-    /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
-    package func timeZoneProposal() async throws -> String {
-        if let named = try await table.record().archiveTimeZone { return "the archive says \(named)" }
-        guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
-            let best = guess.candidates.first
-        else { return "set it to the human's IANA zone, such as Europe/Berlin" }
-        return """
-            the hours in which the human never posts suggest \(best.name), give or take \
-            \(TimeZoneGuess.uncertaintyHours) hours, for example \(best.example)
-            """
     }
 }

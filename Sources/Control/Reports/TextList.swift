@@ -1,6 +1,6 @@
-package import Archive
+import Archive
 import Conduct
-import Foundation
+package import Foundation
 package import Mirroring
 import Outbox
 package import Posts

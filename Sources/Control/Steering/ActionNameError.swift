@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 
 /// A name that is not that of one action.
 package struct ActionNameError: Error, Equatable, Sendable, CustomStringConvertible {

@@ -100,6 +100,19 @@ package struct Forgetting: Sendable {
         }
     }
 
+    /// The digest of something as a person is shown it before they agree; nil for a post that is gone.
+    ///
+    /// - Throws: The store's error.
+    package func seen(_ subject: Subject) async throws -> Seen? {
+        switch subject {
+        case .post(let post): return try await archive.seen(of: post.id)
+        case .gonePost: return nil
+        case .muted(let kind, let value):
+            let isMuted = try await archive.muted().contains { $0.kind == kind && $0.value == value }
+            return Archive.seen(kind, value, isMuted: isMuted)
+        }
+    }
+
     // MARK: Forgetting
 
     /// How many archived posts would leave, or be left out.

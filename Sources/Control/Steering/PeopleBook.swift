@@ -1,3 +1,4 @@
+import Settings
 import Archive
 package import Mirroring
 package import Posts

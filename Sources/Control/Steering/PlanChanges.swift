@@ -359,8 +359,3 @@ package struct PlanChanges: Sendable {
         }
     }
 }
-
-extension TextRules {
-    /// What tells the text of a post that is never to be sent.
-    func neverKey(of post: Post) -> String { post.isReply ? Self.textKey(post.text) : preparation(of: post).key }
-}

@@ -1,9 +1,10 @@
+import Settings
 package import Mirroring
 import Favorites
 package import Foundation
 import Networks
-package import Outbox
-import Posts
+import Outbox
+package import Posts
 
 /// A person's decisions about what waits for them.
 ///

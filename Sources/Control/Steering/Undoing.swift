@@ -24,8 +24,7 @@ package struct Undoing: Sendable {
     private static let most = 100_000
 
     private let mirror: HumanMirror
-    /// Where wishes are noted.
-    package let store: OutboxStore
+    private let store: OutboxStore
 
     package init(mirror: HumanMirror) {
         self.mirror = mirror

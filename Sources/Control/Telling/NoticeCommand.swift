@@ -1,4 +1,4 @@
-package import Mirroring
+import Mirroring
 import Foundation
 import Posts
 

@@ -173,3 +173,8 @@ package struct NoticeTable: Sendable {
         return NoticeCause.allCases.compactMap { cause in rows.first { $0.cause == cause } }
     }
 }
+
+extension HumanMirror {
+    /// What a person was told while nobody looked.
+    package var notices: NoticeTable { NoticeTable(storage: storage, mirror: name) }
+}

@@ -65,21 +65,34 @@ struct ForgetTextCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withPlanning { mirror, zone in
-            let forgetting = Forgetting(mirror: mirror, zone: zone)
-            if undo { return try await takeBack(forgetting) }
-            let subject = try await subject(forgetting)
-            try await confirm(subject, forgetting)
-            let outcome = try await forgetting.forget(subject, now: mirror.clock.now)
-            try show(subject, outcome, zone)
+        let wish = wish
+        guard !undo else {
+            return try await options.change(RememberText(wish), output, needsZone: true) { change in
+                [
+                    change.isUndone
+                        ? "taken back; what is read from now on comes in again"
+                        : "nothing to do: that was not forgotten"
+                ]
+            }
         }
+        // Before anything is deleted a person is asked, and what they were shown must still be so then.
+        let (subject, seen) = try await options.withZone(making: .database) { mirror, zone in
+            let forgetting = Forgetting(mirror: mirror, zone: zone)
+            let subject = try await forgetting.subject(of: wish)
+            let seen = yes ? nil : try await forgetting.seen(subject)
+            try await confirm(subject, forgetting)
+            return (subject, seen)
+        }
+        var output = output
+        output.seen = output.seen ?? seen?.description
+        try await options.change(ForgetText(wish), output, needsZone: true) { lines(subject, $0) + $0.wayBackLines }
     }
 
-    private func subject(_ forgetting: Forgetting) async throws -> Forgetting.Subject {
-        if let post { return try await forgetting.subject(post: post) }
-        if let word { return try Forgetting.subject(word: word) }
-        if let day { return try Forgetting.subject(day: day) }
-        return try Forgetting.subject(from: from ?? "", to: to)
+    private var wish: ForgettingWish {
+        if let post { return .post(post) }
+        if let word { return .word(word) }
+        if let day { return .day(day) }
+        return .days(from: from ?? "", to: to)
     }
 
     /// Asks before anything is deleted.
@@ -97,19 +110,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
         try Confirmation.require(question, unless: yes, or: "nothing was forgotten")
     }
 
-    private func takeBack(_ forgetting: Forgetting) async throws {
-        let isUndone =
-            if let post { try await forgetting.undo(post: post) } else {
-                try await forgetting.undo(try await subject(forgetting))
-            }
-        if output.json { return try JSONOutput.print(ForgetUndoReport(isUndone: isUndone)) }
-        print(
-            isUndone ? "taken back; what is read from now on comes in again" : "nothing to do: that was not forgotten")
-    }
-
-    private func show(_ subject: Forgetting.Subject, _ outcome: Forgetting.Outcome, _ zone: TimeZone) throws {
-        let report = ForgetReport(outcome, in: zone)
-        if output.json { return try JSONOutput.print(report) }
+    private func lines(_ subject: Forgetting.Subject, _ report: ForgetReport) -> [String] {
         let what: String
         switch subject {
         case .post(let post): what = "forgotten: \(Printable.line(post.text, columns: 60))"
@@ -118,12 +119,12 @@ struct ForgetTextCommand: AsyncParsableCommand {
             let done = report.isNew ? "muted" : "that was muted already"
             what = "\(done): \(shownMute(kind, value))"
         }
-        print(what)
-        if case .muted("word", _) = subject { print("removed: \(posts(report.removed))") }
-        for slot in report.slots { print(slot.line) }
+        var lines = [what]
+        if case .muted("word", _) = subject { lines.append("removed: \(posts(report.removed))") }
+        lines += report.slots.map(\.line)
         let replies = report.repliesLeftOut
-        if replies > 0 { print("\(replies) planned \(replies == 1 ? "reply is" : "replies are") left out") }
-        for action in report.left { print(action.line) }
+        if replies > 0 { lines.append("\(replies) planned \(replies == 1 ? "reply is" : "replies are") left out") }
+        return lines + report.left.map(\.line)
     }
 
     private func posts(_ number: Int) -> String { number == 1 ? "1 post" : "\(number) posts" }
@@ -139,7 +140,7 @@ struct ForgetListCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        let (found, zone) = try await options.withPlanning { mirror, zone in
+        let (found, zone) = try await options.withZone(making: .database) { mirror, zone in
             (try await Forgetting(mirror: mirror, zone: zone).list(), zone)
         }
         if output.json { return try JSONOutput.print(ForgetList(forgotten: found)) }

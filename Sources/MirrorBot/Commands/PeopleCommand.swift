@@ -34,8 +34,16 @@ struct PeopleListCommand: AsyncParsableCommand {
 
     @OptionGroup var options: MirrorOptions
 
+    @Argument(help: "Only those in whose account or handle these words are.") var words: [String] = []
+
+    @Option(help: ArgumentHelp("Only those of whom that was said: all, allowed, denied or none.", valueName: "word"))
+    var stance = "all"
+
     @Option(help: ArgumentHelp("How many of those whom the human answered.", valueName: "number"))
     var limit = 20
+
+    @Option(help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place"))
+    var after: String?
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -44,14 +52,25 @@ struct PeopleListCommand: AsyncParsableCommand {
         guard (0...10_000).contains(limit) else {
             throw ValidationError("--limit is \(limit); expected a number from 0 to 10000")
         }
+        guard PeopleList.Search.Stance(rawValue: stance) != nil else {
+            let words = PeopleList.Search.Stance.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--stance is \"\(stance)\"; expected one of \(words)")
+        }
+    }
+
+    private var search: PeopleList.Search {
+        var search = PeopleList.Search()
+        search.stance = PeopleList.Search.Stance(rawValue: stance) ?? .all
+        (search.words, search.limit, search.cursor) = (words.joined(separator: " "), limit, after)
+        return search
     }
 
     func run() async throws {
         try await options.withMirror { mirror in
-            let list = try await PeopleChanges(mirror: mirror).list(limit: limit)
+            let list = try await PeopleList(of: mirror, search)
             if json { return try JSONOutput.print(list) }
             guard !list.people.isEmpty || !list.servers.isEmpty else {
-                return print("nobody yet: the archive holds no replies")
+                return print(words.isEmpty && stance == "all" ? "nobody yet: the archive holds no replies" : "nobody")
             }
             let rows = list.servers.map(\.row) + list.people.map(\.row)
             let width = rows.map { Printable.width($0.name) }.max() ?? 0
@@ -60,6 +79,7 @@ struct PeopleListCommand: AsyncParsableCommand {
                     Printable.padded(Printable.line(name), to: width) + "  "
                         + Printable.line(notes.compactMap(\.self).joined(separator: ", ")))
             }
+            if let next = list.next { print("and more: --after \(Printable.line(next))") }
         }
     }
 }
@@ -93,24 +113,15 @@ struct PeopleLinkCommand: AsyncParsableCommand {
         commandName: "link",
         abstract: "Say that two accounts are one person, so that old replies to one may answer the other.")
 
-    @OptionGroup var options: MirrorOptions
     @Argument(help: "An account.") var first: String
     @Argument(help: "Another account of the same person.") var second: String
-    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(making: .database) { mirror in
-            let people = try await PeopleBook(mirror: mirror)
-            let accounts = [try people.account(first), try people.account(second)]
-            guard accounts[0] != accounts[1] else { throw ValidationError("both are the same account") }
-            try await mirror.people.link(accounts[0], accounts[1])
-            let all = try await mirror.people.linked(to: accounts[0])
-            // What one of them said now holds for all.
-            if try await mirror.people.stance(of: accounts[0]) == .deny {
-                try await mirror.forgetLearning(of: accounts[0], now: mirror.clock.now)
-            }
-            if json { return try JSONOutput.print(await PeopleChanges(mirror: mirror).change(of: accounts[0])) }
-            print("one person: \(all.map { Printable.line($0.shown) }.joined(separator: ", "))")
+        try await options.change(LinkPeople(first: first, second: second), output) { change in
+            let all = [change.account] + change.sameAs
+            return ["one person: \(all.map(shownAccount).joined(separator: ", "))"] + unlearnedLine(change.unlearned)
         }
     }
 }
@@ -121,20 +132,14 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
         commandName: "unlink",
         abstract: "Take an account out of those that are one person.")
 
-    @OptionGroup var options: MirrorOptions
     @Argument(help: "The account.") var account: String
-    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror { mirror in
-            let id = try await PeopleBook(mirror: mirror).account(account)
-            guard try await mirror.people.linked(to: id).count > 1 else {
-                if json { return try JSONOutput.print(await PeopleChanges(mirror: mirror).change(of: id)) }
-                return print("nothing to do: \(Printable.line(id.shown)) was linked to nobody")
-            }
-            try await mirror.people.unlink(id)
-            if json { return try JSONOutput.print(await PeopleChanges(mirror: mirror).change(of: id)) }
-            print("on its own: \(Printable.line(id.shown))")
+        try await options.change(UnlinkPerson(account: account), output, making: .nothing) { change in
+            let shown = shownAccount(change.account)
+            return [change.wayBack == nil ? "nothing to do: \(shown) was linked to nobody" : "on its own: \(shown)"]
         }
     }
 }
@@ -149,12 +154,12 @@ struct PeopleAllowCommand: AsyncParsableCommand {
             is denied.
             """)
 
-    @OptionGroup var options: MirrorOptions
     @Argument(help: "The account, or *@host.") var account: String
-    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.note(.allow, account, json: json)
+        try await options.change(AllowPeople(account: account), output) { $0.lines(after: .allow) }
     }
 }
 
@@ -165,87 +170,25 @@ struct PeopleDenyCommand: AsyncParsableCommand {
         abstract: "Never answer, favorite or learn from somebody, and unlearn what was learned from them.",
         discussion: "With *@host everybody on that server, and on those below it, but for people who are allowed.")
 
-    @OptionGroup var options: MirrorOptions
     @Argument(help: "The account, or *@host.") var account: String
-    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.note(.deny, account, json: json)
+        try await options.change(DenyPeople(account: account), output) { $0.lines(after: .deny) + $0.wayBackLines }
     }
 }
 
-/// The people a mirror knows, by the names that a person types.
-struct PeopleBook {
-    private let known: [People.Person]
-    private let localHost: String?
-    private let network: NetworkName
-
-    init(mirror: HumanMirror) async throws {
-        known = try await mirror.people.all()
-        localHost = try await mirror.botHost()
-        network = mirror.configuration.botNetwork
-    }
-
-    /// The author that `text` names, who need not be known, with the name that the bot's network gives them.
-    ///
-    /// - Throws: `ValidationError` for what is no account.
-    func author(_ text: String) throws -> (id: AccountID, handle: String) {
-        let name = String(text.drop { $0 == "@" })
-        let isPlain = name.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !name.contains(":")
-        guard !network.traits.namesAreIdentities, isPlain, !name.isEmpty else {
-            let id = try account(text)
-            return (id, known.first { $0.id == id }?.handle ?? id.value)
-        }
-        let named = known.first { $0.id.network == network && $0.handle?.lowercased() == name.lowercased() }
-        return (named?.id ?? AccountID(network: network, value: name), name)
-    }
-
-    /// The account that `text` names.
-    ///
-    /// - Throws: `ValidationError` for what is no account, or a screen name that nobody here has.
-    func account(_ text: String) throws -> AccountID {
-        if ServerName(reference: text) != nil {
-            throw ValidationError(
-                "\"\(Printable.line(text, columns: 60))\" is a server; only people deny and people allow take one")
-        }
-        guard let id = AccountID(reference: text, localHost: localHost) else {
-            throw ValidationError(
-                "\"\(Printable.line(text, columns: 60))\" is no account; expected user@host, x:12345 or did:plc:…")
-        }
-        guard !id.network.traits.namesAreIdentities, !id.network.traits.isIdentity(id.value) else { return id }
-        let named = known.first { $0.id.network == id.network && $0.handle?.lowercased() == id.value.lowercased() }
-        guard let named else {
-            throw ValidationError(
-                "\"\(Printable.line(text, columns: 60))\" is not known here; give the account's number or DID, which "
-                    + "mirror-bot people list shows")
-        }
-        return named.id
-    }
+/// An account with the letters that its host's name has.
+private func shownAccount(_ account: String) -> String {
+    Printable.line(AccountID(reference: account, localHost: nil)?.shown ?? account)
 }
 
-extension MirrorOptions {
-    /// Records what a person says of an account or a server, and tells what holds now.
-    fileprivate func note(_ stance: People.Stance, _ text: String, json: Bool) async throws {
-        try await withMirror(making: .database) { mirror in
-            let changes = PeopleChanges(mirror: mirror)
-            if text.contains("*") {
-                let change = try await said(stance, ofServer: text, changes, now: mirror.clock.now)
-                return try json ? JSONOutput.print(change) : change.lines(after: stance).forEach { print($0) }
-            }
-            let id = try await PeopleBook(mirror: mirror).account(text)
-            let change = try await changes.say(stance, of: id, now: mirror.clock.now)
-            try json ? JSONOutput.print(change) : change.lines(after: stance).forEach { print($0) }
-        }
-    }
-
-    private func said(
-        _ stance: People.Stance, ofServer text: String, _ changes: PeopleChanges, now: Date
-    ) async throws -> ServerChange {
-        do {
-            guard let server = ServerName(reference: text) else { throw changes.obstacle(to: text) }
-            return try await stance == .deny ? changes.deny(server, now: now) : changes.lift(server)
-        } catch let error as PlanChanges.Obstacle {
-            throw ValidationError(Printable.line(error.description))
+extension StanceChange {
+    fileprivate func lines(after said: People.Stance) -> [String] {
+        switch self {
+        case .person(let change): change.lines(after: said)
+        case .server(let change): change.lines(after: said)
         }
     }
 }

@@ -25,46 +25,40 @@ struct PeopleForgetCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
 
-    @Flag(help: "Print JSON.")
-    var json = false
-
+    @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(making: .database) { mirror in
-            let id = try await PeopleBook(mirror: mirror).account(account)
-            let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
-            try Confirmation.require(
-                "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: yes,
-                or: "nothing was forgotten")
-            // From here on nothing is prepared for them; what is leaving ends before it is forgotten.
-            let accounts = try await mirror.beginForgetting(id, now: mirror.clock.now)
-            let left = try await mirror.leaving(for: accounts)
-            let gone = try await mirror.forget(id, now: mirror.clock.now)
-            if json { return try JSONOutput.print(Report(forgotten: gone, left: left)) }
-            print("forgotten: \(all.joined(separator: ", "))")
-            for (number, what) in [
+        if !yes { try await confirm() }
+        try await options.change(ForgetPerson(account: account), output) { change in
+            let gone = change.forgotten
+            let counts = [
                 (gone.posts, "of the human's posts, which answered or named them"),
                 (gone.unlearned, "of their posts, which were learned"),
                 (gone.dropped, "of the planned answers and favorites"),
                 (gone.ended, "of the notes of what was done or decided"),
-            ] where number > 0 { print("  \(number) \(what)") }
-            for action in left { print("  \(action.line)") }
+            ]
+            var lines = ["forgotten: \(gone.accounts.map { Printable.line($0) }.joined(separator: ", "))"]
+            lines += counts.filter { $0.0 > 0 }.map { "  \($0.0) \($0.1)" } + change.left.map { "  \($0.line)" }
             if gone.underWay > 0 {
-                print(
+                lines.append(
                     """
                       \(gone.underWay) being sent or taken back, and not forgotten yet: mirror-bot run does that once it \
                     has ended, or this command again
                     """)
             }
+            return lines
         }
     }
 
-    private struct Report: Encodable {
-        let schema = "mirror-bot/people-forget/1"
-        let forgotten: PersonForgotten
-        /// The actions for these people whose requests were under way.
-        let left: [LeftAction]
+    private func confirm() async throws {
+        try await options.withMirror(making: .database) { mirror in
+            let id = try await PeopleBook(mirror: mirror).account(account)
+            let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
+            try Confirmation.require(
+                "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: false,
+                or: "nothing was forgotten")
+        }
     }
 }
 

@@ -16,8 +16,8 @@ struct PlanCommand: AsyncParsableCommand {
             you change it. A slot is named as #2 of today, as 2026-11-24#2, or by its id.
             """,
         subcommands: [
-            PlanShowCommand.self, PlanSkipCommand.self, PlanMoveCommand.self, PlanPinCommand.self,
-            PlanRerollCommand.self,
+            PlanShowCommand.self, PlanSkipCommand.self, PlanRestoreCommand.self, PlanMoveCommand.self,
+            PlanPinCommand.self, PlanRerollCommand.self,
         ],
         defaultSubcommand: PlanShowCommand.self)
 }
@@ -72,7 +72,22 @@ struct PlanSkipCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withPlanChanges { changes, now in [try await changes.skip(slot, now: now)] }.show(output)
+        try await options.change(SkipSlot(slot: slot), output, needsZone: true) { $0.lines + $0.wayBackLines }
+    }
+}
+
+/// `mirror-bot plan restore`.
+struct PlanRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Let a slot be sent after all that was left out.",
+        discussion: "A slot that would say the same gets another text.")
+
+    @Argument(help: "As #2 of today, 2026-11-24#2, or an id.") var slot: String
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        try await options.change(RestoreSlot(slot: slot), output, needsZone: true) { $0.lines }
     }
 }
 
@@ -87,8 +102,7 @@ struct PlanMoveCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withPlanChanges { changes, now in [try await changes.move(slot, to: time, now: now)] }
-            .show(output)
+        try await options.change(MoveSlot(slot: slot, time: time), output, needsZone: true) { $0.lines + $0.wayBackLines }
     }
 }
 
@@ -103,8 +117,7 @@ struct PlanPinCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withPlanChanges { changes, now in [try await changes.pin(slot, to: post, now: now)] }
-            .show(output)
+        try await options.change(PinSlot(slot: slot, post: post), output, needsZone: true) { $0.lines }
     }
 }
 
@@ -126,19 +139,15 @@ struct PlanRerollCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let result = try await options.withPlanning { mirror, zone -> (LocalDay, Int, Int) in
-            let now = mirror.clock.now
-            let day = self.day.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
-            let (taken, added) = try await PlanChanges(mirror: mirror, zone: zone).reroll(
-                day, seed: UUID().uuidString, now: now)
-            return (day, taken, added)
+        let operation = RerollDay(day: day.flatMap { LocalDay($0) }, seed: UUID().uuidString)
+        try await options.change(operation, output, needsZone: true) { change in
+            [
+                """
+                drew \(change.day) anew: \(change.taken) slots left out, \(change.added) new ones; see mirror-bot plan \
+                --date \(change.day)
+                """
+            ]
         }
-        guard !output.json else {
-            return try JSONOutput.print(RerollReport(day: result.0, taken: result.1, added: result.2))
-        }
-        print(
-            "drew \(result.0) anew: \(result.1) slots left out, \(result.2) new ones; see mirror-bot plan --date \(result.0)"
-        )
     }
 }
 
@@ -150,23 +159,19 @@ struct NeverCommand: AsyncParsableCommand {
         discussion: "Planned posts with that text get another one. Other posts that read the same are left out too.")
 
     @Argument(help: "The address or id of an archived post, or a slot that has its text.") var post: String
+    @Flag(help: "Take that back: the text may be sent again.") var undo = false
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        let result = try await options.withPlanning { mirror, zone in
-            (try await PlanChanges(mirror: mirror, zone: zone).never(post, now: mirror.clock.now), zone)
+        guard undo else {
+            return try await options.change(NeverSend(post: post), output, needsZone: true) { change in
+                change.lines(change.isNew ? "never again" : "that was so already") + change.wayBackLines
+            }
         }
-        let (found, isNew, changed, leaving) = result.0
-        let left = leaving.map(LeftAction.init)
-        let slots = changed.map { ChangedSlot($0, in: result.1) }
-        guard !output.json else {
-            return try JSONOutput.print(
-                NeverReport(post: found.id.value, text: found.text, isNew: isNew, slots: slots, left: left))
+        try await options.change(SendAgain(post: post), output, needsZone: true) { change in
+            change.lines(change.isNew ? "may be sent again" : "nothing to do, that may be sent")
         }
-        print("\(isNew ? "never again" : "that was so already"): \(Printable.line(found.text, columns: 60))")
-        for slot in slots { print(slot.line) }
-        for action in left { print(action.line) }
     }
 }
 
@@ -187,16 +192,20 @@ struct PostCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withPlanChanges { changes, now in [try await changes.publish(post, now: now)] }.show(output)
+        try await options.change(PublishPost(post: post), output, needsZone: true) { $0.lines + $0.wayBackLines }
     }
 }
 
 // MARK: - What they share
 
-/// How a change is told of.
-struct ChangeOutput: ParsableArguments {
-    @Flag(help: "Print JSON.")
-    var json = false
+extension SlotsChange {
+    fileprivate var lines: [String] { slots.map(\.line) }
+}
+
+extension NeverChange {
+    fileprivate func lines(_ what: String) -> [String] {
+        ["\(what): \(Printable.line(text, columns: 60))"] + slots.map(\.line) + left.map(\.line)
+    }
 }
 
 extension ChangedSlot {
@@ -206,58 +215,5 @@ extension ChangedSlot {
         let waits = isPinned && self.state == "planned" && text == nil
         let shown = waits ? "no text; mirror-bot plan pin \(slot) POST gives it one" : text ?? "-"
         return "\(slot) at \(time) is \(state): \(waits ? shown : Printable.line(shown, columns: 50))"
-    }
-}
-
-private struct ChangeReport: Encodable {
-    let schema = "mirror-bot/change/1"
-    let slots: [ChangedSlot]
-}
-
-private struct RerollReport: Encodable {
-    let schema = "mirror-bot/reroll/1"
-    let day: LocalDay
-    let taken: Int
-    let added: Int
-}
-
-private struct NeverReport: Encodable {
-    let schema = "mirror-bot/never/1"
-    let post: String
-    let text: String
-    let isNew: Bool
-    let slots: [ChangedSlot]
-    /// The actions with that text whose requests were under way.
-    let left: [LeftAction]
-}
-
-extension [ChangedSlot] {
-    fileprivate func show(_ output: ChangeOutput) throws {
-        if output.json { return try JSONOutput.print(ChangeReport(slots: self)) }
-        for slot in self { print(slot.line) }
-    }
-}
-
-extension MirrorOptions {
-    /// Opens a mirror whose zone is known, and gives what a person cannot do its exit code.
-    func withPlanning<Value>(
-        _ body: (HumanMirror, TimeZone) async throws -> Value
-    ) async throws -> Value {
-        try await withZone(making: .database) { mirror, zone in
-            do {
-                return try await body(mirror, zone)
-            } catch let error as PlanChanges.Obstacle {
-                throw CommandError(error.isMisuse ? .usage : .badData, Printable.line(error.description))
-            }
-        }
-    }
-
-    fileprivate func withPlanChanges(
-        _ body: (PlanChanges, Date) async throws -> [Action]
-    ) async throws -> [ChangedSlot] {
-        try await withPlanning { mirror, zone in
-            let actions = try await body(PlanChanges(mirror: mirror, zone: zone), mirror.clock.now)
-            return actions.map { ChangedSlot($0, in: zone) }
-        }
     }
 }

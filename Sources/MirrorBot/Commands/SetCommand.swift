@@ -17,22 +17,21 @@ struct SetCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("As MAX_PER_DAY=5; several at once.", valueName: "name=value"))
     var words: [String] = []
 
-    @Flag(help: "Print JSON.")
-    var json = false
-
+    @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
         let values = try values()
-        try await options.withMirror(
-            making: values.isEmpty ? .database : .mirror, opening: openWithoutSettings
-        ) { mirror in
-            if !values.isEmpty { try await mirror.set(values, now: mirror.clock.now) }
-            let all = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
-            guard !json else { return try JSONOutput.print(SetReport(mirror: mirror.name, settings: all)) }
-            let shown = values.isEmpty ? all : values
-            if shown.isEmpty { print("nothing is set for mirror \(mirror.name)") }
-            for (name, value) in shown.sorted(by: { $0.key < $1.key }) { print("\(name)=\(Printable.line(value))") }
+        guard values.isEmpty else {
+            return try await options.change(
+                SetValues(values), output, making: .mirror, opening: openWithoutSettings
+            ) { change in change.settings.filter { values[$0.name] != nil }.map(\.line) }
+        }
+        try await options.withMirror(making: .database, opening: openWithoutSettings) { mirror in
+            let stored = try await SettingsChange(of: mirror)
+            if output.json { return try JSONOutput.print(stored) }
+            if stored.settings.isEmpty { print("nothing is set for mirror \(mirror.name)") }
+            for entry in stored.settings { print(entry.line) }
         }
     }
 
@@ -62,21 +61,15 @@ struct UnsetCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("As MAX_PER_DAY; several at once.", valueName: "name"))
     var names: [String]
 
-    @Flag(help: "Print JSON.")
-    var json = false
-
+    @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(making: .database, opening: openWithoutSettings) { mirror in
-            let table = SettingTable(storage: mirror.storage, mirror: mirror.name)
-            let removed = try await table.remove(names)
-            guard !json else {
-                return try JSONOutput.print(SetReport(mirror: mirror.name, settings: try await table.all()))
-            }
-            for name in names {
+        try await options.change(UnsetValues(names), output, opening: openWithoutSettings) { change in
+            names.map { name in
                 let name = Printable.line(name)
-                print(removed.contains(name) ? "\(name) is no longer set" : "nothing to do: \(name) was not set")
+                return change.changed.contains(name)
+                    ? "\(name) is no longer set" : "nothing to do: \(name) was not set"
             }
         }
     }
@@ -91,20 +84,6 @@ private func openWithoutSettings(
     return try await HumanMirror.open(configuration, making: making)
 }
 
-/// What is set for a mirror, for programs.
-private struct SetReport: Encodable {
-    let schema = "mirror-bot/set/1"
-    let mirror: String
-    /// By the names of the variables, which stay as they are.
-    let settings: [Entry]
-
-    struct Entry: Encodable {
-        let name: String
-        let value: String
-    }
-
-    init(mirror: String, settings: [String: String]) {
-        self.mirror = mirror
-        self.settings = settings.sorted { $0.key < $1.key }.map { Entry(name: $0.key, value: $0.value) }
-    }
+extension SettingsChange.Entry {
+    fileprivate var line: String { "\(name)=\(Printable.line(value))" }
 }

@@ -14,7 +14,10 @@ struct SuggestionsCommand: AsyncParsableCommand {
             Favorites where the network or FAVORITE_MODE wants a person, and whatever REVIEW names. What you say of a \
             favorite is learned.
             """,
-        subcommands: [SuggestionsListCommand.self, SuggestionsApproveCommand.self, SuggestionsDismissCommand.self],
+        subcommands: [
+            SuggestionsListCommand.self, SuggestionsApproveCommand.self, SuggestionsDismissCommand.self,
+            SuggestionsReopenCommand.self,
+        ],
         defaultSubcommand: SuggestionsListCommand.self)
 }
 
@@ -57,16 +60,13 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
         commandName: "approve",
         abstract: "Let the worker do what was suggested; on X, favorite it yourself in the browser.")
 
-    @OptionGroup var options: MirrorOptions
     @Argument(help: "The suggestions' short names.") var ids: [String]
-    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
 
-    func run() async throws {
-        try await options.withMirror { mirror in
-            let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
-            try await decide(ids, "approved", json: json) { try await review.approve($0, now: now) }
-        }
-    }
+    func validate() throws { try output.requireOne(ids) }
+
+    func run() async throws { try await options.decide(ids, output, ApproveSuggestion.init(id:)) }
 }
 
 /// `mirror-bot suggestions dismiss`.
@@ -75,52 +75,73 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
         commandName: "dismiss",
         abstract: "Decide against what was suggested.", aliases: ["decline"])
 
-    @OptionGroup var options: MirrorOptions
     @Argument(help: "The suggestions' short names.") var ids: [String]
-    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
 
-    func run() async throws {
-        try await options.withMirror { mirror in
-            let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
-            try await decide(ids, "dismissed", json: json) { try await review.dismiss($0, now: now) }
-        }
+    func validate() throws { try output.requireOne(ids) }
+
+    func run() async throws { try await options.decide(ids, output, DismissSuggestion.init(id:)) }
+}
+
+/// `mirror-bot suggestions reopen`.
+struct SuggestionsReopenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reopen",
+        abstract: "Let a suggestion wait again that you decided against.")
+
+    @Argument(help: "The suggestions' short names.") var ids: [String]
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws { try output.requireOne(ids) }
+
+    func run() async throws { try await options.decide(ids, output, ReopenSuggestion.init(id:)) }
+}
+
+extension ChangeOutput {
+    /// Fails if a digest is given for several things.
+    fileprivate func requireOne(_ ids: [String]) throws {
+        if seen != nil, ids.count != 1 { throw ValidationError("--seen goes with one suggestion") }
     }
 }
 
-/// Decides about each suggestion that a person named; fails at the end if one of them was none.
-private func decide(
-    _ ids: [String], _ word: String, json: Bool, _ decide: (String) async throws -> SuggestionReview.Outcome?
-) async throws {
-    var decided: [SuggestionDecisions.Decision] = []
-    var unknown: [String] = []
-    for id in ids {
-        guard let outcome = try await decide(id) else {
-            unknown.append(id)
-            continue
+extension MirrorOptions {
+    /// Decides about each suggestion that a person named; fails at the end if one of them was none.
+    fileprivate func decide<Operation: PersonOperation>(
+        _ ids: [String], _ output: ChangeOutput, _ operation: (String) -> Operation
+    ) async throws where Operation.Outcome == SuggestionDecision {
+        try await withRecord { mirror, record in
+            let desk = Desk(mirror, zone: mirror.knownTimeZone(record))
+            var decided: [SuggestionDecision] = []
+            var unknown: [(id: String, refusal: ChangeRefusal)] = []
+            for id in ids {
+                do {
+                    let decision = try await desk.perform(PersonRequest(operation(id), seen: output.digest))
+                    decided.append(decision)
+                    if !output.json { for line in decision.lines { print(line) } }
+                } catch let refusal as ChangeRefusal where refusal.code == .unknown {
+                    unknown.append((id, refusal))
+                }
+            }
+            if output.json { try JSONOutput.print(SuggestionDecisions(decided: decided, unknown: unknown.map(\.id))) }
+            if let first = unknown.first { throw first.refusal }
         }
-        decided.append(.init(id: outcome.action.id, decision: word, notLearned: outcome.unlearned))
-        guard !json else { continue }
-        let unlearned = outcome.unlearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
-        print("\(word) \(outcome.action.id)\(unlearned)")
     }
-    if json { try JSONOutput.print(SuggestionDecisions(decided: decided, unknown: unknown)) }
-    guard let first = unknown.first else { return }
-    throw CommandError(
-        .usage, "\(Printable.line(first, columns: 60)) is no suggestion that waits; see mirror-bot suggestions")
 }
 
 /// What was decided, for programs.
 private struct SuggestionDecisions: Encodable {
     let schema = "mirror-bot/suggestion-decisions/1"
-    let decided: [Decision]
+    let decided: [SuggestionDecision]
     /// What was named and is no suggestion that waits.
     let unknown: [String]
+}
 
-    struct Decision: Encodable {
-        let id: String
-        let decision: String
-        /// Why nothing was learned from it; nil if something was, or nothing is to be.
-        let notLearned: String?
+extension SuggestionDecision {
+    fileprivate var lines: [String] {
+        let unlearned = notLearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
+        return ["\(decision.rawValue) \(id)\(unlearned)"] + (decision == .dismissed ? wayBackLines : [])
     }
 }
 

@@ -87,24 +87,20 @@ struct UndoCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { mirror in
             try await mirror.tellContact()
-            let undoing = Undoing(mirror: mirror)
+            let (undoing, desk) = (Undoing(mirror: mirror), Desk(mirror, zone: try await mirror.knownTimeZone()))
             if keep {
-                let kept = try await undoing.store.keepProposed()
-                if json { return try JSONOutput.print(KeptReport(kept: kept)) }
-                return print("\(kept) stay, and are asked about no more")
+                let change = try await desk.perform(KeepProposed())
+                if json { return try JSONOutput.print(change) }
+                return print("\(change.kept) stay, and are asked about no more")
             }
             let scope = try await scope(of: mirror)
             let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
             var answers: [String: UndoAnswer] = [:]
             if scope != .wanted, !actions.isEmpty {
                 try await confirm(actions, scope, mirror)
-                answers = try await undoing.store.askUndos(actions.map(\.id), now: mirror.clock.now)
+                answers = try await desk.perform(AskUndo(ids: actions.map(\.id))).answers
             }
             let ids = Set(actions.map(\.id))
-            // What is leaving at this moment is known in a moment.
-            if answers.values.contains(.remembered) {
-                _ = try await LastWord(mirror: mirror).wait { ids.contains($0.id) }
-            }
             let isLeft =
                 answers.values.contains { $0 == .asked || $0 == .remembered } || scope == .wanted && !ids.isEmpty
             let obstacle = isLeft ? try await carryOut(ids, mirror) : nil
@@ -287,9 +283,4 @@ private enum UndoView {
         if scope == .everything { lines.append("what the bot did before this database is not among them") }
         return lines
     }
-}
-
-private struct KeptReport: Encodable {
-    let schema = "mirror-bot/undo-kept/1"
-    let kept: Int
 }

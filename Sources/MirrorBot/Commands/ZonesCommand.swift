@@ -31,7 +31,9 @@ struct ZonesListCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        let report = try await options.withPlanning { try await ZoneChanges(mirror: $0, zone: $1).report() }
+        let report = try await options.withZone(making: .database) {
+            try await ZoneChanges(mirror: $0, zone: $1).report()
+        }
         if output.json { return try JSONOutput.print(report) }
         for line in ZonesView.lines(report) { print(line) }
     }
@@ -54,7 +56,9 @@ struct ZonesAddCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withZones(output) { try await $0.add(zone, from: from, to: to, now: $1) }
+        try await options.change(AddZone(zone: zone, from: from, to: to), output, needsZone: true) { change in
+            change.lines(change.isNew ? "noted" : "that was noted already") + change.wayBackLines
+        }
     }
 }
 
@@ -70,7 +74,9 @@ struct ZonesRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withZones(output, removes: true) { zones, _ in try await zones.remove(time) }
+        try await options.change(RemoveZone(time: time), output, needsZone: true) { change in
+            change.lines("taken out") + change.wayBackLines
+        }
     }
 }
 
@@ -84,19 +90,9 @@ enum ZonesView {
     }
 }
 
-extension MirrorOptions {
-    fileprivate func withZones(
-        _ output: ChangeOutput, removes: Bool = false,
-        _ change: (ZoneChanges, Date) async throws -> ZoneChanges.Outcome
-    ) async throws {
-        try await withPlanning { mirror, zone in
-            let zones = ZoneChanges(mirror: mirror, zone: zone)
-            let outcome = try await change(zones, mirror.clock.now)
-            let told = ZonesChange(outcome, try await zones.report())
-            if output.json { return try JSONOutput.print(told) }
-            let done = removes ? "taken out" : told.isNew ? "noted" : "that was noted already"
-            print("\(done): \(told.change.timeZone) \(told.change.days)")
-            if told.isNew { print("moved: \(told.moved) \(told.moved == 1 ? "post" : "posts")") }
-        }
+extension ZonesChange {
+    fileprivate func lines(_ done: String) -> [String] {
+        ["\(done): \(change.timeZone) \(change.days)"]
+            + (isNew ? ["moved: \(moved) \(moved == 1 ? "post" : "posts")"] : [])
     }
 }

@@ -1,14 +1,15 @@
-import Posts
-import Settings
+package import Posts
+package import Settings
 
 /// The accounts that a mirror has, or why it has them not.
-struct FoundAccounts: Sendable {
-    let configuration: MirrorConfiguration
-    private(set) var accounts: [AccountRole: AccountConfiguration] = [:]
+package struct FoundAccounts: Sendable {
+    package let configuration: MirrorConfiguration
+    package private(set) var accounts: [AccountRole: AccountConfiguration] = [:]
     /// Why a login cannot be used.
-    private(set) var errors: [AccountRole: ConfigurationError] = [:]
+    package private(set) var errors: [AccountRole: ConfigurationError] = [:]
 
-    init(in mirror: HumanMirror) async throws {
+    /// - Throws: The store's error.
+    package init(in mirror: HumanMirror) async throws {
         configuration = mirror.configuration
         for role in AccountRole.allCases { accounts[role] = configuration.account(role) }
         guard accounts.count < AccountRole.allCases.count else { return }
@@ -22,10 +23,10 @@ struct FoundAccounts: Sendable {
     }
 
     /// The networks that the accounts live on.
-    var networks: Set<NetworkName> { Set(accounts.values.map(\.network)) }
+    package var networks: Set<NetworkName> { Set(accounts.values.map(\.network)) }
 
     /// Why a role does nothing; nil if it has an account.
-    func problem(_ role: AccountRole) -> String? {
+    package func problem(_ role: AccountRole) -> String? {
         guard accounts[role] == nil else { return nil }
         if let error = errors[role] { return error.description }
         let names = configuration.network(of: role).descriptor.requiredNames(of: role)
@@ -34,7 +35,7 @@ struct FoundAccounts: Sendable {
     }
 
     /// Why the home timeline of a role is not read; nil if it is.
-    func homeGap(_ role: AccountRole) -> NetworkDescriptor.HomeGap? {
+    package func homeGap(_ role: AccountRole) -> NetworkDescriptor.HomeGap? {
         guard let account = accounts[role] else {
             return .init(words: "the \(role.rawValue) has no account", isChosen: false)
         }

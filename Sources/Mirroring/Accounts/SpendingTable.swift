@@ -195,5 +195,5 @@ struct SpendingPeriod: Equatable {
 
 extension Money {
     /// The amount for JSON, where a reader expects dollars.
-    var dollars: Double { Double(microdollars) / 1_000_000 }
+    package var dollars: Double { Double(microdollars) / 1_000_000 }
 }

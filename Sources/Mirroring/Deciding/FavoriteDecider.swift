@@ -1,5 +1,5 @@
 package import Archive
-import Conduct
+package import Conduct
 package import Favorites
 package import Foundation
 package import Networks
@@ -78,7 +78,7 @@ package struct FavoriteDecider: Sendable {
     ///   - now: Decides about age and the day's cap.
     /// - Returns: How it is judged, also where a rule would leave it out before that.
     /// - Throws: The store's or the counts' error.
-    func prospect(
+    package func prospect(
         of item: ObservedPost, with classifier: FavoriteSession, now: Date
     ) async throws -> FavoriteProspect? {
         let author = item.author.id
@@ -177,14 +177,14 @@ package struct FavoriteDecider: Sendable {
 }
 
 /// What would become of a post on the bot's home timeline.
-struct FavoriteProspect: Sendable {
+package struct FavoriteProspect: Sendable {
     /// Why it would be left alone, whatever its rate; nil if no rule says so.
-    let refusal: Refusal?
-    let result: Classification
+    package let refusal: Refusal?
+    package let result: Classification
     /// Whether it would be favorited without a person's decision.
-    let isAutomatic: Bool
+    package let isAutomatic: Bool
     /// Why a person would have to decide, as the end of a sentence; empty where nothing is to be said.
-    let condition: String
+    package let condition: String
 }
 
 extension ObservedPost {

@@ -1,4 +1,4 @@
-import Favorites
+package import Favorites
 package import Outbox
 
 extension Explanation {
@@ -15,7 +15,7 @@ extension Explanation.Feature {
     ///   - assessment: What the classifier found.
     ///   - number: How many features are told at most; nil for all but signs, numbers and small words.
     /// - Returns: Together with the base they add up to ln of the rate.
-    static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
+    package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
         let (strongest, rest) = assessment.told(atMost: number ?? .max)
         let features = strongest.map {
             Self(

@@ -185,7 +185,7 @@ package struct PlanMaker: Sendable {
     }
 
     /// Why a person does not want a text to be used whose post may have left the archive.
-    func objection(to post: Post?, from source: PostID, text: String) async throws -> String? {
+    package func objection(to post: Post?, from source: PostID, text: String) async throws -> String? {
         if let post { return try await objection(to: post) }
         if try await archive.isForgotten(source) { return Action.Reason.forgotten }
         let isMuted = try await archive.unwanted(in: zone).muted.hasWord(text)
@@ -444,7 +444,7 @@ extension MinuteOfDay {
 
 extension TextRules {
     /// What would be sent for a post, and for what of a thread follows it.
-    func wording(of post: Post, _ sequel: Archive.Sequel) -> Result<Action.Wording, Refusal> {
+    package func wording(of post: Post, _ sequel: Archive.Sequel) -> Result<Action.Wording, Refusal> {
         text(for: post).flatMap { text in
             texts(of: sequel.parts, isChain: sequel.isChain).map { parts in
                 var wording = wording(of: post, saying: text)

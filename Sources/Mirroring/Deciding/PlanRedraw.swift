@@ -1,4 +1,5 @@
 import Archive
+import Settings
 package import Foundation
 package import Outbox
 package import Posts

@@ -13,7 +13,7 @@ package struct TextJudge: Sendable {
     package static let fewest = 30
 
     /// What may be sent, and in what form.
-    var rules: TextRules
+    package var rules: TextRules
     /// The human's, in which days and years are counted.
     let zone: TimeZone
     /// Cuts Japanese into words; nil where there is no dictionary.
@@ -158,4 +158,9 @@ extension HumanMirror {
             archive: archive, store: store, configuration: configuration,
             judge: textJudge(zone: zone, limits: limits), past: { [table] in try await table.record().past })
     }
+}
+
+extension TextRules {
+    /// What tells the text of a post that is never to be sent.
+    package func neverKey(of post: Post) -> String { post.isReply ? Self.textKey(post.text) : preparation(of: post).key }
 }

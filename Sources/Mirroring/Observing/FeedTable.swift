@@ -1,6 +1,6 @@
 package import Foundation
 import Networks
-import Posts
+package import Posts
 package import Storage
 
 /// How far a feed was read, and how well.
@@ -323,7 +323,7 @@ package struct FeedTable: Sendable {
     }
 
     /// Forgets the items whose names tell that people wrote them.
-    func forget(_ people: [AccountID]) async throws {
+    package func forget(_ people: [AccountID]) async throws {
         for person in people {
             guard let start = person.network.traits.postsBegin(person.value) else { continue }
             try await storage.execute(

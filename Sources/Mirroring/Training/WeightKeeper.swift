@@ -32,9 +32,9 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
         text = weights.inWords
     }
 
-    init(_ learned: LearnedWeights) { self.init(learned.weights, sequence: learned.sequence) }
+    package init(_ learned: LearnedWeights) { self.init(learned.weights, sequence: learned.sequence) }
 
-    init(_ stored: Explanation.Weights) {
+    package init(_ stored: Explanation.Weights) {
         let pairs = stored.pairsFor.flatMap { speakingFor in
             stored.pairsAgainst.map { EvidenceWeights.Pairs(for: speakingFor, against: $0) }
         }

@@ -1,4 +1,5 @@
 import Foundation
+package import Mirroring
 package import Networks
 package import Posts
 import Settings

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Control
+import Foundation
+import Mirroring
+import Posts
+import Settings
+
+/// The flags of every command that changes something for a person.
+struct ChangeOutput: ParsableArguments {
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Change nothing if the thing is not any more as a report showed it: the value of seen in its JSON.",
+            valueName: "digest"))
+    var seen: String?
+
+    func validate() throws {
+        if let seen, Seen(seen) == nil {
+            throw ValidationError("--seen is \"\(seen)\"; expected the 16 digits that a report gives as seen")
+        }
+    }
+
+    /// What the person saw of the thing that is changed; nil where they do not say.
+    var digest: Seen? { seen.flatMap(Seen.init) }
+}
+
+extension MirrorOptions {
+    /// Asks a mirror's desk for a change, and tells what came of it.
+    ///
+    /// - Parameters:
+    ///   - operation: What is to be done.
+    ///   - output: How to tell of it, and what the person saw.
+    ///   - needsZone: Whether the change is about days, which without a time zone there are none.
+    ///   - making: What may be made where it is not there yet.
+    ///   - opening: How the mirror is opened.
+    ///   - lines: What is told a person.
+    /// - Throws: What the desk throws; as ``withZone``.
+    func change<Operation: PersonOperation>(
+        _ operation: Operation, _ output: ChangeOutput, needsZone: Bool = false,
+        making: HumanMirror.Making = .database,
+        opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
+            try await HumanMirror.open($0, making: $1)
+        },
+        _ lines: (Operation.Outcome) -> [String]
+    ) async throws {
+        let request = PersonRequest(operation, seen: output.digest)
+        let outcome =
+            if needsZone { try await withZone(making: making) { try await Desk($0, zone: $1).perform(request) } } else {
+                try await withRecord(making: making, opening: opening) { mirror, record in
+                    try await Desk(mirror, zone: mirror.knownTimeZone(record)).perform(request)
+                }
+            }
+        if output.json { return try JSONOutput.print(outcome) }
+        for line in lines(outcome) { print(line) }
+    }
+}
+
+extension PersonOutcome {
+    /// How the change is taken back, as a line for the person; none where nothing does.
+    var wayBackLines: [String] {
+        wayBack.map { ["to take it back: \(Printable.line($0.command))"] } ?? []
+    }
+}
