@@ -31,7 +31,8 @@ struct MirrorBot: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
             PostCommand.self, NeverCommand.self, ForgetCommand.self, UndoCommand.self, PauseCommand.self,
-            ResumeCommand.self, RunCommand.self, StatusCommand.self, NotifyCommand.self, ExplainCommand.self,
+            ResumeCommand.self, RunCommand.self, StatusCommand.self, HistoryCommand.self, TextsCommand.self,
+            NotifyCommand.self, ExplainCommand.self,
             StatsCommand.self, ReportCommand.self, ProfileCommand.self, DoctorCommand.self, ScoreCommand.self,
             SuggestionsCommand.self, PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, SetCommand.self,
             UnsetCommand.self, ZonesCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self,

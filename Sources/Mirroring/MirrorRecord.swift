@@ -183,11 +183,11 @@ package struct MirrorTable: Sendable {
     ///
     /// - Throws: The store's error.
     package static func all(in storage: any StorageEngine) async throws -> [(name: String, record: MirrorRecord)] {
-        var all: [(name: String, record: MirrorRecord)] = []
-        for name in try await names(in: storage) {
-            all.append((name, try await MirrorTable(storage: storage, mirror: name).record()))
+        var records: [String: MirrorRecord] = [:]
+        for row in try await storage.query("SELECT mirror, \(columns) FROM mirrors") {
+            records[try row.text("mirror")] = try record(in: [row])
         }
-        return all
+        return try await names(in: storage).map { ($0, records[$0] ?? MirrorRecord()) }
     }
 
     /// Fails for a mirror that was moved to another database, or is not all in this one yet.
@@ -515,13 +515,14 @@ package struct MirrorTable: Sendable {
     }
 
     private static func selection(of mirror: String) -> SQL {
-        """
-        SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
+        "SELECT \(columns) FROM mirrors WHERE mirror = \(mirror)"
+    }
+
+    private static let columns: SQL = """
+        human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
             time_zone, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
             paused_ms, paused_until_ms, pause_reason, pause_code, past
-        FROM mirrors WHERE mirror = \(mirror)
         """
-    }
 
     private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
         try rows.first.map { row in

@@ -46,18 +46,28 @@ package struct LeaseTable: Sendable {
 
     /// The lease as it is stored, or nil before anybody held it.
     package func record() async throws -> LeaseRecord? {
-        let rows = try await storage.query(
-            """
-            SELECT owner, beat, fence, released, updated_ms, pass_ms, pass_interval_ms FROM leases
-            WHERE mirror = \(mirror)
-            """)
-        return try rows.first.map { row in
-            LeaseRecord(
-                owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
-                fence: try row.integer("fence"), isReleased: try row.boolean("released"),
-                updatedMilliseconds: try row.integer("updated_ms"), lastPass: try row.optionalDate("pass_ms"),
-                passInterval: try row.optionalInteger("pass_interval_ms").map { Double($0) / 1_000 })
+        try await storage.query("SELECT \(Self.columns) FROM leases WHERE mirror = \(mirror)").first.map(Self.record)
+    }
+
+    /// The leases of some mirrors, by name; none for a mirror that nobody ever held.
+    package static func records(of mirrors: [String], in storage: any StorageEngine) async throws -> [String: LeaseRecord]
+    {
+        var records: [String: LeaseRecord] = [:]
+        for part in mirrors.portions {
+            let rows = try await storage.query("SELECT mirror, \(columns) FROM leases WHERE mirror IN \(list: part)")
+            for row in rows { records[try row.text("mirror")] = try record(row) }
         }
+        return records
+    }
+
+    private static let columns: SQL = "owner, beat, fence, released, updated_ms, pass_ms, pass_interval_ms"
+
+    private static func record(_ row: SQLRow) throws -> LeaseRecord {
+        LeaseRecord(
+            owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
+            fence: try row.integer("fence"), isReleased: try row.boolean("released"),
+            updatedMilliseconds: try row.integer("updated_ms"), lastPass: try row.optionalDate("pass_ms"),
+            passInterval: try row.optionalInteger("pass_interval_ms").map { Double($0) / 1_000 })
     }
 
     /// Notes that a pass of `run --once` ended, and how long after the one before it.

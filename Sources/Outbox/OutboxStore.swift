@@ -307,6 +307,32 @@ extension OutboxStore {
     }
 }
 
+// MARK: Of many mirrors
+
+extension OutboxStore {
+    /// How many suggestions of some mirrors wait for a person, and when their next planned post is due, by name.
+    ///
+    /// - Throws: The store's error.
+    package static func waiting(
+        of mirrors: [String], in storage: any StorageEngine, now: Date
+    ) async throws -> [String: (suggestions: Int, nextSlot: Date?)] {
+        var waiting: [String: (suggestions: Int, nextSlot: Date?)] = [:]
+        for part in mirrors.portions {
+            let rows = try await storage.query(
+                """
+                SELECT mirror, SUM(CASE WHEN state = 'suggested' THEN 1 ELSE 0 END) AS suggestions,
+                    MIN(CASE WHEN state = 'planned' AND kind = 'post' AND due_ms > \(now.milliseconds)
+                        THEN due_ms END) AS next_ms
+                FROM actions WHERE mirror IN \(list: part) AND state IN ('planned', 'suggested') GROUP BY mirror
+                """)
+            for row in rows {
+                waiting[try row.text("mirror")] = (try row.int("suggestions"), try row.optionalDate("next_ms"))
+            }
+        }
+        return waiting
+    }
+}
+
 // MARK: What there was
 
 /// How many actions ended, or stand, in the same way.

@@ -161,7 +161,7 @@ package struct ReportPage: Sendable {
         ]
     }
 
-    private func why(_ action: StatusReport.Recent) -> String? {
+    private func why(_ action: ReportedAction) -> String? {
         guard let rate = action.rate, let words = action.words, !words.isEmpty else { return action.why }
         return "\(action.why ?? ""): rate \(String(format: "%.3g", rate)), for \(words.joined(separator: ", "))"
     }

@@ -48,7 +48,7 @@ import Testing
         #expect(other.wording != nil)
         #expect(other.wording?.source != source.id)
         try await expect(forgetting.subject(post: source.id.value), equals: .gonePost)
-        await #expect(throws: PlanChanges.Obstacle.self) { try await forgetting.subject(post: "nothing") }
+        await #expect(throws: ChangeRefusal.self) { try await forgetting.subject(post: "nothing") }
         let archive = fixture.mirror.archive
         try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).unwanted, equals: 1)
         try await fixture.live(until: 23.9)
@@ -124,7 +124,7 @@ import Testing
         }
         // A person who wants it all the same is told.
         let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
-        let refused = await #expect(throws: PlanChanges.Obstacle.self) {
+        let refused = await #expect(throws: ChangeRefusal.self) {
             try await changes.publish(source.id.value, now: Self.now)
         }
         expect(refused?.description) { $0?.contains("of a day that a person muted") == true }
@@ -134,9 +134,9 @@ import Testing
             on: Sample.day.advanced(by: 1), now: Sample.hour(1))
         try await expect(unfit(), equals: [nil])
         for text in ["13-01", "yesterday", ""] {
-            #expect(throws: PlanChanges.Obstacle.self) { try Forgetting.subject(day: text) }
+            #expect(throws: ChangeRefusal.self) { try Forgetting.subject(day: text) }
         }
-        #expect(throws: PlanChanges.Obstacle.self) { try Forgetting.subject(from: "2020-01-02", to: "2020-01-01") }
+        #expect(throws: ChangeRefusal.self) { try Forgetting.subject(from: "2020-01-02", to: "2020-01-01") }
         try expect(
             Forgetting.subject(from: "2020-01-02", to: nil),
             equals: .muted(kind: "span", value: "2020-01-02/9999-12-31"))

@@ -149,8 +149,9 @@ import Testing
                         let waiting = try await mirror.outbox(lease: nil).suggestions(limit: 1_000)
                         for kind in ActionKind.allCases {
                             let one = try #require(waiting.first { $0.kind == kind && $0.expires > Sample.hour(14) })
-                            let outcome = try await review.approve(String(one.id.prefix(9)), now: Sample.hour(14))
-                            approved.add(try #require(outcome).action)
+                            let decision = try await review.approve(String(one.id.prefix(9)), now: Sample.hour(14))
+                            let action = try await mirror.outbox(lease: nil).actions(withIDs: [decision.id])
+                            approved.add(try #require(action[decision.id]))
                         }
                         let declined = try #require(waiting.last { $0.kind == .favorite })
                         _ = try await review.dismiss(declined.id, now: Sample.hour(14))
@@ -190,19 +191,24 @@ import Testing
         // Whatever the human did with them meanwhile.
         let posts = [yes, no].compactMap(\.target?.post).map { PostID(network: .mastodon, value: $0) }
         _ = try await fixture.mirror.favorites().learn(posts.map { .forgotten($0) }, at: fixture.clock.now)
-        try await expect(review.approve(yes.id, now: fixture.clock.now)?.unlearned, equals: nil)
-        try await expect(review.dismiss(no.id, now: fixture.clock.now)?.unlearned, equals: nil)
+        try await expect(review.approve(yes.id, now: fixture.clock.now).notLearned, equals: nil)
+        try await expect(review.dismiss(no.id, now: fixture.clock.now).notLearned, equals: nil)
         let (learnedYes, learnedNo) = (try await state(yes), try await state(no))
         expect(learnedYes, "\(learnedYes ?? "-") \(learnedNo ?? "-")") { $0?.contains("favorite") == true }
         #expect(learnedNo == "seen", "\(learnedYes ?? "-") \(learnedNo ?? "-")")
         // Nobody decides twice, and a decision needs no network.
-        try await expect(review.approve(yes.id, now: fixture.clock.now), equals: nil)
-        try await expect(review.dismiss("ffffffffffff", now: fixture.clock.now), equals: nil)
+        for id in [yes.id, "ffffffffffff"] {
+            let refusal = await #expect(throws: ChangeRefusal.self) {
+                try await review.approve(id, now: fixture.clock.now)
+            }
+            #expect(refusal?.code == .unknown)
+        }
         let third = try #require(try await fixture.mirror.outbox(lease: nil).suggestions(limit: 10).first)
         await fixture.sandbox.stop()
-        let outcome = try await review.dismiss(third.id, now: fixture.clock.now)
-        #expect(outcome?.action.state == .skipped)
-        #expect(outcome?.unlearned != nil)
+        let decision = try await review.dismiss(third.id, now: fixture.clock.now)
+        #expect(decision.notLearned != nil)
+        let stored = try await fixture.mirror.outbox(lease: nil).actions(withIDs: [third.id])[third.id]
+        #expect(stored?.state == .skipped)
     }
 
     /// Whoever approves hears at once that nothing would come of it.
@@ -218,7 +224,7 @@ import Testing
         let store = mirror.outbox(lease: nil)
         let action = try await store.propose(intent, now: BareMirror.now).action
         let review = SuggestionReview(mirror: mirror)
-        let error = await #expect(throws: ConfigurationError.self) {
+        let error = await #expect(throws: ChangeRefusal.self) {
             try await review.approve(action.id, now: BareMirror.now)
         }
         expect(error?.description) { $0?.contains("FAVORITE_MODE") == true }
@@ -239,7 +245,7 @@ import Testing
         try await expect(fixture.slots().map(\.text), equals: slots.map(\.text))
         #expect(skipped.state == .skipped)
         #expect(skipped.reason == "by-person")
-        let moved = try await changes.move("\(Sample.day)#2", to: "3:07", now: now)
+        let moved = try await changes.move("\(Sample.day)#2", to: "3:07", now: now).after
         #expect(moved.due == Sample.hour(3) + 420)
         #expect(moved.isPinned)
         let third = try await fixture.slots()[2]
@@ -299,10 +305,10 @@ import Testing
         let sending = try await store.awaitLookUp(left, at: next.due + 60, reason: "transport", now: next.due)
         for change: @Sendable () async throws -> Action in [
             { try await changes.skip(next.subject, now: next.due) },
-            { try await changes.move(next.subject, to: "23:58", now: next.due) },
+            { try await changes.move(next.subject, to: "23:58", now: next.due).after },
             { try await changes.pin(next.subject, to: nil, now: next.due) },
         ] {
-            let refused = await #expect(throws: PlanChanges.Obstacle.self) { try await change() }
+            let refused = await #expect(throws: ChangeRefusal.self) { try await change() }
             expect(refused?.description) { $0?.contains("nobody knows yet whether it arrived") == true }
         }
         try await expect(fixture.slots().first { $0.id == next.id }, equals: sending)
@@ -397,7 +403,7 @@ import Testing
         #expect(sent.first?.text == action.text)
         let answered = try #require(try await fixture.mirror.archive.repliedAuthors(limit: 1).first)
         let reply = try #require(try await fixture.mirror.archive.replies(to: answered.author).first)
-        await #expect(throws: PlanChanges.Obstacle.self) {
+        await #expect(throws: ChangeRefusal.self) {
             try await changes.publish(reply.id.value, now: Sample.hour(10))
         }
     }
@@ -419,7 +425,7 @@ import Testing
             ("names no archived post", { _ = try await changes.publish("'; DROP TABLE posts; --", now: now) }),
         ]
         for (text, change) in tries {
-            let error = await #expect(throws: PlanChanges.Obstacle.self) { try await change() }
+            let error = await #expect(throws: ChangeRefusal.self) { try await change() }
             expect(error?.description, "\(error?.description ?? "-")") { $0?.contains(text) == true }
         }
         try await expect(fixture.slots(), equals: before)

@@ -104,7 +104,7 @@ import Testing
 
     @Test(arguments: ["off", "whole"]) func theFirstPostOfAThreadIsNotSaidAlone(rule: String) async throws {
         let (fixture, head) = try await start(on: rule == "off" ? .mastodon : .x, variables: ["THREADS": rule])
-        await #expect(throws: PlanChanges.Obstacle.self) { _ = try await publish(head, fixture) }
+        await #expect(throws: ChangeRefusal.self) { _ = try await publish(head, fixture) }
         let judge = fixture.mirror.textJudge(zone: Sample.zone, limits: .usual(of: .mastodon))
         try await fixture.mirror.archive.prepare(by: judge)
         let unsent = try await fixture.mirror.archive.unsent(Archive.TextFilter(longest: 500))

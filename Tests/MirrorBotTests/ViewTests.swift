@@ -76,7 +76,7 @@ import Testing
     // MARK: A status
 
     @Test func aStatusIsHarmless() throws {
-        let recent = StatusReport.Recent(
+        let recent = ReportedAction(
             id: "a1", kind: .reply, state: .skipped, at: Date(timeIntervalSince1970: 1_780_000_000),
             person: ReportedPerson(account: "x:1", name: Self.hostile), reason: "denied", text: Self.hostile,
             why: Self.hostile)

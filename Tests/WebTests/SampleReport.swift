@@ -49,7 +49,7 @@ enum SampleReport {
             (.post, .done, nil), (.reply, .done, nil), (.reply, .skipped, "person-cap"), (.favorite, .done, nil),
         ]
         let recent = kinds.enumerated().map { index, kind in
-            StatusReport.Recent(
+            ReportedAction(
                 id: "3fa9c1d04b7\(index)", kind: kind.0, state: kind.1, at: now - 600 * Double(index),
                 person: kind.0 == .post ? nil : ReportedPerson(account: String(person.dropFirst()), name: person),
                 reason: kind.2, reasonText: kind.2.map { ReportedReason($0).text },

@@ -36,6 +36,8 @@ package struct SettingsChange: PersonOutcome {
     package struct Entry: Codable, Equatable, Sendable {
         package let name: String
         package let value: String
+        /// The digest of what is set, for who changes it.
+        package let seen: Seen
     }
 
     package private(set) var schema = "mirror-bot/set/1"
@@ -50,7 +52,9 @@ package struct SettingsChange: PersonOutcome {
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, changed: [String] = []) async throws {
         let all = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
-        settings = all.sorted { $0.key < $1.key }.map { Entry(name: $0.key, value: $0.value) }
+        settings = all.sorted { $0.key < $1.key }.map { name, value in
+            Entry(name: name, value: value, seen: SettingTable.seen([name], in: all))
+        }
         (self.mirror, self.changed) = (mirror.name, changed)
     }
 }

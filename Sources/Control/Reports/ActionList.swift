@@ -3,7 +3,7 @@ import Archive
 package import Foundation
 package import Mirroring
 package import Outbox
-package import Posts
+import Posts
 
 /// What a mirror did, decided and plans, the last change first: a page of all actions, or of those that a person looks for.
 package struct ActionList: Codable, Equatable, Sendable {
@@ -31,7 +31,7 @@ extension ActionList {
         /// The most to list.
         package var limit = 20
 
-        package init() {}
+        package init(limit: Int = 20) { self.limit = limit }
     }
 
     /// Looks for actions.
@@ -57,64 +57,5 @@ extension ActionList {
         let network = mirror.configuration.botNetwork
         actions = shown.map { ReportedAction($0, persons[$0.id], on: network) }
         next = found.count > shown.count ? shown.last.map { ActionFilter.Place($0).text } : nil
-    }
-}
-
-/// An action as reports tell of it.
-package struct ReportedAction: Codable, Equatable, Sendable {
-    package let id: String
-    package let kind: ActionKind
-    package let state: ActionState
-    /// When it changed last.
-    package let at: Date
-    /// When it is, or was, to happen.
-    package let due: Date
-    /// The name of the slot of a post, as `2026-11-24#2`; nil for a reply or a favorite.
-    package let slot: String?
-    /// Whom it is about; nil for a post, and for what has no target.
-    package let person: ReportedPerson?
-    /// Where a browser shows the post that is answered or favorited.
-    package let target: String?
-    /// What that post says, as far as it is kept.
-    package let about: String?
-    package let reason: String?
-    /// The same in plain words.
-    package let reasonText: String?
-    package let text: String?
-    /// How many pictures go along; nil for none.
-    package let pictures: Int?
-    /// A BCP 47 language tag of the text, if it is known.
-    package let language: String?
-    package let why: String?
-    /// P(favorite)/P(normal) of a favorite, as it was when it was decided.
-    package let rate: Double?
-    /// The words, and the author, that spoke most for a favorite.
-    package let words: [String]?
-    /// Where a browser shows what was published; nil while it is not.
-    package let address: String?
-    /// The digest of what is shown here, for who changes it.
-    package let seen: Seen
-
-    /// How many words of a favorite are named.
-    private static let wordsShown = 3
-
-    /// - Parameters:
-    ///   - person: Whom it is about.
-    ///   - network: The bot's.
-    init(_ action: Action, _ person: ReportedPerson?, on network: NetworkName) {
-        (id, kind, state, at, due) = (action.id, action.kind, action.state, action.updated, action.due)
-        slot = action.kind == .post ? action.subject : nil
-        self.person = person
-        (target, about) = (action.targetPost?.webAddress, action.target?.text)
-        (reason, reasonText, text) = (action.reason, action.told?.text, action.text)
-        (pictures, language) = (action.pictureCount, action.wording?.language)
-        (why, rate) = (action.explanation?.summary, action.explanation?.favoriteRate)
-        words =
-            action.explanation?.features == nil
-            ? nil
-            : action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name)
-        let published = action.kind == .favorite ? nil : action.remoteID
-        address = published.flatMap { PostID(network: network, value: $0).webAddress }
-        seen = action.seen
     }
 }

@@ -5,7 +5,7 @@ import Favorites
 package import Foundation
 import MeCab
 import Networks
-package import Outbox
+import Outbox
 package import Posts
 import Schedule
 package import Settings
@@ -133,29 +133,6 @@ package struct StatusReport: Codable, Sendable {
         package var weights: ReportedWeights?
     }
 
-    /// One of the last actions.
-    package struct Recent: Codable, Sendable {
-        package var id: String
-        package var kind: ActionKind
-        package var state: ActionState
-        package var at: Date
-        /// Who is answered or favorited.
-        package var person: ReportedPerson?
-        package var reason: String?
-        /// The same in plain words.
-        package var reasonText: String?
-        package var text: String?
-        /// How many pictures go along; nil for none.
-        package var pictures: Int?
-        /// A BCP 47 language tag of the text, if it is known.
-        package var language: String?
-        package var why: String?
-        /// P(favorite)/P(normal) of a favorite, as it was when it was decided.
-        package var rate: Double?
-        /// The words, and the author, that spoke most for a favorite.
-        package var words: [String]?
-    }
-
     package typealias Verdict = Health.Verdict
 
     /// Who does the mirror's work.
@@ -196,6 +173,8 @@ package struct StatusReport: Codable, Sendable {
     /// What keeps the mirror from a part of its work, and what its operator should know; nil in reports of earlier
     /// versions.
     package var obstacles: [Obstacle]?
+    /// The digest of whether and how the mirror pauses, for who pauses or resumes it; nil in reports of earlier versions.
+    package var pauseSeen: Seen?
     /// What is to be done before the mirror works; nil once it has worked.
     package var setup: [SetupStep]?
     package var mirror: String
@@ -219,7 +198,7 @@ package struct StatusReport: Codable, Sendable {
     package var slots: [PlanReport.Slot]
     /// When the next post is due, be it on another day than today; nil if none is planned or foreseen.
     package var nextSlot: Date?
-    package var recent: [Recent]
+    package var recent: [ReportedAction]
     /// Whether a worker holds the mirror now.
     package var isRunning: Bool
     /// Nil in reports of earlier versions.
@@ -239,7 +218,6 @@ package struct StatusReporter: Sendable {
 
     let mirror: HumanMirror
     let recentShown: Int
-    private static let wordsShown = 3
     private static let setAsideShown = 5
 
     /// - Parameters:
@@ -276,6 +254,7 @@ package struct StatusReporter: Sendable {
         let zones = spans.map(ZonesReport.Line.init)
         return StatusReport(
             verdict: health.verdict, obstacles: health.obstacles,
+            pauseSeen: Pause.seen(record.pause.flatMap { $0.holds(at: now) ? $0 : nil }),
             setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup, mirror: configuration.mirror,
             storage: "\(configuration.storage)",
             human: record.humanHandle,
@@ -323,22 +302,11 @@ package struct StatusReporter: Sendable {
     }
 
     /// The last actions that came to an end or are on their way, with the names of all people in one query.
-    private func recent(_ outbox: OutboxStore) async throws -> [StatusReport.Recent] {
+    private func recent(_ outbox: OutboxStore) async throws -> [ReportedAction] {
         let actions = try await outbox.recent(recentShown, isOver: true)
         let persons = try await mirror.persons(of: actions)
-        return actions.map { recent(of: $0, persons[$0.id]) }
-    }
-
-    private func recent(of action: Action, _ person: ReportedPerson?) -> StatusReport.Recent {
-        StatusReport.Recent(
-            id: action.id, kind: action.kind, state: action.state, at: action.updated,
-            person: person, reason: action.reason, reasonText: action.told?.text,
-            text: action.text, pictures: action.pictureCount, language: action.wording?.language,
-            why: action.explanation?.summary,
-            rate: action.explanation?.favoriteRate,
-            words: action.explanation?.features == nil
-                ? nil
-                : action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name))
+        let network = mirror.configuration.botNetwork
+        return actions.map { ReportedAction($0, persons[$0.id], on: network) }
     }
 
     private func plan(

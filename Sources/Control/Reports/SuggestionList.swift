@@ -40,20 +40,49 @@ package struct SuggestionList: Codable, Sendable {
 
     package private(set) var schema = "mirror-bot/suggestions/1"
     package let suggestions: [Suggestion]
+    /// Where the next page begins; nil where nothing follows.
+    package let next: String?
 }
 
 extension SuggestionList {
+    /// What a person looks for; every part that is given must hold.
+    package struct Search: Codable, Equatable, Sendable {
+        /// None for all.
+        package var kinds: [ActionKind] = []
+        /// Words in what would be said, in the post it is about, or in a name; case, width and accents make no difference.
+        package var words: String?
+        /// The id of the suggestion behind which the page begins; nil for the newest.
+        package var cursor: String?
+        /// The most to list.
+        package var limit = 20
+
+        package init(limit: Int = 20) { self.limit = limit }
+    }
+
     /// Lists what waits.
     ///
-    /// - Parameters:
-    ///   - mirror: The mirror's data.
-    ///   - limit: The most to list.
-    /// - Throws: The store's error.
-    package init(of mirror: HumanMirror, limit: Int) async throws {
-        let actions = try await mirror.outbox(lease: nil).suggestions(limit: limit)
+    /// - Throws: `ChangeRefusal` for a cursor that is none; the store's error.
+    package init(of mirror: HumanMirror, _ search: Search) async throws {
+        var actions = try await mirror.outbox(lease: nil).suggestions(limit: 10_000)
+        if let cursor = search.cursor {
+            guard let place = actions.firstIndex(where: { $0.id == cursor }) else {
+                throw ChangeRefusal(.unusable, "\"\(cursor.prefix(60))\" is no place in the list of suggestions")
+            }
+            actions.removeFirst(place + 1)
+        }
+        if !search.kinds.isEmpty { actions.removeAll { !search.kinds.contains($0.kind) } }
+        if search.words == nil { actions = Array(actions.prefix(search.limit + 1)) }
         let persons = try await mirror.persons(of: actions)
         let unknown = actions.compactMap { $0.kind == .favorite && $0.target?.text == nil ? $0.targetPost : nil }
         let learned = try await Favorites.texts(of: unknown, learnedBy: mirror.name, in: mirror.storage)
+        if let words = search.words.map(SearchWords.init) {
+            actions.removeAll { action in
+                let about = action.target?.text ?? action.targetPost.flatMap { learned[$0] }
+                return !words.occur(in: action.texts + [about, persons[action.id]?.name].compactMap(\.self))
+            }
+        }
+        next = actions.count > search.limit && search.limit > 0 ? actions[search.limit - 1].id : nil
+        actions = Array(actions.prefix(search.limit))
         let prices = try await mirror.prices(of: actions)
         suggestions = actions.map { action in
             Suggestion(

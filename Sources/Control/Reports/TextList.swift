@@ -65,7 +65,7 @@ extension TextList {
         /// The most to list.
         package var limit = 20
 
-        package init() {}
+        package init(limit: Int = 20) { self.limit = limit }
     }
 
     /// Looks for texts.

@@ -43,7 +43,7 @@ struct SuggestionsListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { mirror in
-            let list = try await SuggestionList(of: mirror, limit: limit)
+            let list = try await SuggestionList(of: mirror, .init(limit: limit))
             if json { return try JSONOutput.print(list) }
             guard !list.suggestions.isEmpty else { return print("nothing waits for a decision") }
             let zone = try await mirror.knownTimeZone() ?? .gmt

@@ -41,7 +41,7 @@ enum StatusView {
         }
         if !report.recent.isEmpty {
             lines += ["", terminal.bold("last actions")]
-            lines += report.recent.map { recent($0, zone, terminal) }
+            lines += report.recent.map { line(of: $0, zone, terminal) }
         }
         return lines
     }
@@ -85,8 +85,9 @@ enum StatusView {
         }
     }
 
-    private static func recent(
-        _ action: StatusReport.Recent, _ zone: TimeZone, _ terminal: Terminal
+    /// An action in one line.
+    static func line(
+        of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
     ) -> String {
         let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
         let head =
@@ -103,13 +104,13 @@ enum StatusView {
     }
 
     /// The words that spoke for a favorite, without the name of its author.
-    private static func words(of action: StatusReport.Recent) -> String? {
+    private static func words(of action: ReportedAction) -> String? {
         let words = action.words?.filter { !$0.hasPrefix("@") } ?? []
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
     /// What is said, without the name of the person, who is named before it.
-    private static func text(of action: StatusReport.Recent) -> String? {
+    private static func text(of action: ReportedAction) -> String? {
         guard let text = action.text, let name = action.person?.name, text.lowercased().hasPrefix(name.lowercased())
         else { return action.text.map { PlanView.pictures(action.pictures) + $0 } }
         return String(text.dropFirst(name.count).drop(while: \.isWhitespace))

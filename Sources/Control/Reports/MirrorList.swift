@@ -1,0 +1,75 @@
+package import Foundation
+import Mirroring
+import Outbox
+import Posts
+package import Storage
+
+/// The mirrors of a database, by name: a page of all, or of those that a person looks for.
+package struct MirrorList: Codable, Equatable, Sendable {
+    /// One mirror.
+    package struct Mirror: Codable, Equatable, Sendable {
+        package enum State: String, Codable, Sendable {
+            case running
+            case stopped
+            case paused
+            /// It lives in another database now.
+            case left
+            case arriving
+        }
+
+        package let name: String
+        package let human: String?
+        package let bot: String?
+        package let state: State
+        /// How many suggestions wait for a person.
+        package let suggestions: Int
+        /// When the next planned post is due; nil if none is stored.
+        package let nextSlot: Date?
+    }
+
+    package private(set) var schema = "mirror-bot/mirrors/1"
+    package let mirrors: [Mirror]
+    /// Where the next page begins; nil where nothing follows.
+    package let next: String?
+}
+
+extension MirrorList {
+    /// Which mirrors a person looks for.
+    package struct Search: Codable, Equatable, Sendable {
+        /// Words in the name or a handle; case, width and accents make no difference.
+        package var words: String?
+        /// The name behind which the page begins; nil for the first.
+        package var cursor: String?
+        /// The most to list.
+        package var limit = 10_000
+
+        package init() {}
+    }
+
+    /// Looks for mirrors, with as many statements however many there are.
+    ///
+    /// - Throws: The store's error.
+    package init(in storage: any StorageEngine, _ search: Search = Search(), now: Date) async throws {
+        let wanted = search.words.map(SearchWords.init)
+        let found = try await MirrorTable.all(in: storage).filter { name, record in
+            name > search.cursor ?? ""
+                && wanted?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
+        }
+        let shown = found.prefix(search.limit)
+        let leases = try await LeaseTable.records(of: shown.map(\.name), in: storage)
+        let waiting = try await OutboxStore.waiting(of: shown.map(\.name), in: storage, now: now)
+        mirrors = shown.map { name, record in
+            let isHeld = leases[name]?.silence(at: now).map { $0 < HumanMirror.usualSilence } ?? false
+            let state: Mirror.State =
+                switch record.move?.state {
+                case .left: .left
+                case .arriving: .arriving
+                case nil: record.pause?.holds(at: now) == true ? .paused : isHeld ? .running : .stopped
+                }
+            return Mirror(
+                name: name, human: record.humanHandle, bot: record.botHandle, state: state,
+                suggestions: waiting[name]?.suggestions ?? 0, nextSlot: waiting[name]?.nextSlot)
+        }
+        next = found.count > shown.count ? shown.last?.name : nil
+    }
+}
