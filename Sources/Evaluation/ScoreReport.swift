@@ -240,7 +240,7 @@ package struct ScoreReporter: Sendable {
         let extractor: FeatureExtractor
         do {
             extractor = FeatureExtractor(
-                tokenizer: try Tokenizer(dictionary: configuration.dictionary), words: configuration.featureWords)
+                tokenizer: try Tokenizer(dictionary: mirror.process.dictionary), words: configuration.featureWords)
         } catch {
             return .missing("\(error)")
         }

@@ -146,11 +146,12 @@ package struct TextEvaluator: Sendable {
 
     /// - Parameters:
     ///   - configuration: What the texts would be sent by.
+    ///   - dictionary: The name or folder of MeCab's dictionary.
     ///   - zone: The zone in which years begin; nil for UTC.
     ///   - samples: How many texts of each rule are shown.
-    package init(_ configuration: MirrorConfiguration, zone: TimeZone?, samples: Int) {
+    package init(_ configuration: MirrorSettings, dictionary: String, zone: TimeZone?, samples: Int) {
         judge = TextJudge(
-            configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: configuration.dictionary))
+            configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: dictionary))
         (mode, self.samples) = (configuration.fitness, samples)
     }
 

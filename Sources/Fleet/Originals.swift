@@ -52,7 +52,7 @@ actor Originals {
     private let store: OutboxStore
     private let people: People
     private let planner: PlanMaker
-    private let configuration: MirrorConfiguration
+    private let configuration: MirrorSettings
     private let clock: any WallClock
     private let logger: Logger
     /// The archived posts that the human's network denied, and when it was last asked for them.
@@ -63,7 +63,7 @@ actor Originals {
     /// `account` is whose posts the copies are.
     init(
         human: AccountGate?, bot: AccountGate?, account: AccountID, archive: Archive, store: OutboxStore,
-        people: People, planner: PlanMaker, configuration: MirrorConfiguration, clock: any WallClock, logger: Logger
+        people: People, planner: PlanMaker, configuration: MirrorSettings, clock: any WallClock, logger: Logger
     ) {
         self.human = human
         self.bot = bot

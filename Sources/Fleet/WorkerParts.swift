@@ -11,7 +11,7 @@ import Settings
 
 /// What the passes of one worker work with, put together once at its start.
 struct WorkerParts: Sendable {
-    let configuration: MirrorConfiguration
+    let configuration: MirrorSettings
     let clock: any WallClock
     let cadence: Cadence
     let faultPoints: FaultPoints

@@ -9,12 +9,7 @@ import Settings
 /// A logger keeps the handler that it was made with.
 final class LogOutput: @unchecked Sendable {
     // Sendable because `make` is only touched under `lock`.
-    /// How an event is written.
-    enum Format: String {
-        case logfmt
-        case json
-        case pretty
-    }
+    typealias Format = LogSettings.Format
 
     private let stream: Console.Output
     private let lock = NSLock()
@@ -34,12 +29,13 @@ final class LogOutput: @unchecked Sendable {
     private static let installed: Void = LoggingSystem.bootstrap { Console.current.log.handler($0) }
 
     /// Lets loggers that are made from now on write as the settings say.
-    func follow(_ values: SettingValues) {
-        let level = values.text("LOG_LEVEL").flatMap(Logger.Level.init(rawValue:)) ?? .info
+    func follow(_ configuration: MirrorConfiguration) {
+        let log = configuration.process.log
+        let level = Logger.Level(rawValue: log.level) ?? .info
         let format =
-            values.text("LOG_FORMAT").flatMap(Format.init(rawValue:))
+            log.format
             ?? (stream.terminal.isInteractive ? .pretty : .logfmt)
-        let zone = values.text("TIME_ZONE").flatMap(TimeZone.init(identifier:)) ?? .current
+        let zone = configuration.mirror.timeZone ?? .current
         lock.withLock { [stream] in
             make = { LineLogHandler(label: $0, format: format, level: level, zone: zone, stream: stream) }
         }

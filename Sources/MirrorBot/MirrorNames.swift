@@ -11,7 +11,7 @@ enum MirrorNames {
         let home = words.firstIndex(of: "--home").flatMap { words.dropFirst($0 + 1).first }
         let environment = Console.current.environment
         let (values, _) = await SettingValues.loadAll(
-            flags: home.map { ["MIRROR_BOT_HOME": $0] } ?? [:], environment: environment,
+            flags: home.map { [Setting.home.name: $0] } ?? [:], environment: environment,
             folder: Console.current.folder)
         guard let configuration = try? MirrorConfiguration(values, environment: environment, readsAccounts: false)
         else { return [] }

@@ -23,12 +23,13 @@ struct MirrorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("logfmt, json or pretty.", valueName: "format"))
     var logFormat: String?
 
-    /// The flags that were given: the variable each overrides, its name and its value.
-    private var given: [(variable: String, flag: String, value: String)] {
-        [
-            ("MIRROR", "--mirror", mirror), ("TIME_ZONE", "--time-zone", timeZone), ("MIRROR_BOT_HOME", "--home", home),
-            ("LOG_LEVEL", "--log-level", logLevel), ("LOG_FORMAT", "--log-format", logFormat),
-        ].compactMap { variable, flag, value in value.map { (variable, flag, $0) } }
+    /// The flags that were given: the setting each overrides, its name and its value.
+    private var given: [(setting: Setting, flag: String, value: String)] {
+        let flags: [(Setting, String, String?)] = [
+            (.mirror, "--mirror", mirror), (.timeZone, "--time-zone", timeZone), (.home, "--home", home),
+            (.logLevel, "--log-level", logLevel), (.logFormat, "--log-format", logFormat),
+        ]
+        return flags.compactMap { setting, flag, value in value.map { (setting, flag, $0) } }
     }
 
     func validate() throws {
@@ -41,15 +42,13 @@ struct MirrorOptions: ParsableArguments {
     /// A wrong value of a flag is a wrong use of the command, and named as the flag.
     ///
     /// - Parameter readsAccounts: False for commands that make an account's settings in the first place.
-    /// - Returns: The configuration, and the values it was made from.
     /// - Throws: `ValidationError` for a flag, `ConfigurationError` for a variable.
-    func configuration(readsAccounts: Bool = true) async throws -> (MirrorConfiguration, SettingValues) {
+    func configuration(readsAccounts: Bool = true) async throws -> MirrorConfiguration {
         let (values, problems) = await values()
         do {
             if let first = problems.first { throw first }
-            let configuration = try MirrorConfiguration(
+            return try MirrorConfiguration(
                 values, environment: Console.current.environment, readsAccounts: readsAccounts)
-            return (configuration, values)
         } catch let error as ConfigurationError {
             throw named(error)
         }
@@ -75,7 +74,7 @@ struct MirrorOptions: ParsableArguments {
     }
 
     private func values() async -> (values: SettingValues, problems: [ConfigurationError]) {
-        let flags = given.map { ($0.variable, $0.value) }
+        let flags = given.map { ($0.setting.name, $0.value) }
         let (values, problems) = await SettingValues.loadAll(
             flags: Dictionary(uniqueKeysWithValues: flags), environment: Console.current.environment,
             folder: Console.current.folder)
@@ -85,7 +84,7 @@ struct MirrorOptions: ParsableArguments {
 
     /// The error as it is about a flag, if one was given for its variable.
     private func named(_ error: ConfigurationError) -> any Error {
-        guard let wrong = given.first(where: { $0.variable == error.setting }) else { return error }
+        guard let wrong = given.first(where: { $0.setting.name == error.setting }) else { return error }
         return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
     }
 
@@ -93,7 +92,7 @@ struct MirrorOptions: ParsableArguments {
     static func openWhicheverThereAre(
         _ configuration: MirrorConfiguration, _: HumanMirror.Making
     ) async throws -> HumanMirror {
-        try configuration.requireDatabase()
+        try configuration.process.requireDatabase()
         return try await HumanMirror.open(configuration)
     }
 
@@ -117,9 +116,9 @@ struct MirrorOptions: ParsableArguments {
         },
         _ body: (HumanMirror) async throws -> Value
     ) async throws -> Value {
-        let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
-        Console.current.log.follow(values)
-        if !keepsNothing { try configuration.requireLastingStorage() }
+        let configuration = try await configuration(readsAccounts: readsAccounts)
+        Console.current.log.follow(configuration)
+        if !keepsNothing { try configuration.process.requireLastingStorage() }
         return try await opening(configuration, making).closing { mirror in
             if !looksOnly { try await mirror.table.requireHere() }
             let value = try await body(mirror)

@@ -12,10 +12,10 @@ import Transport
 
 /// One mirror: its name and settings, its accounts, its data, and the networks it is on.
 package struct HumanMirror: Sendable {
-    /// What the mirror is told: from outside, by what is set for it, and by the networks of stored logins.
-    package let configuration: MirrorConfiguration
-    /// What it is told from outside.
-    let given: MirrorConfiguration
+    /// The mirror's settings: those of the process, what is stored for it, and the networks of stored logins.
+    package let configuration: MirrorSettings
+    /// The settings without what is stored.
+    let given: MirrorSettings
     /// What it shares with other mirrors.
     package let installation: Installation
     /// The mirror's data: the installation's database, or a scratch copy of it.
@@ -68,11 +68,11 @@ package struct HumanMirror: Sendable {
         rehearsal: Rehearsal = .off, logger: Logger = Logger(label: "mirror-bot"),
         opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
     ) async throws -> HumanMirror {
-        if making == .nothing { try configuration.requireDatabase() }
-        let installation = try await Installation(configuration, clock: clock, logger: logger, opening: opening)
+        if making == .nothing { try configuration.process.requireDatabase() }
+        let installation = try await Installation(configuration.process, clock: clock, logger: logger, opening: opening)
         do {
-            var mirror = try await HumanMirror(configuration, in: installation, mayBeNew: making == .mirror)
-            if configuration.rehearsal.isEmpty { mirror.rehearsal = rehearsal }
+            var mirror = try await HumanMirror(configuration.mirror, in: installation, mayBeNew: making == .mirror)
+            if configuration.process.rehearsal.isEmpty { mirror.rehearsal = rehearsal }
             return mirror
         } catch {
             await installation.close()
@@ -91,7 +91,7 @@ package struct HumanMirror: Sendable {
     package static func openWhenReachable(
         _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> HumanMirror {
-        guard case .postgres = configuration.storage else {
+        guard case .postgres = configuration.process.storage else {
             return try await open(configuration, making: .database, logger: logger)
         }
         let clock = SystemClock()
@@ -115,36 +115,35 @@ package struct HumanMirror: Sendable {
     /// A mirror of an open installation, with the networks of its stored logins.
     ///
     /// - Throws: `ConfigurationError` for a mirror that is not there and may not be new; the store's error.
-    init(_ configuration: MirrorConfiguration, in installation: Installation, mayBeNew: Bool = true) async throws {
-        let storage = installation.storage
-        let vault = CredentialVault(configuration, storage: storage, logger: installation.logger)
-        let given = configuration
+    init(_ given: MirrorSettings, in installation: Installation, mayBeNew: Bool = true) async throws {
+        let (storage, process) = (installation.storage, installation.process)
+        let vault = CredentialVault(of: given.mirror, process, storage: storage, logger: installation.logger)
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
-        if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(configuration, in: storage) }
+        if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(given, in: storage) }
         let configuration = try Self.effective(given, stored, vault)
         self.init(
             configuration, given, installation, storage, vault: vault,
             spending: SpendingTable(configuration, storage: storage), isScratch: false)
-        if !configuration.rehearsal.isEmpty {
+        if !process.rehearsal.isEmpty {
             let accounts = [try await account(.human), try await account(.bot)].compactMap(\.self)
             rehearsal = try Rehearsal(
-                variables: configuration.rehearsal,
+                variables: process.rehearsal,
                 accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.role, $0.address) }))
         }
     }
 
     /// What a mirror goes by, of what it is told and what is stored.
     private static func effective(
-        _ given: MirrorConfiguration, _ stored: StoredConfiguration, _ vault: CredentialVault
-    ) throws -> MirrorConfiguration {
+        _ given: MirrorSettings, _ stored: StoredConfiguration, _ vault: CredentialVault
+    ) throws -> MirrorSettings {
         var configuration = given
-        if !given.ignoresSettings { configuration = try given.with(stored: stored.settings) }
+        if !given.ignoresStored { configuration = try given.with(stored: stored.settings) }
         try configuration.adopt(try vault.networks(of: stored.logins))
         return configuration
     }
 
     private init(
-        _ configuration: MirrorConfiguration, _ given: MirrorConfiguration, _ installation: Installation,
+        _ configuration: MirrorSettings, _ given: MirrorSettings, _ installation: Installation,
         _ storage: any StorageEngine,
         vault: CredentialVault, spending: SpendingTable, isScratch: Bool
     ) {
@@ -197,6 +196,9 @@ package struct HumanMirror: Sendable {
         try await afterwards(close) { try await body(self) }
     }
 
+    /// The settings that the mirrors of the process share.
+    package var process: ProcessSettings { installation.process }
+
     /// What the mirror is called.
     package var name: String { configuration.mirror }
 
@@ -218,7 +220,7 @@ package struct HumanMirror: Sendable {
     /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is wrong.
     package func favorites() throws -> Favorites {
         let extractor = FeatureExtractor(
-            tokenizer: try installation.tokenizer(configuration), words: configuration.featureWords)
+            tokenizer: try installation.tokenizer(), words: configuration.featureWords)
         return Favorites(
             storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: extractor,
             configuration: configuration.favorites,
@@ -266,7 +268,7 @@ package struct HumanMirror: Sendable {
     }
 
     private func counts() throws -> any CountStore {
-        guard !isScratch, let client = try installation.redis(configuration) else {
+        guard !isScratch, let client = try installation.redis() else {
             return SQLCountStore(storage: storage, mirror: name)
         }
         return RedisCountStore(client: client, mirror: name)
@@ -347,7 +349,7 @@ package struct HumanMirror: Sendable {
 
     /// The error for a mirror without a zone, with a proposal where the archive allows one.
     package func missingTimeZone() async throws -> ConfigurationError {
-        ConfigurationError("TIME_ZONE", "is not set; \(try await timeZoneProposal())")
+        ConfigurationError(Setting.timeZone.name, "is not set; \(try await timeZoneProposal())")
     }
 
     // MARK: Networks
@@ -390,7 +392,7 @@ package struct HumanMirror: Sendable {
         let clock = clock
         return try account.network.descriptor.connect(
             .init(
-                account: account, configuration: configuration,
+                account: account, settings: configuration,
                 sessions: sessions ?? vault.sessions(of: account.role, now: { clock.now }), book: spending,
                 client: installation.client, now: { clock.now }, uptime: { clock.uptime }))
     }

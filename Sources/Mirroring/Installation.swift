@@ -16,6 +16,8 @@ package enum Version {
 /// What all mirrors of a process share: the database, Redis, the HTTP client, the dictionary, the clock and the log.
 package final class Installation: Sendable {
     package let storage: any StorageEngine
+    /// The settings of the process.
+    package let process: ProcessSettings
     /// Where events go.
     package let logger: Logger
     /// Tells the time and waits; a mirror that rehearses has its own.
@@ -25,26 +27,26 @@ package final class Installation: Sendable {
     package let faults = LiveFaults()
     private let lock = NSLock()
     // Both are only touched under `lock`.
-    private(set) nonisolated(unsafe) var tokenizers: [String: Tokenizer] = [:]
-    private nonisolated(unsafe) var redis: [String: RedisClient] = [:]
+    private(set) nonisolated(unsafe) var openTokenizer: Tokenizer?
+    private nonisolated(unsafe) var redisClient: RedisClient?
 
     /// Opens the database and checks its tables.
     ///
     /// The embedded database, which nobody else looks after, is migrated here; a server's is only checked.
     ///
     /// - Parameters:
-    ///   - configuration: Where the data is.
+    ///   - process: Where the data is.
     ///   - clock: Tells the time and waits.
     ///   - logger: Where events go.
     ///   - opening: Opens the database at a location.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
     convenience init(
-        _ configuration: MirrorConfiguration, clock: any WallClock, logger: Logger,
+        _ process: ProcessSettings, clock: any WallClock, logger: Logger,
         opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
     ) async throws {
-        self.init(try await opening(configuration.storage), clock: clock, logger: logger)
+        self.init(try await opening(process.storage), process, clock: clock, logger: logger)
         do {
-            switch configuration.storage {
+            switch process.storage {
             // Afterwards the tables are those of this version.
             case .sqlite: try await AccountSpelling.migrate(storage)
             case .postgres: try await Migrations.check(storage)
@@ -56,19 +58,18 @@ package final class Installation: Sendable {
     }
 
     /// An installation on a database that is open, and has the tables of this version.
-    init(_ storage: any StorageEngine, clock: any WallClock, logger: Logger) {
-        (self.storage, self.clock, self.logger) = (storage, clock, logger)
+    init(_ storage: any StorageEngine, _ process: ProcessSettings, clock: any WallClock, logger: Logger) {
+        (self.storage, self.process, self.clock, self.logger) = (storage, process, clock, logger)
     }
 
-    /// The tokenizer on a dictionary, which is opened once.
+    /// The tokenizer on the dictionary, which is opened once.
     ///
     /// - Throws: `MeCabError` if it cannot be opened; another try may find it.
-    package func tokenizer(_ configuration: MirrorConfiguration) throws -> Tokenizer {
+    package func tokenizer() throws -> Tokenizer {
         try lock.withLock {
-            let name = configuration.dictionary
-            if let known = tokenizers[name] { return known }
-            let tokenizer = try Tokenizer(dictionary: name)
-            tokenizers[name] = tokenizer
+            if let openTokenizer { return openTokenizer }
+            let tokenizer = try Tokenizer(dictionary: process.dictionary)
+            openTokenizer = tokenizer
             return tokenizer
         }
     }
@@ -76,14 +77,14 @@ package final class Installation: Sendable {
     /// The client of the Redis server that is configured; nil if none is.
     ///
     /// - Throws: `RedisError` for a `REDIS_URL` that is none.
-    package func redis(_ configuration: MirrorConfiguration) throws -> RedisClient? {
-        guard let url = configuration.redisURL?.reveal() else { return nil }
+    package func redis() throws -> RedisClient? {
+        guard let url = process.redisURL?.reveal() else { return nil }
         return try lock.withLock {
-            if let known = redis[url] { return known }
+            if let redisClient { return redisClient }
             let verification = try RedisTLSVerification(
-                parsing: configuration.redisTLSVerify, isSelfSignedHost: configuration.isDyno)
+                parsing: process.redisTLSVerify, isSelfSignedHost: process.isDyno)
             let client = RedisClient(configuration: try RedisConfiguration(url: url, tlsVerification: verification))
-            redis[url] = client
+            redisClient = client
             return client
         }
     }

@@ -137,14 +137,14 @@ package struct MirrorTable: Sendable {
     /// Fails for a mirror that is not in the database, unless it is the first one and has the usual name.
     ///
     /// - Throws: `ConfigurationError` that names the mirrors of the database; the store's error.
-    static func requireFirst(_ configuration: MirrorConfiguration, in storage: any StorageEngine) async throws {
+    static func requireFirst(_ configuration: MirrorSettings, in storage: any StorageEngine) async throws {
         let mirror = configuration.mirror
         let known = try await names(in: storage, limit: named)
-        if known.isEmpty, mirror == MirrorConfiguration.usualMirror { return }
+        if known.isEmpty, mirror == MirrorSettings.usualMirror { return }
         let there =
             known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
         throw ConfigurationError(
-            configuration.values.origin("MIRROR") == .flag ? "--mirror" : "MIRROR",
+            configuration.mirrorSetting,
             "is \(mirror), but there is no such mirror: \(there); mirror-bot login, train and set make one")
     }
 

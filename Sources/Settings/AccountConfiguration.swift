@@ -45,11 +45,11 @@ package struct AccountConfiguration: Sendable {
 extension AccountConfiguration {
     /// The variables that describe this account to another process, in the order of the documentation.
     package var variables: [(name: String, value: Secret)] {
-        var variables = [("\(role.prefix)_NETWORK", Secret(network.rawValue))]
+        var variables = [(Setting.network(of: role).name, Secret(network.rawValue))]
         for field in network.descriptor.fields.map(\.field) where field.setting != nil {
             if let value = credentials[field] { variables.append((field.name(of: role), value)) }
         }
-        if let apiBaseURL { variables.append(("\(role.prefix)_API_BASE_URL", Secret(apiBaseURL))) }
+        if let apiBaseURL { variables.append((Setting.apiBaseURL(of: role).name, Secret(apiBaseURL))) }
         return variables
     }
 }

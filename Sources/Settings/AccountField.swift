@@ -6,6 +6,8 @@ package struct AccountField: Hashable, Sendable {
     package let name: String
     /// Its name behind `HUMAN_` or `BOT_` among the settings; nil for what only a login can tell.
     package let setting: String?
+    /// What a value looks like, in Markdown.
+    let looks: String
     /// What it is, for people who configure it; `whose` is `the human's` or `the bot's`.
     package let summary: @Sendable (_ whose: String, _ role: AccountRole) -> String
     package let isSecret: Bool
@@ -17,15 +19,16 @@ package struct AccountField: Hashable, Sendable {
     /// - Parameters:
     ///   - name: Its name in a stored login.
     ///   - setting: Its name among the settings, without the role.
+    ///   - looks: What a value looks like, in Markdown.
     ///   - isSecret: Whether it is never shown.
     ///   - form: Brings a value into its one form.
     ///   - summary: What it is.
     package init(
-        _ name: String, setting: String? = nil, isSecret: Bool = true,
+        _ name: String, setting: String? = nil, looks: String = "text", isSecret: Bool = true,
         form: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = { text, _ in text },
         summary: @escaping @Sendable (_ whose: String, _ role: AccountRole) -> String = { _, _ in "" }
     ) {
-        (self.name, self.setting, self.isSecret) = (name, setting, isSecret)
+        (self.name, self.setting, self.looks, self.isSecret) = (name, setting, looks, isSecret)
         (self.form, self.summary) = (form, summary)
     }
 
@@ -37,10 +40,15 @@ package struct AccountField: Hashable, Sendable {
 extension AccountField {
     /// The address of a server.
     package static let server = AccountField(
-        "server", setting: "SERVER", isSecret: false, form: { try ServerURL.normalized($0, setting: $1) },
+        "server", setting: "SERVER", looks: "`https://host`", isSecret: false,
+        form: { try ServerURL.normalized($0, setting: $1) },
         summary: { whose, _ in "\(whose) server, as https://host" })
     package static let accessToken = AccountField(
-        "accessToken", setting: "ACCESS_TOKEN", summary: { whose, _ in "token that opens \(whose) account" })
+        "accessToken", setting: "ACCESS_TOKEN",
+        summary: { whose, role in
+            role == .human
+                ? "token that reads \(whose) account" : "token that reads and writes \(whose) account"
+        })
     package static let accessTokenSecret = AccountField(
         "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET", summary: { _, _ in "secret of that token" })
     package static let consumerKey = AccountField(
@@ -48,11 +56,13 @@ extension AccountField {
     package static let consumerSecret = AccountField(
         "consumerSecret", setting: "CONSUMER_SECRET", summary: { _, _ in "secret of the developer application" })
     package static let handle = AccountField(
-        "identifier", setting: "HANDLE", isSecret: false, form: { try BlueskyIdentifier.normalized($0, setting: $1) },
-        summary: { whose, _ in "\(whose) handle or DID" })
+        "identifier", setting: "HANDLE", looks: "handle or DID", isSecret: false,
+        form: { try BlueskyIdentifier.normalized($0, setting: $1) },
+        summary: { whose, role in "\(whose) handle or DID\(role == .human ? "; posts and likes there are public" : "")"
+        })
     package static let appPassword = AccountField(
         "appPassword", setting: "APP_PASSWORD",
-        summary: { _, role in "app password\(role == .human ? "; only needed for the home timeline" : "")" })
+        summary: { _, role in "app password\(role == .human ? "; only needed to read the home timeline" : "")" })
     static let refreshToken = AccountField("refreshToken")
     static let clientID = AccountField("clientID")
     static let clientSecret = AccountField("clientSecret")
@@ -76,4 +86,12 @@ extension AccountField {
 
     /// The variable that gives the field of a role's account.
     package func name(of role: AccountRole) -> String { "\(role.prefix)_\(setting ?? name)" }
+
+    /// The setting that gives the field of a role's account.
+    func setting(of role: AccountRole) -> Setting {
+        let networks = networks.map(\.displayName).joined(separator: ", ")
+        return Setting(
+            name(of: role), .accounts, "\(networks): \(summary("the \(role.rawValue)'s", role))", scope: .identity,
+            form: .text(looks), isSecret: isSecret, effect: Setting.rebinding, prompt: .optional)
+    }
 }

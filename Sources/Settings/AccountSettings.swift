@@ -28,8 +28,8 @@ struct AccountSettings {
 
     /// Where requests go instead of the network's own address.
     func apiBaseURL() throws -> String? {
-        let name = "\(role.prefix)_API_BASE_URL"
-        return try values.text(name).map { try ServerURL.normalized($0, setting: name) }
+        let setting = Setting.apiBaseURL(of: role)
+        return try values.text(setting).map { try ServerURL.normalized($0, setting: setting.name) }
     }
 
     /// Fails for an address or a name that is not of its form, whether or not the account's network wants it.
@@ -37,7 +37,7 @@ struct AccountSettings {
         for field in AccountField.settable { _ = try value(field) }
     }
 
-    private func text(_ field: AccountField) -> String? { values.text(field.name(of: role)) }
+    private func text(_ field: AccountField) -> String? { values.text(field.setting(of: role)) }
 
     /// A field's value in its one form; nil if it is not set.
     private func value(_ field: AccountField) throws -> String? {
@@ -49,8 +49,8 @@ struct AccountSettings {
         let wanted = field.networks.map(\.rawValue).joined(separator: " or ")
         return ConfigurationError(
             field.name(of: role),
-            "belongs to \(theirs), but \(role.prefix)_NETWORK is \(network.rawValue); remove it, "
-                + "or set \(role.prefix)_NETWORK to \(wanted)")
+            "belongs to \(theirs), but \(Setting.network(of: role).name) is \(network.rawValue); remove it, "
+                + "or set \(Setting.network(of: role).name) to \(wanted)")
     }
 
     private func error(missing: [AccountField], but present: AccountField) -> ConfigurationError {

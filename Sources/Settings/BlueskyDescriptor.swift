@@ -15,16 +15,16 @@ extension NetworkDescriptor {
                 ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
                 favorites: Rhythm.Beat(10, shortest: .seconds(10 * 60))),
             connect: { made in
-                let configuration = made.configuration
+                let settings = made.settings
                 return try BlueskyNetwork(
                     identifier: made.account.credentials.text(.handle),
                     appPassword: made.account.credentials[.appPassword], apiBaseURL: made.account.apiBaseURL,
                     sessions: made.sessions,
                     gates: BlueskyGates(
-                        replies: configuration.replies, allowsQuotes: configuration.quotes != .nobody),
+                        replies: settings.replies, allowsQuotes: settings.quotes != .nobody),
                     client: made.client, now: made.now, uptime: made.uptime)
             })
-        network.defaults = ["FAVORITE_MODE": "suggest"]
+        network.defaults = [Setting.favoriteMode.name: "suggest"]
         network.quotes = [.anyone, .nobody]
         network.replies = Set(Audience.allCases)
         network.homeGap = { account, _ in

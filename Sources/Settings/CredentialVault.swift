@@ -23,14 +23,15 @@ package struct CredentialVault: Sendable {
     private let memory: SessionMemory
 
     /// - Parameters:
-    ///   - configuration: Names the mirror and the key.
+    ///   - mirror: Whose logins.
+    ///   - process: Names the key.
     ///   - storage: Where the table is.
     ///   - logger: Warned once, when sessions can only be kept in memory.
-    package init(_ configuration: MirrorConfiguration, storage: any StorageEngine, logger: Logger) {
+    package init(of mirror: String, _ process: ProcessSettings, storage: any StorageEngine, logger: Logger) {
         self.storage = storage
-        mirror = configuration.mirror
+        self.mirror = mirror
         memory = SessionMemory(logger: logger)
-        switch (configuration.secretKey, configuration.storage) {
+        switch (process.secretKey, process.storage) {
         case (let secret?, _): key = .secret(secret)
         case (nil, .sqlite(let path)): key = .file(KeyFile(besideDatabase: path))
         case (nil, .postgres): key = .none
@@ -98,7 +99,7 @@ package struct CredentialVault: Sendable {
     /// Where the key is that opens what is stored, for people who keep a copy of it; nil if there is none yet.
     package var keyPlace: String? {
         switch key {
-        case .secret: "SECRET_KEY"
+        case .secret: Setting.secretKey.name
         case .file(let file): FileManager.default.fileExists(atPath: file.path) ? file.path : nil
         case .none: nil
         }
@@ -171,7 +172,7 @@ package struct CredentialVault: Sendable {
     private func requiredSeal() throws -> VaultSeal {
         guard let seal = try seal() else {
             throw ConfigurationError(
-                "SECRET_KEY",
+                Setting.secretKey.name,
                 "is not set, and a login is stored only when sealed with it; set it to 64 random hex digits, as "
                     + "openssl rand -hex 32 prints them")
         }
@@ -180,7 +181,7 @@ package struct CredentialVault: Sendable {
 
     private func unopened(_ role: AccountRole, because cause: String) -> ConfigurationError {
         ConfigurationError(
-            "SECRET_KEY",
+            Setting.secretKey.name,
             "\(cause) the stored login of the \(role.rawValue); set the key that it was stored with, or log in again "
                 + "with mirror-bot login")
     }
@@ -271,7 +272,7 @@ struct KeyFile: Sendable {
     }
 
     private func failure(_ problem: String) -> ConfigurationError {
-        ConfigurationError("SECRET_KEY", "is not set, and the key file \(path) \(problem)")
+        ConfigurationError(Setting.secretKey.name, "is not set, and the key file \(path) \(problem)")
     }
 
     private static func reason(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }

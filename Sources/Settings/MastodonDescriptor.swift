@@ -17,8 +17,8 @@ extension NetworkDescriptor {
                 try MastodonNetwork(
                     server: made.account.credentials.text(.server), apiBaseURL: made.account.apiBaseURL,
                     credentials: MastodonCredentials(made.account.credentials), sessions: made.sessions,
-                    trustsVisibility: made.account.role == .bot || made.configuration.trustsHumanServer,
-                    quotes: made.configuration.quotes, client: made.client, now: made.now,
+                    trustsVisibility: made.account.role == .bot || made.settings.trustsHumanServer,
+                    quotes: made.settings.quotes, client: made.client, now: made.now,
                     uptime: made.uptime)
             })
         network.quotes = [.anyone, .followers, .nobody]

@@ -51,7 +51,7 @@ package struct NetworkDescriptor: Sendable {
     package struct Policy: Sendable {
         /// The setting that says so.
         package let setting: String
-        package let isAcknowledged: @Sendable (MirrorConfiguration) -> Bool
+        package let isAcknowledged: @Sendable (MirrorSettings) -> Bool
     }
 
     /// What a network charges for.
@@ -61,7 +61,7 @@ package struct NetworkDescriptor: Sendable {
         /// The least that publishing costs.
         package let post: Money
         /// The least that one look at a feed of a role's account costs.
-        package let look: @Sendable (Feed, AccountRole, MirrorConfiguration) -> Money
+        package let look: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
     }
 
     /// Why a home timeline is not read.
@@ -84,7 +84,7 @@ package struct NetworkDescriptor: Sendable {
     /// What a client is made with.
     package struct Connection: Sendable {
         package let account: AccountConfiguration
-        package let configuration: MirrorConfiguration
+        package let settings: MirrorSettings
         package let sessions: any CredentialStore
         /// Where calls that cost something are paid.
         package let book: any SpendingBook
@@ -95,11 +95,11 @@ package struct NetworkDescriptor: Sendable {
         package let uptime: @Sendable () -> TimeInterval
 
         package init(
-            account: AccountConfiguration, configuration: MirrorConfiguration, sessions: any CredentialStore,
+            account: AccountConfiguration, settings: MirrorSettings, sessions: any CredentialStore,
             book: any SpendingBook, client: HTTPClient, now: @escaping @Sendable () -> Date,
             uptime: @escaping @Sendable () -> TimeInterval
         ) {
-            (self.account, self.configuration, self.sessions) = (account, configuration, sessions)
+            (self.account, self.settings, self.sessions) = (account, settings, sessions)
             (self.book, self.client, self.now, self.uptime) = (book, client, now, uptime)
         }
     }
@@ -126,7 +126,7 @@ package struct NetworkDescriptor: Sendable {
     package var favoritePages = 50
     package var policy: Policy?
     package var prices: Prices?
-    package var homeGap: @Sendable (AccountConfiguration, MirrorConfiguration) -> HomeGap? = { _, _ in nil }
+    package var homeGap: @Sendable (AccountConfiguration, MirrorSettings) -> HomeGap? = { _, _ in nil }
     /// What the bot's credentials do not allow, where the network tells; nil where it never does.
     package var missingScopes:
         (

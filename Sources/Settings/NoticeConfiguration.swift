@@ -38,32 +38,37 @@ package struct NoticeConfiguration: Sendable {
     /// - Parameter values: The settings as they were found.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
     init(_ values: SettingValues) throws {
-        let url = values.text("NOTIFY_URL")
-        format = values.text("NOTIFY_FORMAT").flatMap(Format.init(rawValue:)) ?? .json
+        let url = values.text(.notifyURL)
+        format = values.text(.notifyFormat).flatMap(Format.init(rawValue:)) ?? .json
         if let url, url.hasPrefix(Self.ntfyScheme), format != .ntfy {
-            throw ConfigurationError("NOTIFY_FORMAT", "is \(format.rawValue), but NOTIFY_URL begins with ntfy://")
+            throw ConfigurationError(
+                Setting.notifyFormat.name, "is \(format.rawValue), but NOTIFY_URL begins with ntfy://")
         }
-        address = try url.map { try Self.address($0, of: "NOTIFY_URL") }
-        heartbeat = try values.text("HEARTBEAT_URL").map { try Self.address($0, of: "HEARTBEAT_URL") }
-        command = try values.text("NOTIFY_COMMAND").map { try Self.words($0) } ?? []
+        address = try url.map { try Self.address($0, of: .notifyURL) }
+        heartbeat = try values.text(.heartbeatURL).map { try Self.address($0, of: .heartbeatURL) }
+        command = try values.text(.notifyCommand).map { try Self.words($0) } ?? []
     }
 
     static let ntfyScheme = "ntfy://"
 
     /// The address that a text names, with what stands before an `@` as credentials: a token, or a name, `:` and a
     /// password.
-    private static func address(_ text: String, of setting: String) throws -> Address {
+    private static func address(_ text: String, of setting: Setting) throws -> Address {
         var text = text
-        if setting == "NOTIFY_URL", text.hasPrefix(ntfyScheme) { text = "https://" + text.dropFirst(ntfyScheme.count) }
+        if setting.name == Setting.notifyURL.name, text.hasPrefix(ntfyScheme) {
+            text = "https://" + text.dropFirst(ntfyScheme.count)
+        }
         guard var parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
-            throw ConfigurationError(setting, "is no URL such as https://host/path")
+            throw ConfigurationError(setting.name, "is no URL such as https://host/path")
         }
         let authorization = authorization(parts)
         (parts.user, parts.password) = (nil, nil)
-        guard let url = parts.string else { throw ConfigurationError(setting, "is no URL such as https://host/path") }
+        guard let url = parts.string else {
+            throw ConfigurationError(setting.name, "is no URL such as https://host/path")
+        }
         if let problem = request(to: url).problem {
             let hint = parts.scheme == "http" ? "plain http is for loopback and private hosts only; use https" : problem
-            throw ConfigurationError(setting, "cannot be used: \(hint)")
+            throw ConfigurationError(setting.name, "cannot be used: \(hint)")
         }
         return Address(url: Secret(url), authorization: authorization, host: host)
     }
@@ -98,9 +103,13 @@ package struct NoticeConfiguration: Sendable {
                 word = (word ?? "") + String(character)
             }
         }
-        guard quote == nil else { throw ConfigurationError("NOTIFY_COMMAND", "has a quote that does not end") }
+        guard quote == nil else {
+            throw ConfigurationError(Setting.notifyCommand.name, "has a quote that does not end")
+        }
         if let ended = word { words.append(ended) }
-        guard words.first?.isEmpty == false else { throw ConfigurationError("NOTIFY_COMMAND", "names no program") }
+        guard words.first?.isEmpty == false else {
+            throw ConfigurationError(Setting.notifyCommand.name, "names no program")
+        }
         return words
     }
 }

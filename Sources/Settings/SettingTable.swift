@@ -83,10 +83,11 @@ extension MirrorConfiguration {
     /// - Returns: The values as they count.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used; `StorageError`.
     package func valuesWithSettings() async throws -> SettingValues {
-        if case .sqlite(let path) = storage, !FileManager.default.fileExists(atPath: path) { return values }
-        return try await Storage.open(storage).closing { engine in
+        let values = mirror.values
+        if case .sqlite(let path) = process.storage, !FileManager.default.fileExists(atPath: path) { return values }
+        return try await Storage.open(process.storage).closing { engine in
             try await Migrations.check(engine)
-            return try values.overlaid(with: try await SettingTable(storage: engine, mirror: mirror).all())
+            return try values.overlaid(with: try await SettingTable(storage: engine, mirror: mirror.mirror).all())
         }
     }
 }

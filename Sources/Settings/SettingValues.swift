@@ -144,19 +144,19 @@ package struct SettingValues: Sendable {
     }
 
     /// The value of a setting, its default included.
-    package func text(_ name: String) -> String? { found[name]?.text }
+    package func text(_ setting: Setting) -> String? { found[setting.name]?.text }
 
     /// Where the setting's value comes from; unset where there is none.
-    package func origin(_ name: String) -> SettingOrigin { found[name]?.origin ?? .unset }
+    package func origin(_ setting: Setting) -> SettingOrigin { found[setting.name]?.origin ?? .unset }
 
     /// The network of a role's account.
     package func network(of role: AccountRole) -> NetworkName {
-        text("\(role.prefix)_NETWORK").flatMap { NetworkName(rawValue: $0) } ?? .usual
+        text(.network(of: role)).flatMap { NetworkName(rawValue: $0) } ?? .usual
     }
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
-    package func networkSetting(of role: AccountRole) -> String? {
-        ["\(role.prefix)_NETWORK", "NETWORK"].first { ![.fallback, .login].contains(origin($0)) }
+    func networkSetting(of role: AccountRole) -> Setting? {
+        [.network(of: role), .network].first { ![.fallback, .login].contains(origin($0)) }
     }
 
     /// The values where what is set for the mirror wins over everything but flags.
@@ -168,7 +168,7 @@ package struct SettingValues: Sendable {
         var values = self
         for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
             try Self.requireOfMirror(name, text)
-            if origin(name) != .flag { values.found[name] = (text, .stored) }
+            if values.found[name]?.origin != .flag { values.found[name] = (text, .stored) }
         }
         values.deriveDefaults()
         return values
@@ -181,13 +181,13 @@ package struct SettingValues: Sendable {
     ///   - text: Its value.
     /// - Throws: ``ConfigurationError`` that says why.
     package static func requireOfMirror(_ name: String, _ text: String) throws {
-        guard let setting = Setting.all.first(where: { $0.name == name }) else {
+        guard let setting = Setting.named(name) else {
             let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
             throw ConfigurationError(
                 name, "is no setting" + (near.map { "; did you mean \($0)?" } ?? "; see mirror-bot config"))
         }
         guard !setting.isSecret else { throw ConfigurationError(name, "is a secret, which is not set for a mirror") }
-        guard !setting.isOfProcess else {
+        guard setting.canBeStored else {
             throw ConfigurationError(name, "belongs to the process or to a login; put it into the environment or .env")
         }
         try check(text, of: setting)
@@ -200,7 +200,7 @@ package struct SettingValues: Sendable {
     package func adopting(_ networks: [AccountRole: NetworkName]) -> SettingValues {
         var values = self
         for (role, network) in networks where networkSetting(of: role) == nil {
-            values.found["\(role.prefix)_NETWORK"] = (network.rawValue, .login)
+            values.found[Setting.network(of: role).name] = (network.rawValue, .login)
         }
         values.deriveDefaults()
         return values
@@ -208,23 +208,23 @@ package struct SettingValues: Sendable {
 
     /// Brings defaults that other settings decide up to date with these.
     private mutating func deriveDefaults() {
-        for setting in Setting.all where origin(setting.name) == .fallback {
+        for setting in Setting.all where origin(setting) == .fallback {
             found[setting.name] = fallback(of: setting)
         }
     }
 
     private func fallback(of setting: Setting) -> Found? {
-        (setting.derived(self) ?? setting.fallback).map { ($0, .fallback) }
+        (setting.derived(self, setting) ?? setting.fallback).map { ($0, .fallback) }
     }
 
     /// What a setting is that nobody gave, where the bot's network has a default of its own.
-    func ofBotNetwork(_ setting: String) -> String? { network(of: .bot).descriptor.defaults[setting] }
+    func ofBotNetwork(_ setting: Setting) -> String? { network(of: .bot).descriptor.defaults[setting.name] }
 
     /// The value as a whole number; the form was checked when it was read.
-    func integer(_ name: String) -> Int { text(name).flatMap { Int($0) } ?? 0 }
+    func integer(_ setting: Setting) -> Int { text(setting).flatMap { Int($0) } ?? 0 }
 
     /// The value as a whole number; nil where it is `none`.
-    func integerOrNone(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
+    func integerOrNone(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
 
     private static func find(
         _ setting: Setting, _ flags: [String: String], _ environment: EnvironmentVariablesProvider,

@@ -15,7 +15,7 @@ extension NetworkDescriptor {
                 ownPosts: Rhythm.Beat(5, shortest: .seconds(5 * 60)),
                 favorites: Rhythm.Beat(30, shortest: .seconds(30 * 60))),
             connect: { made in
-                let x = made.configuration.x
+                let x = made.settings.x
                 let options = XOptions(
                     apiBaseURL: made.account.apiBaseURL, mayPublish: x.mayPublish, homePostsPerDay: x.homePostsPerDay,
                     ownsApp: x.appOwner == made.account.role, fieldNames: x.fieldNames)
@@ -23,19 +23,19 @@ extension NetworkDescriptor {
                     credentials: XCredentials(made.account.credentials), options: options, book: made.book,
                     client: made.client, now: made.now, uptime: made.uptime)
             })
-        network.defaults = ["LINKS": "off", "FAVORITE_MODE": "suggest"]
+        network.defaults = [Setting.links.name: "off", Setting.favoriteMode.name: "suggest"]
         // Every favorite is billed again that a further page shows.
         network.favoritePages = 1
-        network.policy = Policy(setting: "X_ACKNOWLEDGE_POLICY", isAcknowledged: \.x.mayPublish)
+        network.policy = Policy(setting: Setting.acknowledgeXPolicy.name, isAcknowledged: \.x.mayPublish)
         network.prices = Prices(
-            budget: "X_BUDGET_USD_PER_MONTH", post: XPrices.current.postCreate,
-            look: { feed, role, configuration in
+            budget: Setting.xBudget.name, post: XPrices.current.postCreate,
+            look: { feed, role, settings in
                 XPrices.current.price(
                     ofReading: XNetwork.smallestPage(of: feed), from: feed,
-                    ownsApp: configuration.x.appOwner == role, fieldNames: configuration.x.fieldNames)
+                    ownsApp: settings.x.appOwner == role, fieldNames: settings.x.fieldNames)
             })
-        network.homeGap = { _, configuration in
-            configuration.x.homePostsPerDay == 0 ? HomeGap(words: "X_HOME_POSTS_PER_DAY is 0", isChosen: true) : nil
+        network.homeGap = { _, settings in
+            settings.x.homePostsPerDay == 0 ? HomeGap(words: "\(Setting.xHomePosts.name) is 0", isChosen: true) : nil
         }
         return network
     }()

@@ -67,7 +67,7 @@ import Testing
         #expect(configuration.humanNetwork == .bluesky)
         #expect(!configuration.links)
         #expect(configuration.favoriteMode == .suggest)
-        #expect(configuration.values.origin("BOT_NETWORK") == .login)
+        #expect(configuration.origin(of: .network(of: .bot)) == .login)
         let named = try await bare.open(["NETWORK": "x"])
         #expect(named.configuration.humanNetwork == .x)
         try await expect(named.requiredAccount(.bot).network, equals: .x)
@@ -232,14 +232,14 @@ import Testing
     @Test func saysWhichSettingsKeepALoginFromBeingUsed() async throws {
         let bare = try await BareMirror()
         let free = try bare.configuration()
-        #expect(free.obstacles(toLoginOf: .bot, on: .x).isEmpty)
+        #expect(free.mirror.obstacles(toLoginOf: .bot, on: .x).isEmpty)
         let named = try bare.configuration(["NETWORK": "bluesky", "BOT_HANDLE": "m.example", "BOT_APP_PASSWORD": "p"])
         #expect(
-            named.obstacles(toLoginOf: .bot, on: .x) == [
+            named.mirror.obstacles(toLoginOf: .bot, on: .x) == [
                 "BOT_HANDLE is set, and settings win over a login; remove it to use the login",
                 "NETWORK is bluesky; set BOT_NETWORK to x to use the login",
             ])
-        #expect(named.obstacles(toLoginOf: .human, on: .bluesky).isEmpty)
+        #expect(named.mirror.obstacles(toLoginOf: .human, on: .bluesky).isEmpty)
     }
 
     @Test func onlyAccountsOnMastodonHaveAHost() async throws {

@@ -60,9 +60,9 @@ import Testing
     @Test func aLoginDecidesWhatItsNetworkKnows() throws {
         var configuration = try MirrorFixture.configuration(
             ["MIRROR_BOT_HOME": "/srv/mirror", "WHO_MAY_REPLY": "mentioned"])
-        try configuration.adopt([.bot: .bluesky])
-        #expect(configuration.replies == .mentioned)
-        let error = #expect(throws: ConfigurationError.self) { try configuration.adopt([.bot: .mastodon]) }
+        try configuration.mirror.adopt([.bot: .bluesky])
+        #expect(configuration.mirror.replies == .mentioned)
+        let error = #expect(throws: ConfigurationError.self) { try configuration.mirror.adopt([.bot: .mastodon]) }
         #expect(error?.setting == "WHO_MAY_REPLY")
     }
 }

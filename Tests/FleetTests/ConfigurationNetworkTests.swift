@@ -56,22 +56,23 @@ import Testing
     @Test(arguments: networks)
     func findsTheNetworksOfBothRoles(_ variables: [String: String], _ human: NetworkName, _ bot: NetworkName) throws {
         let all = try Self.configuration(variables)
-        #expect(all.humanNetwork == human)
-        #expect(all.network(of: .human) == human)
-        #expect(all.botNetwork == bot)
-        #expect(all.network(of: .bot) == bot)
+        #expect(all.mirror.humanNetwork == human)
+        #expect(all.mirror.network(of: .human) == human)
+        #expect(all.mirror.botNetwork == bot)
+        #expect(all.mirror.network(of: .bot) == bot)
         let values = try Self.values(variables)
-        #expect(values.text("HUMAN_NETWORK") == human.rawValue)
-        #expect(values.text("BOT_NETWORK") == bot.rawValue)
+        #expect(values.text(.humanNetwork) == human.rawValue)
+        #expect(values.text(.botNetwork) == bot.rawValue)
         for name in ["NETWORK", "HUMAN_NETWORK", "BOT_NETWORK"] {
-            #expect(values.origin(name) == (variables[name] == nil ? .fallback : .environment))
+            #expect(
+                values.origin(try #require(Setting.named(name))) == (variables[name] == nil ? .fallback : .environment))
         }
     }
 
     @Test func readsAnAccountOnEachNetwork() throws {
         let pairs = try Self.configuration(
             ["HUMAN_NETWORK": "x", "BOT_NETWORK": "bluesky"], Self.of(.human, Self.x), Self.of(.bot, Self.bluesky))
-        let (human, bot) = (try #require(pairs.account(.human)), try #require(pairs.account(.bot)))
+        let (human, bot) = (try #require(pairs.mirror.account(.human)), try #require(pairs.mirror.account(.bot)))
         let credentials = XCredentials(human.credentials)
         #expect(credentials.consumerKey == "s3cr3t-ck")
         #expect(credentials.consumerSecret.reveal() == "s3cr3t-cs")
@@ -86,13 +87,13 @@ import Testing
         #expect(bot.network == .bluesky)
         #expect(bot.role == .bot)
         let mixed = try Self.configuration(["HUMAN_NETWORK": "x"], Self.of(.bot, Self.mastodon))
-        #expect(mixed.account(.human) == nil)
-        #expect(mixed.account(.bot)?.host == "social.example")
+        #expect(mixed.mirror.account(.human) == nil)
+        #expect(mixed.mirror.account(.bot)?.host == "social.example")
     }
 
     @Test func takesABlueskyHumanWithoutAPassword() throws {
         let all = try Self.configuration(["NETWORK": "bluesky", "HUMAN_HANDLE": "@Haruka.Example"])
-        let human = try #require(all.account(.human))
+        let human = try #require(all.mirror.account(.human))
         #expect(human.credentials.text(.handle) == "haruka.example")
         #expect(human.credentials[.appPassword] == nil)
         let bot = Self.error(["NETWORK": "bluesky", "BOT_HANDLE": "mirror.example"])
@@ -143,8 +144,8 @@ import Testing
     @Test func readsNoAccountsWhereNoneAreWanted() throws {
         let values = try Self.values(["BOT_SERVER": "social.example", "HUMAN_HANDLE": "haruka.example"])
         let all = try MirrorConfiguration(values, environment: ["HOME": "/h"], readsAccounts: false)
-        #expect(all.account(.human) == nil)
-        #expect(all.account(.bot) == nil)
+        #expect(all.mirror.account(.human) == nil)
+        #expect(all.mirror.account(.bot) == nil)
         #expect(throws: ConfigurationError.self) { try MirrorConfiguration(values, environment: ["HOME": "/h"]) }
     }
 
@@ -160,7 +161,7 @@ import Testing
             ("bluesky", .human, "HUMAN_HANDLE is not set; run mirror-bot login bluesky --as human"),
         ]
         for (network, role, text) in expected {
-            let error = try Self.configuration(["NETWORK": network]).missing(role)
+            let error = try Self.configuration(["NETWORK": network]).mirror.missing(role)
             #expect(error.description.hasPrefix(text))
             #expect(error.isMissing)
             #expect(error.description.contains("--from") == (role == .human))
@@ -177,7 +178,7 @@ import Testing
 
     @Test(arguments: servers) func writesAServerInOneWay(_ text: String, _ normal: String) throws {
         let all = try Self.configuration(["BOT_SERVER": text, "BOT_ACCESS_TOKEN": "t", "BOT_API_BASE_URL": text])
-        let bot = try #require(all.account(.bot))
+        let bot = try #require(all.mirror.account(.bot))
         #expect(bot.credentials.text(.server) == normal)
         #expect(bot.apiBaseURL == normal)
     }
@@ -203,7 +204,7 @@ import Testing
         let variables = ["HUMAN_NETWORK": "bluesky", "HUMAN_HANDLE": text]
         guard let normal else { return #expect(Self.error(variables)?.setting == "HUMAN_HANDLE") }
         let all = try Self.configuration(variables)
-        #expect(all.account(.human)?.credentials.text(.handle) == normal)
+        #expect(all.mirror.account(.human)?.credentials.text(.handle) == normal)
     }
 
     // MARK: What follows from the bot's network
@@ -220,71 +221,71 @@ import Testing
     ]) func whatWasLearnedOnXIsKeptForAMonth(variables: [String: String], days: Int) throws {
         let configuration = try MirrorConfiguration(
             try Self.values(variables), environment: ["HOME": "/nowhere"], readsAccounts: false)
-        #expect(configuration.favorites.maximumAgeDays == days)
+        #expect(configuration.mirror.favorites.maximumAgeDays == days)
     }
 
     @Test(arguments: [AccountRole.human, .bot]) func aLoginOnXCountsForThatToo(role: AccountRole) throws {
         var configuration = try MirrorConfiguration(
             try Self.values([:]), environment: ["HOME": "/nowhere"], readsAccounts: false)
-        try configuration.adopt([role: .x])
-        #expect(configuration.favorites.maximumAgeDays == 30)
+        try configuration.mirror.adopt([role: .x])
+        #expect(configuration.mirror.favorites.maximumAgeDays == 30)
     }
 
     @Test(arguments: defaults)
     func choosesDefaultsByTheBotsNetwork(_ variables: [String: String], _ mode: String, _ links: String) throws {
         let values = try Self.values(variables)
-        #expect(values.text("FAVORITE_MODE") == mode)
-        #expect(values.origin("FAVORITE_MODE") == .fallback)
-        #expect(values.text("LINKS") == links)
-        #expect(values.origin("LINKS") == .fallback)
+        #expect(values.text(.favoriteMode) == mode)
+        #expect(values.origin(.favoriteMode) == .fallback)
+        #expect(values.text(.links) == links)
+        #expect(values.origin(.links) == .fallback)
         let all = try Self.configuration(variables)
-        #expect(all.favoriteMode.rawValue == mode)
-        #expect(all.links == (links == "on"))
+        #expect(all.mirror.favoriteMode.rawValue == mode)
+        #expect(all.mirror.links == (links == "on"))
         // What a person sets stays.
         let chosen = try Self.values(variables, ["FAVORITE_MODE": "off", "LINKS": "on"])
-        #expect(chosen.text("FAVORITE_MODE") == "off")
-        #expect(chosen.origin("FAVORITE_MODE") == .environment)
-        #expect(chosen.text("LINKS") == "on")
-        #expect(chosen.origin("LINKS") == .environment)
+        #expect(chosen.text(.favoriteMode) == "off")
+        #expect(chosen.origin(.favoriteMode) == .environment)
+        #expect(chosen.text(.links) == "on")
+        #expect(chosen.origin(.links) == .environment)
     }
 
     @Test func letsAStoredLoginDecideOnlyWhereNobodyDid() throws {
         let open = try Self.values([:]).adopting([.bot: .x])
-        #expect(open.text("BOT_NETWORK") == "x")
-        #expect(open.origin("BOT_NETWORK") == .login)
-        #expect(open.text("HUMAN_NETWORK") == "mastodon")
-        #expect(open.origin("HUMAN_NETWORK") == .fallback)
-        #expect(open.text("FAVORITE_MODE") == "suggest")
-        #expect(open.text("LINKS") == "off")
+        #expect(open.text(.botNetwork) == "x")
+        #expect(open.origin(.botNetwork) == .login)
+        #expect(open.text(.humanNetwork) == "mastodon")
+        #expect(open.origin(.humanNetwork) == .fallback)
+        #expect(open.text(.favoriteMode) == "suggest")
+        #expect(open.text(.links) == "off")
         for name in ["NETWORK", "BOT_NETWORK"] {
             let named = try Self.values([name: "mastodon"]).adopting([.bot: .x])
-            #expect(named.text("BOT_NETWORK") == "mastodon")
-            #expect(named.text("LINKS") == "on")
+            #expect(named.text(.botNetwork) == "mastodon")
+            #expect(named.text(.links) == "on")
         }
         let chosen = try Self.values(["LINKS": "on"]).adopting([.bot: .x])
-        #expect(chosen.text("LINKS") == "on")
-        #expect(chosen.text("FAVORITE_MODE") == "suggest")
+        #expect(chosen.text(.links) == "on")
+        #expect(chosen.text(.favoriteMode) == "suggest")
     }
 
     @Test func reflectsAnAdoptedNetworkInTheConfiguration() throws {
         var all = try Self.configuration([:])
-        try all.adopt([.bot: .x, .human: .bluesky])
-        #expect(all.botNetwork == .x)
-        #expect(all.humanNetwork == .bluesky)
-        #expect(!all.links)
-        #expect(all.favoriteMode == .suggest)
+        try all.mirror.adopt([.bot: .x, .human: .bluesky])
+        #expect(all.mirror.botNetwork == .x)
+        #expect(all.mirror.humanNetwork == .bluesky)
+        #expect(!all.mirror.links)
+        #expect(all.mirror.favoriteMode == .suggest)
         // An account in the settings is used, so nothing stored decides.
         var whole = try Self.configuration(Self.of(.bot, Self.mastodon))
-        try whole.adopt([.bot: .x, .human: .bluesky])
-        #expect(whole.botNetwork == .mastodon)
-        #expect(whole.humanNetwork == .bluesky)
-        #expect(whole.links)
+        try whole.mirror.adopt([.bot: .x, .human: .bluesky])
+        #expect(whole.mirror.botNetwork == .mastodon)
+        #expect(whole.mirror.humanNetwork == .bluesky)
+        #expect(whole.mirror.links)
     }
 
     // MARK: X
 
     @Test func readsWhatIsAllowedOnX() throws {
-        let usual = try Self.configuration([:]).x
+        let usual = try Self.configuration([:]).mirror.x
         #expect(!usual.mayPublish)
         #expect(usual.monthlyBudget == Money(microdollars: 5_000_000))
         #expect(usual.homePostsPerDay == 0)
@@ -294,14 +295,14 @@ import Testing
         let chosen = try Self.configuration([
             "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "12.345678", "X_HOME_POSTS_PER_DAY": "40",
             "X_APP_OWNER": "human", "X_FIELD_NAMES": "post",
-        ]).x
+        ]).mirror.x
         #expect(chosen.mayPublish)
         #expect(chosen.monthlyBudget == Money(microdollars: 12_345_678))
         #expect(chosen.homePostsPerDay == 40)
         #expect(chosen.appOwner == .human)
         #expect(chosen.fieldNames == .post)
         #expect(chosen.homeShare == XPrices.current.price(ofReading: 40, from: .home, fieldNames: .post))
-        try expect(Self.configuration(["X_APP_OWNER": "bot"]).x.appOwner, equals: .bot)
+        try expect(Self.configuration(["X_APP_OWNER": "bot"]).mirror.x.appOwner, equals: .bot)
     }
 
     static let amounts: [(String, Int?)] = [
@@ -355,7 +356,7 @@ import Testing
         ].flatMap { all in
             var dumped = ""
             dump(all, to: &dumped)
-            return ["\(all)", String(reflecting: all), dumped, "\(all.account(.bot)?.variables as Any)"]
+            return ["\(all)", String(reflecting: all), dumped, "\(all.mirror.account(.bot)?.variables as Any)"]
         }
         for text in texts { #expect(!text.contains("s3cr3t")) }
     }
@@ -368,7 +369,7 @@ import Testing
         ]
         for parts in cases {
             let given = (parts + [base]).reduce(into: [String: String]()) { $0.merge($1) { $1 } }
-            let bot = try #require(try Self.configuration(given).account(.bot))
+            let bot = try #require(try Self.configuration(given).mirror.account(.bot))
             let told = Dictionary(uniqueKeysWithValues: bot.variables.map { ($0.name, $0.value.reveal()) })
             #expect(told == given)
         }

@@ -80,15 +80,15 @@ import Testing
         #expect(Set(Self.everything.keys) == Set(Setting.all.map(\.name)))
         let values = try Self.values(Self.everything)
         for setting in Setting.all {
-            #expect(values.text(setting.name) == Self.everything[setting.name])
-            #expect(values.origin(setting.name) == .environment)
+            #expect(values.text(setting) == Self.everything[setting.name])
+            #expect(values.origin(setting) == .environment)
             #expect(setting.fallback != Self.everything[setting.name])
         }
         let all = try Self.configuration(Self.ofMastodon, environment: ["DYNO": "worker.1"])
-        #expect(all.mirror == "haruka-2")
-        #expect(all.humanNetwork == .mastodon)
-        #expect(all.botNetwork == .mastodon)
-        let (human, bot) = (try #require(all.account(.human)), try #require(all.account(.bot)))
+        #expect(all.mirror.mirror == "haruka-2")
+        #expect(all.mirror.humanNetwork == .mastodon)
+        #expect(all.mirror.botNetwork == .mastodon)
+        let (human, bot) = (try #require(all.mirror.account(.human)), try #require(all.mirror.account(.bot)))
         #expect(human.host == "social.example")
         #expect(bot.host == "bots.example:8443")
         #expect(human.apiBaseURL == "https://proxy.example")
@@ -97,89 +97,91 @@ import Testing
         #expect(human.credentials.text(.accessToken) == Self.token)
         #expect(bot.credentials.text(.server) == "https://bots.example:8443")
         #expect(bot.credentials.text(.accessToken) == Self.botToken)
-        #expect(all.secretKey?.reveal() == Self.key)
-        #expect(all.quotes == .nobody)
-        #expect(all.x.mayPublish)
-        #expect(all.x.homePostsPerDay == 30)
-        #expect(all.x.appOwner == .bot)
-        #expect(all.x.fieldNames == .post)
-        #expect(all.x.monthlyBudget.description == "$7.50")
-        guard case .postgres(Self.databaseURL) = all.storage else { return #expect(Bool(false), "\(all.storage)") }
-        #expect(all.redisURL?.reveal() == Self.redisURL)
-        #expect(all.redisTLSVerify == "full")
-        #expect(all.timeZone?.identifier == "Europe/Berlin")
-        #expect(all.timeZoneName == "Europe/Berlin")
-        #expect(all.operatorContact == "ops@example.org")
-        #expect(all.notices.address?.host == "hooks.example")
-        #expect(all.notices.format == .ntfy)
-        #expect(all.notices.command == ["tell", "the operator"])
-        #expect(all.notices.heartbeat?.host == "beat.example")
-        #expect(all.schedule.model == .raw)
-        #expect(!all.schedule.bursts)
-        #expect(all.schedule.maximumPerDay == 12)
-        #expect(all.schedule.quiet.count == 122)
-        #expect(all.noRepeatDays == 90)
-        #expect(all.minimumAgeDays == 7)
-        #expect(!all.links)
-        #expect(all.fitness == .loose)
-        #expect(all.carriesWarnings)
-        #expect(all.holdWhileActive == 5_400)
-        #expect(all.maximumUses == 3)
-        #expect(all.maximumAgeDays == 3_650)
-        #expect(all.pictures == .all)
-        #expect(all.threads == .whole)
-        #expect(all.favorites.threshold == 3.5)
-        #expect(all.favorites.exampleLimit == 3_000)
-        #expect(all.featureWords == .nouns)
-        #expect(all.favorites.weighting == .plain)
-        #expect(all.favoriteMode == .off)
-        #expect(all.favoritesPerDay == 4)
-        #expect(all.repliesPerPerson == 2)
-        #expect(all.repliesPerThread == 6)
-        #expect(all.archiveLimit == 2_000)
-        #expect(all.dictionary == "/var/lib/mecab/dic/other")
-        #expect(all.pollInterval == .seconds(45))
-        #expect(all.isDyno)
+        #expect(all.process.secretKey?.reveal() == Self.key)
+        #expect(all.mirror.quotes == .nobody)
+        #expect(all.mirror.x.mayPublish)
+        #expect(all.mirror.x.homePostsPerDay == 30)
+        #expect(all.mirror.x.appOwner == .bot)
+        #expect(all.mirror.x.fieldNames == .post)
+        #expect(all.mirror.x.monthlyBudget.description == "$7.50")
+        guard case .postgres(Self.databaseURL) = all.process.storage else {
+            return #expect(Bool(false), "\(all.process.storage)")
+        }
+        #expect(all.process.redisURL?.reveal() == Self.redisURL)
+        #expect(all.process.redisTLSVerify == "full")
+        #expect(all.mirror.timeZone?.identifier == "Europe/Berlin")
+        #expect(all.mirror.timeZoneName == "Europe/Berlin")
+        #expect(all.mirror.operatorContact == "ops@example.org")
+        #expect(all.process.notices.address?.host == "hooks.example")
+        #expect(all.process.notices.format == .ntfy)
+        #expect(all.process.notices.command == ["tell", "the operator"])
+        #expect(all.process.notices.heartbeat?.host == "beat.example")
+        #expect(all.mirror.schedule.model == .raw)
+        #expect(!all.mirror.schedule.bursts)
+        #expect(all.mirror.schedule.maximumPerDay == 12)
+        #expect(all.mirror.schedule.quiet.count == 122)
+        #expect(all.mirror.noRepeatDays == 90)
+        #expect(all.mirror.minimumAgeDays == 7)
+        #expect(!all.mirror.links)
+        #expect(all.mirror.fitness == .loose)
+        #expect(all.mirror.carriesWarnings)
+        #expect(all.mirror.holdWhileActive == 5_400)
+        #expect(all.mirror.maximumUses == 3)
+        #expect(all.mirror.maximumAgeDays == 3_650)
+        #expect(all.mirror.pictures == .all)
+        #expect(all.mirror.threads == .whole)
+        #expect(all.mirror.favorites.threshold == 3.5)
+        #expect(all.mirror.favorites.exampleLimit == 3_000)
+        #expect(all.mirror.featureWords == .nouns)
+        #expect(all.mirror.favorites.weighting == .plain)
+        #expect(all.mirror.favoriteMode == .off)
+        #expect(all.mirror.favoritesPerDay == 4)
+        #expect(all.mirror.repliesPerPerson == 2)
+        #expect(all.mirror.repliesPerThread == 6)
+        #expect(all.mirror.archiveLimit == 2_000)
+        #expect(all.process.dictionary == "/var/lib/mecab/dic/other")
+        #expect(all.mirror.pollInterval == .seconds(45))
+        #expect(all.process.isDyno)
     }
 
     @Test func hasTheDocumentedDefaults() throws {
         let values = try Self.values([:])
         for setting in Setting.all {
-            #expect(values.text(setting.name) == setting.fallback)
-            #expect(values.origin(setting.name) == (setting.fallback == nil ? .unset : .fallback))
+            #expect(values.text(setting) == setting.fallback)
+            #expect(values.origin(setting) == (setting.fallback == nil ? .unset : .fallback))
         }
         let plain = try Self.configuration([:])
-        #expect(plain.mirror == "default")
-        #expect(plain.account(.human) == nil)
-        #expect(plain.account(.bot) == nil)
-        #expect(plain.redisURL == nil)
-        #expect(plain.timeZone == nil)
-        #expect(plain.secretKey == nil)
-        #expect("\(plain.storage)" == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
-        #expect(plain.schedule == ScheduleConfiguration())
-        expect(plain.favorites, equals: (try FavoriteConfiguration()))
-        #expect(plain.noRepeatDays == 180)
-        #expect(plain.minimumAgeDays == 30)
-        #expect(plain.links)
-        #expect(plain.fitness == .plain)
-        #expect(!plain.carriesWarnings)
-        #expect(plain.holdWhileActive == nil)
-        #expect(plain.maximumUses == nil)
-        #expect(plain.maximumAgeDays == nil)
-        #expect(plain.pictures == .leftOut)
-        #expect(plain.threads == .leftOut)
-        try expect(Self.configuration(["MEDIA": "own"]).pictures, equals: .described)
-        try expect(Self.configuration(["MEDIA_WITHOUT_ALT": "yes"]).pictures, equals: .leftOut)
-        #expect(plain.favoriteMode == .auto)
-        #expect(plain.favoritesPerDay == 10)
-        #expect(plain.featureWords == .pairs)
-        #expect(plain.favorites.weighting == .learned)
-        #expect(plain.repliesPerPerson == 3)
-        #expect(plain.repliesPerThread == 5)
-        #expect(plain.archiveLimit == 10_000)
-        #expect(plain.dictionary == "ipadic-utf8")
-        #expect(plain.pollInterval == .seconds(60))
-        #expect(!plain.isDyno)
+        #expect(plain.mirror.mirror == "default")
+        #expect(plain.mirror.account(.human) == nil)
+        #expect(plain.mirror.account(.bot) == nil)
+        #expect(plain.process.redisURL == nil)
+        #expect(plain.mirror.timeZone == nil)
+        #expect(plain.process.secretKey == nil)
+        #expect("\(plain.process.storage)" == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
+        #expect(plain.mirror.schedule == ScheduleConfiguration())
+        expect(plain.mirror.favorites, equals: (try FavoriteConfiguration()))
+        #expect(plain.mirror.noRepeatDays == 180)
+        #expect(plain.mirror.minimumAgeDays == 30)
+        #expect(plain.mirror.links)
+        #expect(plain.mirror.fitness == .plain)
+        #expect(!plain.mirror.carriesWarnings)
+        #expect(plain.mirror.holdWhileActive == nil)
+        #expect(plain.mirror.maximumUses == nil)
+        #expect(plain.mirror.maximumAgeDays == nil)
+        #expect(plain.mirror.pictures == .leftOut)
+        #expect(plain.mirror.threads == .leftOut)
+        try expect(Self.configuration(["MEDIA": "own"]).mirror.pictures, equals: .described)
+        try expect(Self.configuration(["MEDIA_WITHOUT_ALT": "yes"]).mirror.pictures, equals: .leftOut)
+        #expect(plain.mirror.favoriteMode == .auto)
+        #expect(plain.mirror.favoritesPerDay == 10)
+        #expect(plain.mirror.featureWords == .pairs)
+        #expect(plain.mirror.favorites.weighting == .learned)
+        #expect(plain.mirror.repliesPerPerson == 3)
+        #expect(plain.mirror.repliesPerThread == 5)
+        #expect(plain.mirror.archiveLimit == 10_000)
+        #expect(plain.process.dictionary == "ipadic-utf8")
+        #expect(plain.mirror.pollInterval == .seconds(60))
+        #expect(!plain.process.isDyno)
     }
 
     @Test(arguments: [
@@ -187,7 +189,7 @@ import Testing
         "ops.bsky.social", "@ops.bsky.social",
     ])
     func takesAContact(text: String) throws {
-        try expect(Self.configuration(["OPERATOR_CONTACT": text]).operatorContact, equals: text)
+        try expect(Self.configuration(["OPERATOR_CONTACT": text]).mirror.operatorContact, equals: text)
     }
 
     /// It stands in a header of every request.
@@ -203,31 +205,31 @@ import Testing
     }
 
     @Test(arguments: ["UTC", "GMT", "Etc/UTC", "Asia/Calcutta"]) func namesAZoneAsItWasWritten(name: String) throws {
-        try expect(Self.configuration(["TIME_ZONE": name]).timeZoneName, equals: name)
+        try expect(Self.configuration(["TIME_ZONE": name]).mirror.timeZoneName, equals: name)
     }
 
     @Test func prefersFlagsToTheEnvironmentToDotEnvToDefaults() throws {
         let (flags, environment) = (["MIRROR": "flag"], ["MIRROR": "environment", "BURSTS": "off"])
         let dotEnv = ["MIRROR": "dot-env", "BURSTS": "on", "LINKS": "off"]
         let all = try Self.values(environment, dotEnv: dotEnv, flags: flags)
-        #expect(all.text("MIRROR") == "flag")
-        #expect(all.origin("MIRROR") == .flag)
-        #expect(all.text("BURSTS") == "off")
-        #expect(all.origin("BURSTS") == .environment)
-        #expect(all.text("LINKS") == "off")
-        #expect(all.origin("LINKS") == .dotEnv)
-        #expect(all.text("FEATURES") == "pairs")
-        #expect(all.origin("FEATURES") == .fallback)
-        #expect(all.text("HUMAN_SERVER") == nil)
-        #expect(all.origin("HUMAN_SERVER") == .unset)
+        #expect(all.text(.mirror) == "flag")
+        #expect(all.origin(.mirror) == .flag)
+        #expect(all.text(.bursts) == "off")
+        #expect(all.origin(.bursts) == .environment)
+        #expect(all.text(.links) == "off")
+        #expect(all.origin(.links) == .dotEnv)
+        #expect(all.text(.features) == "pairs")
+        #expect(all.origin(.features) == .fallback)
+        #expect(all.text(AccountField.server.setting(of: .human)) == nil)
+        #expect(all.origin(AccountField.server.setting(of: .human)) == .unset)
     }
 
     @Test func takesAVariableSetToNothingForUnset() throws {
         let all = try Self.values(["MIRROR": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": ""], dotEnv: ["MIRROR": "file"])
-        #expect(all.text("MIRROR") == "file")
-        #expect(all.origin("MIRROR") == .dotEnv)
-        #expect(all.origin("TIME_ZONE") == .unset)
-        #expect(all.origin("BOT_ACCESS_TOKEN") == .unset)
+        #expect(all.text(.mirror) == "file")
+        #expect(all.origin(.mirror) == .dotEnv)
+        #expect(all.origin(.timeZone) == .unset)
+        #expect(all.origin(AccountField.accessToken.setting(of: .bot)) == .unset)
     }
 
     @Test func readsSecretsFromTheFilesTheyAreNamedIn() throws {
@@ -236,17 +238,17 @@ import Testing
             let value = try #require(Self.everything[setting.name])
             let path = try folder.write(Data(" \(value)\r\n".utf8), to: setting.name)
             let named = try Self.values([setting.name + "_FILE": path])
-            #expect(named.text(setting.name) == value)
-            #expect(named.origin(setting.name) == .file)
+            #expect(named.text(setting) == value)
+            #expect(named.origin(setting) == .file)
             // The variable itself goes first.
             let both = try Self.values([setting.name + "_FILE": path, setting.name: "plain"])
-            #expect(both.text(setting.name) == "plain")
+            #expect(both.text(setting) == "plain")
             // The environment's file goes before `.env`'s value.
             let layered = try Self.values([setting.name + "_FILE": path], dotEnv: [setting.name: "plain"])
-            #expect(layered.origin(setting.name) == .file)
+            #expect(layered.origin(setting) == .file)
         }
         let path = try folder.write(Data("elsewhere".utf8), to: "mirror")
-        try expect(Self.values(["MIRROR_FILE": path]).text("MIRROR"), equals: "default")
+        try expect(Self.values(["MIRROR_FILE": path]).text(.mirror), equals: "default")
     }
 
     @Test func refusesSecretFilesThatHoldNone() throws {
@@ -267,7 +269,9 @@ import Testing
         let values = try Self.values(Self.everything)
         let all = try Self.configuration(Self.ofMastodon)
         var texts: [String] = []
-        for value in [values, all, all.storage, all.account(.bot) as Any, all.redisURL as Any] as [Any] {
+        for value in [values, all, all.process.storage, all.mirror.account(.bot) as Any, all.process.redisURL as Any]
+            as [Any]
+        {
             var dumped = ""
             dump(value, to: &dumped)
             texts += ["\(value)", String(reflecting: value), dumped]
@@ -350,7 +354,7 @@ import Testing
 
     @Test func saysWhatIsMissing() throws {
         let plain = try Self.configuration([:])
-        let (bot, human) = (plain.missing(.bot), plain.missing(.human))
+        let (bot, human) = (plain.mirror.missing(.bot), plain.mirror.missing(.human))
         #expect(bot.setting == "BOT_SERVER")
         #expect(bot.isMissing)
         #expect(human.setting == "HUMAN_SERVER")
@@ -362,12 +366,12 @@ import Testing
     @Test func refusesAnEmbeddedDatabaseOnADyno() throws {
         let dyno = ["DYNO": "worker.1", "HOME": "/app"]
         let error = #expect(throws: ConfigurationError.self) {
-            try Self.configuration([:], environment: dyno).requireLastingStorage()
+            try Self.configuration([:], environment: dyno).process.requireLastingStorage()
         }
         #expect(error?.setting == "DATABASE_URL")
-        try Self.configuration(["DATABASE_URL": Self.databaseURL], environment: dyno).requireLastingStorage()
-        try Self.configuration([:]).requireLastingStorage()
-        try Self.configuration([:], environment: ["DYNO": "", "HOME": "/app"]).requireLastingStorage()
+        try Self.configuration(["DATABASE_URL": Self.databaseURL], environment: dyno).process.requireLastingStorage()
+        try Self.configuration([:]).process.requireLastingStorage()
+        try Self.configuration([:], environment: ["DYNO": "", "HOME": "/app"]).process.requireLastingStorage()
     }
 
     @Test func findsTheFolderOfTheEmbeddedDatabase() throws {
@@ -377,7 +381,7 @@ import Testing
             ([:], ["HOME": "/home/haruka", "XDG_DATA_HOME": "data"], "/home/haruka/.local/share/mirror-bot"),
         ]
         for (variables, environment, folder) in cases {
-            let storage = try Self.configuration(variables, environment: environment).storage
+            let storage = try Self.configuration(variables, environment: environment).process.storage
             #expect("\(storage)" == "SQLite at \(folder)/mirror-bot.sqlite")
         }
     }

@@ -105,7 +105,7 @@ import Testing
 extension MirrorFixture {
     /// The file of an embedded database.
     var databasePath: String? {
-        if case .sqlite(let path) = mirror.configuration.storage { path } else { nil }
+        if case .sqlite(let path) = mirror.process.storage { path } else { nil }
     }
 
     /// Lets the embedded database have no room for one row more.

@@ -311,8 +311,8 @@ import Testing
         }
 
         let counter = CountingEngine(first.storage)
-        let installation = Installation(counter, clock: clock, logger: first.logger)
-        let mirror = try await HumanMirror(try bare.configuration(), in: installation)
+        let installation = Installation(counter, first.process, clock: clock, logger: first.logger)
+        let mirror = try await HumanMirror(try bare.configuration().mirror, in: installation)
         let status = try await counter.counting { _ = try await StatusReporter(mirror: mirror).report(now: clock.now) }
         #expect(status.statements <= 21, "\(status)")
         #expect(status.changes == 0)

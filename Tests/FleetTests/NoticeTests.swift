@@ -286,7 +286,7 @@ import Testing
 
     private func send(_ variables: [String: String], limit: Duration = forever) async throws -> [NoticeReceipt] {
         let configuration = try MirrorFixture.configuration(variables.merging(["MIRROR_BOT_HOME": "/nowhere"]) { $1 })
-        let sender = NoticeSender(configuration.notices)
+        let sender = NoticeSender(configuration.process.notices)
         defer { sender.shutdown() }
         return await sender.send(Self.notice, limit: limit)
     }
@@ -396,12 +396,12 @@ import Testing
     @Test(arguments: ["http://192.168.1.20/x", "http://nas.lan:8080/x", "http://ntfy/x", "https://ntfy.sh/x"])
     func whatIsNearMayBePlain(url: String) throws {
         let configuration = try MirrorFixture.configuration(["MIRROR_BOT_HOME": "/nowhere", "NOTIFY_URL": url])
-        #expect(configuration.notices.address != nil)
+        #expect(configuration.process.notices.address != nil)
     }
 
     @Test func theSchemeOfNtfyDecides() throws {
         let basics = ["MIRROR_BOT_HOME": "/nowhere", "NOTIFY_URL": "ntfy://ntfy.sh/topic"]
-        try expect(MirrorFixture.configuration(basics).notices.format, equals: .ntfy)
+        try expect(MirrorFixture.configuration(basics).process.notices.format, equals: .ntfy)
         let error = #expect(throws: ConfigurationError.self) {
             try MirrorFixture.configuration(basics.merging(["NOTIFY_FORMAT": "json"]) { $1 })
         }

@@ -143,7 +143,8 @@ import Testing
         let desk = try await desk(texts: 300, perDay: 3)
         let stored = try await desk.slots(ofDays: 2)
         let other = try MirrorFixture.configuration(
-            ["MIRROR_BOT_HOME": "/nowhere", "MIRROR": "desk", "SCHEDULE_MODEL": "kernel"])
+            ["MIRROR_BOT_HOME": "/nowhere", "MIRROR": "desk", "SCHEDULE_MODEL": "kernel"]
+        ).mirror
         let maker = PlanMaker(
             archive: desk.mirror.archive, store: desk.outbox, configuration: other,
             judge: TextJudge(other, zone: Self.zone, tokenizer: nil), past: { .whole })

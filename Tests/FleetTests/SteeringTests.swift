@@ -106,7 +106,7 @@ import Testing
         expect(favorites) { $0.allSatisfy { $0.created < Sample.hour(12) + 120 } }
         let again = try await fixture.reopened()
         #expect(again.configuration.favoriteMode == .off)
-        #expect(again.configuration.values.origin("FAVORITE_MODE") == .stored)
+        #expect(again.configuration.origin(of: .favoriteMode) == .stored)
         #expect(again.configuration.schedule.maximumPerDay == 7)
         let table = SettingTable(storage: mirror.storage, mirror: mirror.name)
         try await expect(table.remove(["FAVORITE_MODE", "LINKS"]), equals: ["FAVORITE_MODE"])

@@ -69,7 +69,9 @@ enum TrainedDatabase {
         let posts = try folder.write(Data(Sample.postLines.utf8), to: "posts.jsonl")
         let examples = try folder.write(Data(Sample.exampleLines.utf8), to: "examples.jsonl")
         // Whatever the mirror's own clock shows.
-        let past = try await HumanMirror.open(mirror.configuration, clock: VirtualClock(startingAt: Sample.origin))
+        let past = try await HumanMirror.open(
+            MirrorConfiguration(process: mirror.process, mirror: mirror.configuration),
+            clock: VirtualClock(startingAt: Sample.origin))
         try await past.closing { mirror in
             let scheduler = SchedulerTrainer(mirror: mirror, zone: Sample.zone) { _ in }
             _ = try await scheduler.train(fromArchive: posts, localHost: nil) {

@@ -1,6 +1,7 @@
 import Expectations
 import Foundation
 import Logging
+import Settings
 import Testing
 
 @testable import MirrorBot

@@ -54,7 +54,7 @@ struct HealthReader {
     init(_ mirror: HumanMirror, silence: TimeInterval? = nil) { (self.mirror, self.silence) = (mirror, silence) }
 
     private var storage: any StorageEngine { mirror.storage }
-    private var configuration: MirrorConfiguration { mirror.configuration }
+    private var configuration: MirrorSettings { mirror.configuration }
     private var outbox: OutboxStore { mirror.outbox(lease: nil) }
 
     /// Reads what the database, the settings and this process know; asks no network and no Redis.
@@ -166,7 +166,7 @@ struct HealthReader {
 
     /// Why the database takes no changes, as far as the worker's own writes and a look without a change tell.
     private func storeFault(_ live: [WorkFault], now: Date) async throws -> StoreFault? {
-        if let problem = configuration.storage.lackOfRoom { return StoreFault(.full, problem) }
+        if let problem = mirror.process.storage.lackOfRoom { return StoreFault(.full, problem) }
         let refused = live.first { fault in
             guard let kind = fault.storeKind, (0..<Self.memory).contains(now.timeIntervalSince(fault.noted)) else {
                 return false
@@ -175,7 +175,7 @@ struct HealthReader {
             return kind != .away || fault.isLasting
         }
         if let refused, let kind = refused.storeKind { return StoreFault(kind, refused.error, since: refused.since) }
-        switch configuration.storage {
+        switch mirror.process.storage {
         case .sqlite(let path):
             guard FileManager.default.fileExists(atPath: path), access(path, W_OK) != 0 else { return nil }
             return StoreFault(.readOnly, "could not change the database at \(path): it is read-only")
@@ -266,7 +266,7 @@ extension FoundAccounts {
     }
 }
 
-extension MirrorConfiguration {
+extension MirrorSettings {
     /// That posts are meant to wait for the human's silence and nobody can see it; nil if that is not so.
     func uselessHold(_ accounts: FoundAccounts) -> String? {
         guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }

@@ -45,11 +45,11 @@ package struct Doctor: Sendable {
 
     private func database() async throws -> [Finding] {
         if let problem = try await mirror.databaseProblem() { return [.fail("database", problem, .unavailable)] }
-        return [.ok("database", "\(mirror.configuration.storage), with the tables of this version")]
+        return [.ok("database", "\(mirror.process.storage), with the tables of this version")]
     }
 
     private func counts() async throws -> [Finding] {
-        guard let redis = try mirror.installation.redis(mirror.configuration) else {
+        guard let redis = try mirror.installation.redis() else {
             return [.ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")]
         }
         _ = try await redis.command(RedisCommand(["PING"]))
@@ -64,8 +64,8 @@ package struct Doctor: Sendable {
     }
 
     private func dictionary() throws -> [Finding] {
-        _ = try mirror.installation.tokenizer(mirror.configuration)
-        return [.ok("dictionary", mirror.configuration.dictionary)]
+        _ = try mirror.installation.tokenizer()
+        return [.ok("dictionary", mirror.process.dictionary)]
     }
 
     private func zone() async throws -> [Finding] {
@@ -270,7 +270,7 @@ extension HumanMirror {
     ///
     /// - Throws: The store's error, if the database cannot be used at all.
     fileprivate func databaseProblem() async throws -> String? {
-        if let problem = configuration.storage.lackOfRoom { return problem }
+        if let problem = process.storage.lackOfRoom { return problem }
         struct Taken: Error {}
         let text = String(repeating: " ", count: 20_000)
         do {

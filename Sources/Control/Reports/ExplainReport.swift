@@ -198,7 +198,7 @@ package struct ExplainReporter: Sendable {
     /// - Parameter mirror: The mirror's data.
     package init(mirror: HumanMirror) { self.mirror = mirror }
 
-    private var configuration: MirrorConfiguration { mirror.configuration }
+    private var configuration: MirrorSettings { mirror.configuration }
 
     // MARK: An action
 

@@ -29,7 +29,7 @@ extension HumanMirror {
         let zone = configuration.timeZone != nil || record.timeZone != nil
         let human = configuration.network(of: .human).rawValue
         // As the person called it, so that it can be copied.
-        let name = configuration.values.origin("MIRROR") == .flag ? " --mirror \(name)" : ""
+        let name = configuration.isNamedByFlag ? " --mirror \(name)" : ""
         let proposal = zone ? "" : ": \(try await timeZoneProposal())"
         return [
             SetupStep(

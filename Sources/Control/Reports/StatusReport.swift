@@ -256,7 +256,7 @@ package struct StatusReporter: Sendable {
             verdict: health.verdict, obstacles: health.obstacles,
             pauseSeen: Pause.seen(record.pause.flatMap { $0.holds(at: now) ? $0 : nil }),
             setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup, mirror: configuration.mirror,
-            storage: "\(configuration.storage)",
+            storage: "\(mirror.process.storage)",
             human: record.humanHandle,
             bot: record.botHandle, accounts: reading.accounts.states(record),
             spending: reading.spending.map(StatusReport.SpendingState.init),

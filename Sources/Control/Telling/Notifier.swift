@@ -28,9 +28,9 @@ package actor Notifier {
 
     /// - Parameter mirror: The mirror, open. Nil if nobody wants to be told anything.
     package init?(of mirror: HumanMirror) {
-        guard !mirror.configuration.notices.isIdle else { return nil }
+        guard !mirror.process.notices.isIdle else { return nil }
         self.mirror = mirror
-        configuration = mirror.configuration.notices
+        configuration = mirror.process.notices
         sender = NoticeSender(configuration)
     }
 

@@ -46,9 +46,9 @@ struct BackupCommand: AsyncParsableCommand {
     private static func open(
         _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
     ) async throws -> HumanMirror {
-        guard case .sqlite = configuration.storage else {
+        guard case .sqlite = configuration.process.storage else {
             throw ConfigurationError(
-                "DATABASE_URL", "names a server, whose data is copied with pg_dump and not with this")
+                Setting.databaseURL.name, "names a server, whose data is copied with pg_dump and not with this")
         }
         return try await MirrorOptions.openWhicheverThereAre(configuration, making)
     }

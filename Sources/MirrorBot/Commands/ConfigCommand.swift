@@ -67,10 +67,10 @@ private struct ConfigReport: Encodable {
         self.problems = problems.map(\.description)
         settings = Setting.all.map { setting in
             let problem = problems.first { [setting.name, setting.name + "_FILE"].contains($0.setting) }
-            let origin = values.origin(setting.name)
+            let origin = values.origin(setting)
             var line = (value: Self.shown(setting, values, isWrong: problem != nil), origin: origin)
-            if setting.name == "MIRROR_BOT_HOME", origin == .unset,
-                let home = try? MirrorConfiguration.home(values, environment)
+            if setting.name == Setting.home.name, origin == .unset,
+                let home = try? ProcessSettings.home(values, environment)
             {
                 line = (home, .fallback)
             }
@@ -82,7 +82,7 @@ private struct ConfigReport: Encodable {
 
     /// What may be shown of a value: a text that cannot be used may be a secret in the wrong place.
     private static func shown(_ setting: Setting, _ values: SettingValues, isWrong: Bool) -> String? {
-        guard let text = values.text(setting.name) else { return nil }
+        guard let text = values.text(setting) else { return nil }
         if setting.isSecret { return "<redacted>" }
         guard isWrong, case .text = setting.form, !setting.isPath else { return text }
         return "<unusable>"

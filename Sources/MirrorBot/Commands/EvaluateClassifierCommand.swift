@@ -90,10 +90,10 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
         let values = try await SettingValues.load(environment: console.environment, folder: console.folder)
         let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
         let evaluator = ClassifierEvaluator(
-            words: features ?? settings.featureWords, dictionary: settings.dictionary,
+            words: features ?? settings.mirror.featureWords, dictionary: settings.process.dictionary,
             configuration: try FavoriteConfiguration(
-                threshold: threshold ?? settings.favorites.threshold,
-                weighting: weights ?? settings.favorites.weighting))
+                threshold: threshold ?? settings.mirror.favorites.threshold,
+                weighting: weights ?? settings.mirror.favorites.weighting))
         let report = try await evaluator.evaluate(
             training: train.map(console.path), testing: console.path(test),
             baseRate: .init(path: baseRateFrom.map(console.path), tail: baseRateTail),

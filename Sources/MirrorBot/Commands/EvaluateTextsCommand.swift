@@ -48,8 +48,9 @@ struct EvaluateTextsCommand: AsyncParsableCommand {
         let console = Console.current
         let values = try await SettingValues.load(environment: console.environment, folder: console.folder)
         let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
-        let zone = timeZone.flatMap(TimeZone.init(identifier:)) ?? settings.timeZone
-        let evaluator = TextEvaluator(settings, zone: zone, samples: samples)
+        let zone = timeZone.flatMap(TimeZone.init(identifier:)) ?? settings.mirror.timeZone
+        let evaluator = TextEvaluator(
+            settings.mirror, dictionary: settings.process.dictionary, zone: zone, samples: samples)
         let report = try await evaluator.evaluate(console.path(from), labels: labels.map(console.path))
         if report.problems > 0 { StandardError.write("warning: \(report.problems) posts cannot be read\n") }
         if json { return try JSONOutput.print(report) }

@@ -98,7 +98,7 @@ struct LoginCommand: AsyncParsableCommand {
 
     private func warnings(
         _ verified: Account, _ network: any SocialNetwork, _ account: AccountConfiguration,
-        _ configuration: MirrorConfiguration
+        _ configuration: MirrorSettings
     ) -> [String] {
         var warnings = print ? [] : configuration.obstacles(toLoginOf: role, on: account.network)
         if print, account.credentials.expiresAt != nil {

@@ -15,9 +15,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         // A release migrates before anybody has set an account's last variable.
-        let (configuration, _) = try await options.configuration(readsAccounts: false)
-        try configuration.requireLastingStorage()
-        let update = try await TablesUpdate(of: configuration.storage)
+        let configuration = try await options.configuration(readsAccounts: false)
+        try configuration.process.requireLastingStorage()
+        let update = try await TablesUpdate(of: configuration.process.storage)
         if output.json { return try JSONOutput.print(update) }
         for id in update.applied { print("applied \(id)") }
         if update.applied.isEmpty { print("nothing to do: \(update.database) is up to date") }

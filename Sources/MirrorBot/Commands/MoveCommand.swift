@@ -48,13 +48,13 @@ struct MoveCommand: AsyncParsableCommand {
         try await options.withMirror(readsAccounts: false, looksOnly: true, opening: open) { mirror in
             guard let to else { return try await stay(mirror) }
             let location = try Self.location(to)
-            if case .sqlite = location, mirror.configuration.isDyno {
+            if case .sqlite = location, mirror.process.isDyno {
                 throw ConfigurationError("--to", "is a folder, and a dyno's disk is forgotten daily")
             }
             let names = all ? try await MirrorTable.names(in: mirror.storage) : [mirror.name]
             try await Self.open(location).closing { target in
                 try await MirrorMove.announce(
-                    names, from: .init(mirror.storage, name: mirror.configuration.storage.place),
+                    names, from: .init(mirror.storage, name: mirror.process.storage.place),
                     to: .init(target, name: location.place), now: mirror.clock.now)
                 try await move(names, from: mirror, to: target, location)
             }
@@ -77,7 +77,7 @@ struct MoveCommand: AsyncParsableCommand {
         var receipts: [MirrorMove.Receipt] = []
         for name in names {
             let move = MirrorMove(
-                of: name, from: .init(mirror.storage, name: mirror.configuration.storage.place),
+                of: name, from: .init(mirror.storage, name: mirror.process.storage.place),
                 to: .init(target, name: location.place), replaces: true, clock: mirror.clock,
                 timing: mirror.rehearsal.leaseTiming, report: progress.show)
             try await mirror.requireOpenLogins(of: name)
@@ -136,7 +136,7 @@ struct MoveCommand: AsyncParsableCommand {
         }
         let url = URL(fileURLWithPath: Console.current.path((text as NSString).expandingTildeInPath))
             .standardizedFileURL
-        let file = MirrorConfiguration.databaseFile
+        let file = ProcessSettings.databaseFile
         return .sqlite(path: url.lastPathComponent == file ? url.path : url.path + "/" + file)
     }
 

@@ -35,13 +35,14 @@ struct NotifyCommand: AsyncParsableCommand {
 
     /// Asks nothing of the database: this has to work when that does not.
     private func sendTest() async throws {
-        let (configuration, values) = try await options.configuration(readsAccounts: false)
-        Console.current.log.follow(values)
-        guard configuration.notices.tells else {
-            throw ConfigurationError("NOTIFY_URL", "is not set, nor is NOTIFY_COMMAND: nobody is told anything")
+        let configuration = try await options.configuration(readsAccounts: false)
+        Console.current.log.follow(configuration)
+        guard configuration.process.notices.tells else {
+            throw ConfigurationError(
+                Setting.notifyURL.name, "is not set, nor is \(Setting.notifyCommand.name): nobody is told anything")
         }
-        let sender = NoticeSender(configuration.notices)
-        let receipts = await sender.send(.test(of: configuration.mirror, now: Date()))
+        let sender = NoticeSender(configuration.process.notices)
+        let receipts = await sender.send(.test(of: configuration.mirror.mirror, now: Date()))
         sender.shutdown()
         if json {
             try JSONOutput.print(NoticeTestReport(receipts: receipts))

@@ -80,7 +80,7 @@ private func openWithoutSettings(
     _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
 ) async throws -> HumanMirror {
     var configuration = configuration
-    configuration.ignoresSettings = true
+    configuration.mirror.ignoresStored = true
     return try await HumanMirror.open(configuration, making: making)
 }
 

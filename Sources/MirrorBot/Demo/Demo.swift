@@ -229,12 +229,14 @@ struct Demo {
     ///
     /// Who brought an archive has no account in the sandbox: only the bot has.
     private func variables(home: String, zone: TimeZone, sandbox: Sandbox?) -> [String: String] {
-        var variables = ["MIRROR": Self.mirror, "MIRROR_BOT_HOME": home, "TIME_ZONE": zone.identifier]
-        if let dictionary = Console.current.environment["MECAB_DICTIONARY"] {
-            variables["MECAB_DICTIONARY"] = dictionary
+        var variables = [
+            Setting.mirror.name: Self.mirror, Setting.home.name: home, Setting.timeZone.name: zone.identifier,
+        ]
+        if let dictionary = Console.current.environment[Setting.dictionary.name] {
+            variables[Setting.dictionary.name] = dictionary
         }
         if let sandbox {
-            variables["HUMAN_NETWORK"] = network.rawValue
+            variables[Setting.humanNetwork.name] = network.rawValue
             for role in SandboxRole.allCases where role == .bot || from == nil {
                 variables.merge(sandbox.settings(of: role, on: network)) { $1 }
             }

@@ -131,7 +131,7 @@ extension DemoResult {
 
     /// The minutes of many days of the bot, planned on the eve of the first one.
     private static func drawn(
-        from first: LocalDay, _ times: [LocalTime], _ configuration: MirrorConfiguration
+        from first: LocalDay, _ times: [LocalTime], _ configuration: MirrorSettings
     ) -> [MinuteOfDay] {
         let history = PostingHistory(times: times, asOf: first.advanced(by: -1))
         guard !history.isEmpty else { return [] }

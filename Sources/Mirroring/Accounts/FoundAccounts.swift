@@ -3,7 +3,7 @@ package import Settings
 
 /// The accounts that a mirror has, or why it has them not.
 package struct FoundAccounts: Sendable {
-    package let configuration: MirrorConfiguration
+    package let configuration: MirrorSettings
     package private(set) var accounts: [AccountRole: AccountConfiguration] = [:]
     /// Why a login cannot be used.
     package private(set) var errors: [AccountRole: ConfigurationError] = [:]

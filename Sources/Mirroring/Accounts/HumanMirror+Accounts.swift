@@ -12,9 +12,7 @@ extension HumanMirror {
     /// - Parameter mirror: A mirror in the same database.
     /// - Throws: `ConfigurationError` for `SECRET_KEY`; the store's error.
     package func requireOpenLogins(of mirror: String) async throws {
-        var configuration = configuration
-        configuration.mirror = mirror
-        let vault = CredentialVault(configuration, storage: storage, logger: logger)
+        let vault = CredentialVault(of: mirror, process, storage: storage, logger: logger)
         for role in AccountRole.allCases { _ = try await vault.login(of: role) }
     }
 
@@ -32,7 +30,7 @@ extension HumanMirror {
     /// - Throws: `ConfigurationError` for a login of another network than the one that a setting names.
     func account(_ role: AccountRole, openedBy login: StoredLogin) throws -> AccountConfiguration {
         let network = configuration.network(of: role)
-        if login.network != network, let setting = configuration.values.networkSetting(of: role) {
+        if login.network != network, let setting = configuration.networkSetting(of: role) {
             throw ConfigurationError(
                 setting,
                 "is \(network.rawValue), but the stored login of the \(role.rawValue) is for "

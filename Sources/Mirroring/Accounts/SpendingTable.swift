@@ -22,7 +22,7 @@ package struct SpendingTable: SpendingBook {
     private let homeShare: Money
     private let underWay = CallsUnderWay()
 
-    init(_ configuration: MirrorConfiguration, storage: any StorageEngine) {
+    init(_ configuration: MirrorSettings, storage: any StorageEngine) {
         self.init(
             storage: storage, mirror: configuration.mirror, budget: configuration.x.monthlyBudget,
             homeShare: configuration.x.homeShare)

@@ -18,7 +18,7 @@ package struct FavoriteDecider: Sendable {
     /// Where the favorites are given: tells what the bot may do, and the time.
     let network: any SocialNetwork
     /// The mode and the caps.
-    let configuration: MirrorConfiguration
+    let configuration: MirrorSettings
     /// In which a day begins.
     let zone: TimeZone
     /// The accounts of human and bot.
@@ -27,7 +27,7 @@ package struct FavoriteDecider: Sendable {
     let activated: Date
 
     package init(
-        store: OutboxStore, network: any SocialNetwork, configuration: MirrorConfiguration, zone: TimeZone,
+        store: OutboxStore, network: any SocialNetwork, configuration: MirrorSettings, zone: TimeZone,
         own: Set<AccountID>, activated: Date
     ) {
         (self.store, self.network, self.configuration) = (store, network, configuration)

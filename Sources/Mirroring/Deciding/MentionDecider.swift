@@ -33,7 +33,7 @@ package struct MentionDecider: Sendable {
     /// Asked for threads.
     let network: any SocialNetwork
     /// The caps.
-    let configuration: MirrorConfiguration
+    let configuration: MirrorSettings
     /// In which a day begins.
     let zone: TimeZone
     let bot: AccountID
@@ -51,7 +51,7 @@ package struct MentionDecider: Sendable {
 
     package init(
         finder: ReplyFinder, people: People, store: OutboxStore, network: any SocialNetwork,
-        configuration: MirrorConfiguration, zone: TimeZone, bot: AccountID, own: Set<AccountID>, activated: Date,
+        configuration: MirrorSettings, zone: TimeZone, bot: AccountID, own: Set<AccountID>, activated: Date,
         uptime: @escaping @Sendable () -> TimeInterval, past: @escaping @Sendable () async throws -> KnownPast?,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {

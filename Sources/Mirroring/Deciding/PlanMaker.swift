@@ -21,7 +21,7 @@ package struct PlanMaker: Sendable {
     /// Where the plans are kept, and what was used before.
     let store: OutboxStore
     /// The schedule's and the texts' settings.
-    let configuration: MirrorConfiguration
+    let configuration: MirrorSettings
     /// Says what texts are good for.
     package var judge: TextJudge
     /// How much of the human's past is known; without any there is no plan.
@@ -29,7 +29,7 @@ package struct PlanMaker: Sendable {
     private let latest = LatestPlan()
 
     package init(
-        archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, judge: TextJudge,
+        archive: Archive, store: OutboxStore, configuration: MirrorSettings, judge: TextJudge,
         past: @escaping @Sendable () async throws -> KnownPast?
     ) {
         (self.archive, self.store, self.configuration, self.judge) = (archive, store, configuration, judge)
@@ -467,7 +467,7 @@ extension TextRules {
     ///   - configuration: The mirror's settings, the bot's network among them.
     ///   - limits: What the bot's server allows.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
-    package init(_ configuration: MirrorConfiguration, limits: PublishingLimits, repliesNameThePerson: Bool = true) {
+    package init(_ configuration: MirrorSettings, limits: PublishingLimits, repliesNameThePerson: Bool = true) {
         let network = configuration.botNetwork
         self.init(
             network: network, links: configuration.links ? .kept : .leftOut,

@@ -19,7 +19,7 @@ package struct ReplyFinder: Sendable {
     let people: People
     let store: OutboxStore
     let network: any SocialNetwork
-    let configuration: MirrorConfiguration
+    let configuration: MirrorSettings
     /// In which muted days are counted.
     let zone: TimeZone
     /// Counts words; nil where there is no dictionary, and then the seed chooses.
@@ -215,7 +215,7 @@ extension HumanMirror {
     package func replyFinder(on network: any SocialNetwork, zone: TimeZone, store: OutboxStore) -> ReplyFinder {
         ReplyFinder(
             archive: archive, people: people, store: store, network: network, configuration: configuration, zone: zone,
-            words: (try? installation.tokenizer(configuration)).map(WordCounter.init),
+            words: (try? installation.tokenizer()).map(WordCounter.init),
             answered: { [storage, name] in try await Favorites.texts(of: $0, learnedBy: name, in: storage) })
     }
 }

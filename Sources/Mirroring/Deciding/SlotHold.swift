@@ -25,10 +25,10 @@ package struct SlotHold: Sendable {
 
     let archive: Archive
     let store: OutboxStore
-    let configuration: MirrorConfiguration
+    let configuration: MirrorSettings
     let zone: TimeZone
 
-    package init(archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, zone: TimeZone) {
+    package init(archive: Archive, store: OutboxStore, configuration: MirrorSettings, zone: TimeZone) {
         (self.archive, self.store, self.configuration, self.zone) = (archive, store, configuration, zone)
     }
 

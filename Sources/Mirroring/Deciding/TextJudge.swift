@@ -27,7 +27,7 @@ package struct TextJudge: Sendable {
     ///   - configuration: What the texts would be sent by.
     ///   - zone: The human's time zone.
     ///   - tokenizer: Cuts Japanese into words; nil where there is no dictionary.
-    package init(_ configuration: MirrorConfiguration, zone: TimeZone, tokenizer: Tokenizer?) {
+    package init(_ configuration: MirrorSettings, zone: TimeZone, tokenizer: Tokenizer?) {
         self.init(
             rules: TextRules(configuration, limits: .usual(of: configuration.botNetwork)), zone: zone,
             tokenizer: tokenizer)
@@ -143,7 +143,7 @@ extension HumanMirror {
     package func textJudge(zone: TimeZone, limits: PublishingLimits? = nil) -> TextJudge {
         TextJudge(
             rules: TextRules(configuration, limits: limits ?? .usual(of: configuration.botNetwork)), zone: zone,
-            tokenizer: try? installation.tokenizer(configuration))
+            tokenizer: try? installation.tokenizer())
     }
 
     /// Makes plans for this mirror.

@@ -48,9 +48,9 @@ extension FuzzTarget {
             let values = try SettingValues(environment: environment, dotEnv: dotEnv)
             try holdQuiet("\(values)", values)
             let configuration = try MirrorConfiguration(values, environment: ["HOME": "/home/nobody"])
-            try hold((1...40).contains(configuration.mirror.utf8.count), "a mirror has a short name")
+            try hold((1...40).contains(configuration.mirror.mirror.utf8.count), "a mirror has a short name")
             for role in AccountRole.allCases {
-                guard let account = configuration.account(role) else { continue }
+                guard let account = configuration.mirror.account(role) else { continue }
                 try holdQuiet("\(account) \(account.variables)", values)
                 try hold(!account.host.isEmpty, "an account has a host")
             }
@@ -63,11 +63,11 @@ extension FuzzTarget {
     /// No text shows the value of a secret setting.
     private static func holdQuiet(_ shown: String, _ values: SettingValues) throws {
         for setting in Setting.all where setting.isSecret {
-            guard let value = values.text(setting.name), value.hasPrefix("planted-"), value.utf8.count > 16 else {
+            guard let value = values.text(setting), value.hasPrefix("planted-"), value.utf8.count > 16 else {
                 continue
             }
             // What is secret in one place may be none in another.
-            let isOpen = Setting.all.contains { !$0.isSecret && values.text($0.name)?.contains(value) == true }
+            let isOpen = Setting.all.contains { !$0.isSecret && values.text($0)?.contains(value) == true }
             if !isOpen { try holdHidden(value, in: shown) }
         }
     }

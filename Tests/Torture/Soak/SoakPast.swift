@@ -24,8 +24,8 @@ struct SoakPast: Sendable {
         try Data(SampleArchive(endingAt: Self.origin).postLines.utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let configuration = try SoakMirror.configuration(home: home, store)
-        if case .postgres = configuration.storage {
-            let storage = try await Storage.open(configuration.storage)
+        if case .postgres = configuration.process.storage {
+            let storage = try await Storage.open(configuration.process.storage)
             try await Migrations.apply(to: storage)
             await storage.close()
         }

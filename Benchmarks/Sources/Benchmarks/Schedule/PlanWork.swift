@@ -77,8 +77,7 @@ private struct PlanStage {
         }
         let values = try await SettingValues.load(environment: [:], folder: bench.folder.path)
         store = OutboxStore(storage: storage, mirror: "default", lease: nil)
-        let configuration = try MirrorConfiguration(
-            values, environment: ["HOME": bench.folder.path], readsAccounts: false)
+        let configuration = try MirrorSettings(values, readsAccounts: false)
         maker = PlanMaker(
             archive: archive, store: store, configuration: configuration,
             judge: TextJudge(configuration, zone: Self.zone, tokenizer: nil), past: { .whole })

@@ -1,0 +1,386 @@
+package import Conduct
+package import Favorites
+package import Foundation
+package import Networks
+package import Outbox
+package import Posts
+package import Schedule
+import Transport
+
+/// The settings of one mirror: its name, networks and accounts, and everything that it decides by.
+///
+/// Parsed once from the values. What is stored for the mirror is added by ``with(stored:)``, the networks of stored
+/// logins by ``adopt(_:)``.
+package struct MirrorSettings: Sendable {
+    /// The name of this human and bot pair, under which all its rows stand.
+    package var mirror: String
+    /// What the settings were parsed from.
+    private(set) var values: SettingValues
+    /// The accounts as the settings describe them; stored logins may stand in.
+    ///
+    /// The human's may be missing altogether: an imported archive alone can feed a bot.
+    private var accounts: [AccountRole: AccountConfiguration] = [:]
+    /// Where requests go instead of the networks' own addresses.
+    private var apiBaseURLs: [AccountRole: String] = [:]
+    /// The human's network, and that of imported archives.
+    package private(set) var humanNetwork: NetworkName
+    package private(set) var botNetwork: NetworkName
+    /// What the operator allows on X.
+    package var x: XConfiguration
+    /// The human's clock; nil if it is not set, though the mirror may know one.
+    package var timeZone: TimeZone?
+    /// Whom a server's operator may write to about the bot; nil for the bot itself.
+    package private(set) var operatorContact: String?
+    /// How days are drawn.
+    package var schedule: ScheduleConfiguration
+    /// For how many seconds after a post of the human's no slot leaves; nil where that is no reason to wait.
+    package private(set) var holdWhileActive: TimeInterval?
+    /// Days before a text may return.
+    package var noRepeatDays: Int
+    /// How often a text may be posted in all; nil for any number of times.
+    package private(set) var maximumUses: Int?
+    /// How long plans and ended actions are kept.
+    package var historyDays: Int
+    /// Whether the human's posts are read from a server that is known to show private ones as public.
+    package private(set) var trustsHumanServer: Bool
+    /// Who may quote the bot's posts; nil: as its account's preferences on the server say.
+    package private(set) var quotes: Audience?
+    /// Who may answer the bot's posts, where its network leaves that to authors.
+    package private(set) var replies: Audience
+    /// Days before a post may be mirrored.
+    package var minimumAgeDays: Int
+    /// Days after which a post is mirrored no more; nil for never.
+    package private(set) var maximumAgeDays: Int?
+    /// Whether posts with links are mirrored; on X whether links stay in them.
+    package private(set) var links: Bool
+    /// How fit texts must be to be posted by themselves.
+    package private(set) var fitness: FitnessMode
+    /// Whether posts with content warnings are sent with these, and not left out.
+    package private(set) var carriesWarnings: Bool
+    /// Which of the human's pictures are sent along with their posts.
+    package private(set) var pictures: PictureRule
+    /// What becomes of the human's own threads.
+    package private(set) var threads: ThreadRule
+    /// When the classifier says yes, and how much it remembers.
+    package var favorites: FavoriteConfiguration
+    /// The words that count as features.
+    package var featureWords: FeatureWords
+    /// What becomes of a post that the human would favorite.
+    package private(set) var favoriteMode: FavoriteMode
+    /// What a person wants to agree to before it is done.
+    package private(set) var review: Set<ActionKind>
+    /// What follows for the bot's posts when the human changes the originals.
+    package private(set) var editRule: EditRule
+    /// Whether the bot's post goes that the human favorites.
+    package private(set) var deletesOnFavorite: Bool
+    /// Favorites on one local day at most.
+    package var favoritesPerDay: Int
+    /// Replies to one person on one local day at most.
+    package var repliesPerPerson: Int
+    /// Replies in one conversation at most.
+    package var repliesPerThread: Int
+    /// Posts of the human that are kept; the oldest leave.
+    package var archiveLimit: Int
+    /// The wait between two looks at the mentions.
+    package var pollInterval: Duration
+    /// Whether what is stored for the mirror does not count: for commands that mend it.
+    package var ignoresStored = false
+    private let readsAccounts: Bool
+
+    /// - Parameters:
+    ///   - values: The settings as they were found.
+    ///   - readsAccounts: False for what works without any, such as logging in; half an account is then no error.
+    /// - Throws: ``ConfigurationError`` for a value that is not usable.
+    package init(_ values: SettingValues, readsAccounts: Bool = true) throws {
+        self.values = values
+        self.readsAccounts = readsAccounts
+        mirror = try Self.mirror(values)
+        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
+        for role in AccountRole.allCases {
+            let settings = AccountSettings(role: role, network: values.network(of: role), values: values)
+            apiBaseURLs[role] = try settings.apiBaseURL()
+            if readsAccounts { accounts[role] = try settings.account() }
+        }
+        x = XConfiguration(values)
+        timeZone = try Self.zone(values)
+        operatorContact = try Self.contact(values)
+        schedule = try Self.schedule(values)
+        holdWhileActive = try Self.hold(values)
+        noRepeatDays = values.integer(.noRepeatDays)
+        maximumUses = values.integerOrNone(.maxUses)
+        historyDays = values.integer(.historyDays)
+        trustsHumanServer = values.text(.trustHumanServer) == "yes"
+        minimumAgeDays = values.integer(.minAgeDays)
+        maximumAgeDays = values.integerOrNone(.maxAgeDays)
+        quotes = values.text(.quotes).flatMap(Audience.init)
+        replies = values.text(.whoMayReply).flatMap(Audience.init) ?? .anyone
+        links = Self.links(values)
+        fitness = values.text(.fitness).flatMap(FitnessMode.init) ?? .plain
+        carriesWarnings = values.text(.contentWarnings) == "carry"
+        pictures = Self.pictures(values)
+        threads = values.text(.threads) == "whole" ? .whole : .leftOut
+        favorites = try FavoriteConfiguration(
+            threshold: values.text(.favoriteRateThreshold).flatMap { Double($0) } ?? 2,
+            exampleLimit: values.integer(.exampleLimit),
+            maximumAgeDays: Self.exampleDays(on: [humanNetwork, botNetwork]),
+            weighting: Weighting(rawValue: values.text(.weights) ?? "") ?? .learned)
+        featureWords = values.text(.features).flatMap(FeatureWords.init(rawValue:)) ?? .pairs
+        favoriteMode = Self.favoriteMode(values)
+        review = Self.reviewed(values.text(.review))
+        editRule = EditRule(rawValue: values.text(.followEdits) ?? "") ?? .off
+        deletesOnFavorite = values.text(.deleteOnFavorite) == "yes"
+        favoritesPerDay = values.integer(.favoritesPerDay)
+        repliesPerPerson = values.integer(.repliesPerPerson)
+        repliesPerThread = values.integer(.repliesPerThread)
+        archiveLimit = values.integer(.archiveLimit)
+        pollInterval = .seconds(values.integer(.pollSeconds))
+        if accounts[.bot] != nil || values.networkSetting(of: .bot) != nil { try requireAudience() }
+    }
+
+    /// The settings with what is stored for the mirror.
+    ///
+    /// - Parameter stored: What is stored, by names of variables.
+    /// - Returns: These where nothing is stored.
+    /// - Throws: ``ConfigurationError`` for a value that cannot be used, such as one that an earlier version took.
+    package func with(stored: [String: String]) throws -> MirrorSettings {
+        guard !stored.isEmpty else { return self }
+        do {
+            return try MirrorSettings(try values.overlaid(with: stored), readsAccounts: readsAccounts)
+        } catch let error as ConfigurationError where stored[error.setting] != nil {
+            let problem = String(error.description.dropFirst(error.setting.count + 1))
+            throw ConfigurationError(
+                error.setting, "\(problem); it was set for the mirror, and mirror-bot unset \(error.setting) forgets it"
+            )
+        }
+    }
+
+    /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.
+    ///
+    /// - Parameter networks: The networks of the stored logins.
+    /// - Throws: ``ConfigurationError`` for a setting that the network of a login does not know.
+    package mutating func adopt(_ networks: [AccountRole: NetworkName]) throws {
+        // Where the settings describe an account, nobody looks at what is stored.
+        values = values.adopting(networks.filter { account($0.key) == nil })
+        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
+        (links, favoriteMode) = (Self.links(values), Self.favoriteMode(values))
+        favorites.maximumAgeDays = Self.exampleDays(on: [humanNetwork, botNetwork])
+        if networks[.bot] != nil { try requireAudience() }
+    }
+
+    /// Checks what the values lead to, such as a zone or an account, without asking a server.
+    ///
+    /// - Parameters:
+    ///   - values: The settings as they were found.
+    ///   - problems: Gets an error for each setting at fault.
+    static func check(_ values: SettingValues, _ problems: inout SettingProblems) {
+        problems.check(.mirror) { _ = try mirror(values) }
+        for role in AccountRole.allCases {
+            let settings = AccountSettings(role: role, network: values.network(of: role), values: values)
+            problems.check(.network(of: role)) { try settings.checkForms() }
+            problems.check(.apiBaseURL(of: role)) { _ = try settings.apiBaseURL() }
+            problems.check(.network(of: role)) { _ = try settings.account() }
+        }
+        problems.check(.timeZone) { _ = try zone(values) }
+        problems.check(.quietHours) { _ = try schedule(values) }
+        problems.check(.holdWhileActive) { _ = try hold(values) }
+        problems.check(.operatorContact) { _ = try contact(values) }
+    }
+
+    /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by `GMT`.
+    package var timeZoneName: String? { timeZone == nil ? nil : values.text(.timeZone) }
+
+    /// What a zone is called: as the operator wrote it, where it is theirs.
+    package func name(of zone: TimeZone) -> String {
+        timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name
+    }
+
+    /// How a person named the mirror: the flag, or the variable.
+    package var mirrorSetting: String { isNamedByFlag ? "--mirror" : Setting.mirror.name }
+
+    /// Whether a flag of the command named the mirror, which a proposed command must name, too.
+    package var isNamedByFlag: Bool { values.origin(.mirror) == .flag }
+
+    /// The variable in which a person named the network of a role's account; nil if nobody did.
+    package func networkSetting(of role: AccountRole) -> String? { values.networkSetting(of: role)?.name }
+
+    /// Where a setting's value comes from.
+    package func origin(of setting: Setting) -> SettingOrigin { values.origin(setting) }
+
+    /// The start of the history: what was changed before it is not kept.
+    ///
+    /// Neither the operator nor any cap or repeat of a text asks for it.
+    package func historyStart(at now: Date) -> Date {
+        now - Double(max(historyDays, noRepeatDays + 1, 31)) * 86_400
+    }
+
+    /// The account of a role as the settings describe it; a stored login may stand in.
+    package func account(_ role: AccountRole) -> AccountConfiguration? { accounts[role] }
+
+    /// The network of a role's account.
+    package func network(of role: AccountRole) -> NetworkName { role == .human ? humanNetwork : botNetwork }
+
+    /// Where requests of a role go instead of the network's own address; nil for that one.
+    package func apiBaseURL(of role: AccountRole) -> String? { apiBaseURLs[role] }
+
+    /// What the settings say that keeps a stored login from being used.
+    ///
+    /// - Parameters:
+    ///   - role: Whose login.
+    ///   - network: Where it is.
+    /// - Returns: A sentence for each obstacle, which says what to change.
+    package func obstacles(toLoginOf role: AccountRole, on network: NetworkName) -> [String] {
+        var sentences: [String] = []
+        if let setting = AccountField.settable.map({ $0.setting(of: role) }).first(where: { values.text($0) != nil }) {
+            sentences.append("\(setting.name) is set, and settings win over a login; remove it to use the login")
+        }
+        if let setting = networkSetting(of: role), values.network(of: role) != network {
+            sentences.append(
+                "\(setting) is \(values.network(of: role).rawValue); set \(Setting.network(of: role).name) to "
+                    + "\(network.rawValue) to use the login")
+        }
+        return sentences
+    }
+
+    /// The error for a role that has no account, which says how to get one.
+    package func missing(_ role: AccountRole) -> ConfigurationError {
+        let network = network(of: role)
+        let names = network.descriptor.requiredNames(of: role)
+        let rest = names.dropFirst().map { "and \($0) " }.joined()
+        let instead = role == .human ? ", or use --from with an archive" : ""
+        return ConfigurationError(
+            names[0],
+            "\(rest)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "
+                + "\(role.rawValue), or see the README\(instead)",
+            isMissing: true)
+    }
+
+    /// The mirror's name where nobody gives one.
+    package static let usualMirror = "default"
+
+    /// Fails where the bot's network does not let authors decide what the settings decide.
+    private func requireAudience() throws {
+        let name = botNetwork.displayName
+        if let quotes, !botNetwork.descriptor.quotes.contains(quotes) {
+            throw ConfigurationError(
+                Setting.quotes.name, "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network")
+        }
+        if !botNetwork.descriptor.replies.contains(replies) {
+            throw ConfigurationError(
+                Setting.whoMayReply.name,
+                "cannot be \(replies.rawValue) on \(name), where authors do not decide that")
+        }
+    }
+}
+
+// MARK: Parsing
+
+extension MirrorSettings {
+    /// How long labelled posts are kept, in days.
+    private static func exampleDays(on networks: [NetworkName]) -> Int {
+        networks.map(\.traits.learningDays).min() ?? 180
+    }
+
+    private static func mirror(_ values: SettingValues) throws -> String {
+        let name = values.text(.mirror) ?? usualMirror
+        let isPlain = name.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
+        }
+        guard (1...40).contains(name.utf8.count), isPlain else {
+            throw ConfigurationError(Setting.mirror.name, "is not 1 to 40 of a-z, 0-9, - and _")
+        }
+        return name
+    }
+
+    private static func links(_ values: SettingValues) -> Bool { values.text(.links) != "off" }
+
+    private static func pictures(_ values: SettingValues) -> PictureRule {
+        guard values.text(.media) == "own" else { return .leftOut }
+        return values.text(.mediaWithoutAlt) == "yes" ? .all : .described
+    }
+
+    private static func reviewed(_ text: String?) -> Set<ActionKind> {
+        switch text {
+        case "posts": [.post]
+        case "replies": [.reply]
+        case "all": Set(ActionKind.allCases)
+        default: []
+        }
+    }
+
+    private static func favoriteMode(_ values: SettingValues) -> FavoriteMode {
+        FavoriteMode(rawValue: values.text(.favoriteMode) ?? "") ?? .suggest
+    }
+
+    private static func zone(_ values: SettingValues) throws -> TimeZone? {
+        guard let identifier = values.text(.timeZone) else { return nil }
+        guard let zone = TimeZone(identifier: identifier) else {
+            throw ConfigurationError(
+                Setting.timeZone.name, "is \"\(identifier.prefix(60))\"; expected an IANA name such as Europe/Berlin")
+        }
+        return zone
+    }
+
+    /// A mail address, a URL or a handle that can stand in a header.
+    private static func contact(_ values: SettingValues) throws -> String? {
+        guard let text = values.text(.operatorContact) else { return nil }
+        let isURL = ["https://", "http://", "mailto:"].contains { start in
+            text.hasPrefix(start) && text.utf8.count > start.utf8.count + 2
+        }
+        let names = text.drop { $0 == "@" }.split(separator: "@", omittingEmptySubsequences: false)
+        let isName = (1...2).contains(names.count) && names.allSatisfy { !$0.isEmpty && !$0.contains(":") }
+        // Without any @ it takes a dot to be a handle, as on Bluesky.
+        let isHandle = isName && (text.contains("@") || text.contains(".")) && !text.contains("/")
+        guard HTTPClient.isContact(text), isURL || isHandle else {
+            throw ConfigurationError(
+                Setting.operatorContact.name,
+                "is no mail address, URL or handle such as ops@example.org, https://example.org/bot or @ops@example.org"
+            )
+        }
+        return text
+    }
+
+    /// The length of `2h` or `90m` in seconds; nil for `none`.
+    private static func hold(_ values: SettingValues) throws -> TimeInterval? {
+        let text = values.text(.holdWhileActive) ?? "none"
+        guard text != "none" else { return nil }
+        let minutes = ["m": 1, "h": 60][text.suffix(1)]
+        // Behind a whole day nothing would be left of it.
+        guard let minutes, let number = Int(text.dropLast()), (1...24 * 60 / minutes).contains(number) else {
+            throw ConfigurationError(
+                Setting.holdWhileActive.name,
+                "is \"\(text.prefix(40))\"; expected up to 24 hours such as 2h or 90m, or none")
+        }
+        return TimeInterval(number * minutes * 60)
+    }
+
+    private static func schedule(_ values: SettingValues) throws -> ScheduleConfiguration {
+        let text = values.text(.quietHours) ?? "none"
+        guard let quiet = QuietHours(parsing: text) else {
+            throw ConfigurationError(
+                Setting.quietHours.name, "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
+        }
+        var schedule = ScheduleConfiguration()
+        schedule.model = values.text(.scheduleModel).flatMap(ScheduleModel.init) ?? .days
+        schedule.bursts = values.text(.bursts) != "off"
+        schedule.quiet = quiet.minutes
+        schedule.maximumPerDay = values.integer(.maxPerDay)
+        return schedule
+    }
+}
+
+/// Whether favorites are sent, noted for a person, or neither.
+package enum FavoriteMode: String, Sendable {
+    case off
+    case suggest
+    case auto
+}
+
+/// What follows for the bot's posts when the human changes the originals.
+package enum EditRule: String, Sendable {
+    /// The copy is changed where the bot's network can do that, and else taken back.
+    case edit
+    /// The copy is taken back.
+    case delete
+    /// Nothing.
+    case off
+}

@@ -1,0 +1,149 @@
+import Foundation
+import MeCab
+package import Posts
+import Redis
+package import Storage
+
+/// The settings of a process, which all its mirrors share: where data is, the key, the dictionary, notices and logs.
+///
+/// Parsed once from the values; no mirror has one of its own.
+package struct ProcessSettings: Sendable {
+    /// The database.
+    package var storage: StorageLocation
+    /// Where the classifier's counts are; nil for the database.
+    package var redisURL: Secret?
+    /// How the certificate of a `rediss://` server is checked.
+    package private(set) var redisTLSVerify: String
+    /// The key that seals stored logins; nil for the key file beside the embedded database.
+    package var secretKey: Secret?
+    /// The name or folder of MeCab's dictionary.
+    package private(set) var dictionary: String
+    /// Where notices and heartbeats are sent.
+    package private(set) var notices: NoticeConfiguration
+    /// What is logged, and how.
+    package private(set) var log: LogSettings
+    /// Whether the process runs on Heroku, where the disk is deleted daily.
+    package private(set) var isDyno: Bool
+    /// The variables of a rehearsal; empty in earnest.
+    package let rehearsal: [String: String]
+
+    /// - Parameters:
+    ///   - values: The settings as they were found.
+    ///   - environment: Other variables of the process: `DYNO`, `XDG_DATA_HOME`, `HOME`, those of a rehearsal.
+    /// - Throws: ``ConfigurationError`` for a value that is not usable.
+    package init(_ values: SettingValues, environment: [String: String]) throws {
+        secretKey = try Self.secretKey(values)
+        storage = try Self.storage(values, environment)
+        redisURL = values.text(.redisURL).map(Secret.init)
+        redisTLSVerify = Self.redisTLSVerify(values)
+        notices = try NoticeConfiguration(values)
+        dictionary = Self.dictionary(values)
+        log = LogSettings(values)
+        isDyno = Self.isDyno(environment)
+        rehearsal = RehearsalVariable.variables(in: environment)
+    }
+
+    /// Throws if the embedded database would be lost every day.
+    ///
+    /// - Throws: ``ConfigurationError`` for `DATABASE_URL`.
+    package func requireLastingStorage() throws { try Self.requireLasting(storage, isDyno: isDyno) }
+
+    /// Throws if there is no embedded database yet; the error says how to begin.
+    package func requireDatabase() throws {
+        guard case .sqlite(let path) = storage, !FileManager.default.fileExists(atPath: path) else { return }
+        throw ConfigurationError(
+            "the database",
+            "\(path) does not exist yet; begin with mirror-bot login mastodon --as human, or with mirror-bot train "
+                + "scheduler --from ARCHIVE (\(Setting.home.name) and --home say where it is)")
+    }
+
+    /// What the embedded database is called in its folder.
+    package static let databaseFile = "mirror-bot.sqlite"
+
+    /// The folder of the embedded database: the one that is set, else where programs of a person keep their data.
+    ///
+    /// - Throws: ``ConfigurationError`` if there is no home folder.
+    package static func home(_ values: SettingValues, _ environment: [String: String]) throws -> String {
+        if let home = values.text(.home) { return home }
+        // The XDG base directory rules: relative values are to be ignored.
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/mirror-bot" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else {
+            throw ConfigurationError(
+                Setting.home.name, "is not set and there is no home folder to fall back on")
+        }
+        return home + "/.local/share/mirror-bot"
+    }
+
+    /// Checks what a value leads to, such as a URL or a dictionary, without asking a server.
+    ///
+    /// - Parameters:
+    ///   - values: The settings as they were found.
+    ///   - environment: Other variables of the process.
+    ///   - problems: Gets an error for each setting at fault.
+    static func check(_ values: SettingValues, environment: [String: String], _ problems: inout SettingProblems) {
+        problems.check(.secretKey) { _ = try secretKey(values) }
+        problems.check(.databaseURL) {
+            let storage = try storage(values, environment)
+            try storage.check()
+            try requireLasting(storage, isDyno: isDyno(environment))
+        }
+        problems.check(.redisTLSVerify) {
+            _ = try RedisTLSVerification(parsing: redisTLSVerify(values), isSelfSignedHost: false)
+        }
+        problems.check(.redisURL) { _ = try values.text(.redisURL).map { try RedisConfiguration(url: $0) } }
+        problems.check(.home) { _ = try home(values, environment) }
+        problems.check(.dictionary) { _ = try Tokenizer(dictionary: dictionary(values)) }
+        problems.check(.notifyURL) { _ = try NoticeConfiguration(values) }
+    }
+
+    private static func isDyno(_ environment: [String: String]) -> Bool { environment["DYNO"]?.isEmpty == false }
+
+    private static func requireLasting(_ storage: StorageLocation, isDyno: Bool) throws {
+        guard case .sqlite = storage, isDyno else { return }
+        throw ConfigurationError(
+            Setting.databaseURL.name,
+            "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on")
+    }
+
+    private static func redisTLSVerify(_ values: SettingValues) -> String { values.text(.redisTLSVerify) ?? "auto" }
+
+    private static func dictionary(_ values: SettingValues) -> String { values.text(.dictionary) ?? "ipadic-utf8" }
+
+    private static func secretKey(_ values: SettingValues) throws -> Secret? {
+        guard let text = values.text(.secretKey) else { return nil }
+        guard text.count >= 32 else {
+            throw ConfigurationError(
+                Setting.secretKey.name, "is too short; expected 64 hex digits, or a text of 32 characters or more")
+        }
+        return Secret(text)
+    }
+
+    private static func storage(_ values: SettingValues, _ environment: [String: String]) throws -> StorageLocation {
+        if let url = values.text(.databaseURL) {
+            guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+                throw ConfigurationError(Setting.databaseURL.name, "does not begin with postgres://")
+            }
+            return .postgres(url: url)
+        }
+        return .sqlite(path: try home(values, environment) + "/" + databaseFile)
+    }
+}
+
+/// What is logged, and how.
+package struct LogSettings: Sendable {
+    /// How a message looks.
+    package enum Format: String, CaseIterable, Sendable {
+        case logfmt, json, pretty
+    }
+
+    /// The name of the least severe level that is logged, as swift-log calls it.
+    package let level: String
+    /// Nil for `pretty` on a terminal, else `logfmt`.
+    package let format: Format?
+
+    /// Reads values that were checked for their form.
+    package init(_ values: SettingValues) {
+        level = values.text(.logLevel) ?? "info"
+        format = values.text(.logFormat).flatMap(Format.init)
+    }
+}

@@ -1,0 +1,298 @@
+import Networks
+import Posts
+
+extension Setting {
+    /// Every setting, group by group, in the order in which `config` and the documentation list them.
+    package static let all: [Setting] =
+        [mirror, network, humanNetwork, botNetwork, timeZone, pollSeconds]
+        + account(.human) + [trustHumanServer] + account(.bot) + [operatorContact]
+        + [home, databaseURL, redisURL, redisTLSVerify, secretKey, dictionary, archiveLimit, historyDays]
+        + [scheduleModel, bursts, quietHours, holdWhileActive, maxPerDay]
+        + [
+            fitness, noRepeatDays, maxUses, minAgeDays, maxAgeDays, links, contentWarnings, media, mediaWithoutAlt,
+            threads, quotes, whoMayReply,
+        ]
+        + [repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite]
+        + [favoriteMode, favoritesPerDay, favoriteRateThreshold, features, weights, exampleLimit]
+        + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
+        + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
+        + [logLevel, logFormat]
+
+    private static let switching = Form.choice(["on", "off"])
+    private static let consent = Form.choice(["no", "yes"])
+    private static let networks = Form.choice(NetworkName.known.map(\.rawValue))
+    /// What changing an account or its network does.
+    static let rebinding =
+        "An account other than the mirror's is refused until `mirror-bot rebind`."
+    /// What naming another database does.
+    private static let moving = "Nothing is moved there; `mirror-bot move` takes a mirror to another database."
+
+    // MARK: The mirror
+
+    package static let mirror = Setting(
+        "MIRROR", .mirror, "name of this human and bot pair; one database holds many", scope: .identity,
+        form: .text("1 to 40 of a–z, 0–9, `-`, `_`"), fallback: "default",
+        effect: "Another name is another mirror, with accounts and data of its own.")
+    package static let network: Setting = Setting(
+        "NETWORK", .mirror, "where both accounts live", scope: .identity, form: networks,
+        fallback: NetworkName.usual.rawValue, effect: rebinding, prompt: .optional, example: "mastodon")
+    package static let humanNetwork = Setting(
+        "HUMAN_NETWORK", .mirror, "where the human lives, if not where the bot does", scope: .identity, form: networks,
+        fallback: NetworkName.usual.rawValue, usually: "as `NETWORK`", effect: rebinding,
+        details:
+            "also the network of imported JSON Lines, while [archives](archives.md) know theirs: mastodon-archive, "
+            + "Pixelfed and Misskey count as Mastodon",
+        prompt: .optional, derived: { values, _ in values.text(network) })
+    static let botNetwork = Setting(
+        "BOT_NETWORK", .mirror, "where the bot lives, if not where the human does", scope: .identity, form: networks,
+        fallback: NetworkName.usual.rawValue, usually: "as `NETWORK`", effect: rebinding, prompt: .optional,
+        derived: { values, _ in values.text(network) })
+    package static let timeZone = Setting(
+        "TIME_ZONE", .mirror, "zone of the human's clock, such as `Asia/Tokyo` or `Europe/Berlin`",
+        form: .text("IANA name"), effect: "The times of the archived posts are computed anew in the new zone.",
+        details: "`run` needs it, and the error proposes one where the archive allows; for who moved see "
+            + "[`zones`](operations.md#a-person-who-moved)",
+        prompt: .required, example: "Europe/Berlin")
+    static let pollSeconds = Setting(
+        "POLL_SECONDS", .mirror, "seconds between two looks at the mentions; the other feeds follow in proportion",
+        form: .integer(10...3_600), fallback: "60")
+
+    // MARK: Accounts
+
+    /// The setting of the network of a role's account.
+    static func network(of role: AccountRole) -> Setting { role == .human ? humanNetwork : botNetwork }
+
+    /// The settings of one role's account.
+    private static func account(_ role: AccountRole) -> [Setting] {
+        AccountField.settable.map { $0.setting(of: role) } + [apiBaseURL(of: role)]
+    }
+
+    static func apiBaseURL(of role: AccountRole) -> Setting {
+        Setting(
+            "\(role.prefix)_API_BASE_URL", .accounts,
+            "where requests for the \(role.rawValue) go instead of the network's own address", scope: .identity,
+            form: .text("`https://host`"))
+    }
+
+    static let trustHumanServer = Setting(
+        "TRUST_HUMAN_SERVER", .accounts,
+        "`yes`: read the human's posts from WordPress, too, which shows private posts as public", form: consent,
+        fallback: "no")
+    package static let operatorContact = Setting(
+        "OPERATOR_CONTACT", .accounts,
+        "told to servers with each request, so that their operators can write to you: a mail address, URL or handle",
+        form: .text("mail address, URL or handle"), usually: "the bot's handle", prompt: .optional,
+        example: "ops@example.org")
+
+    // MARK: Where things are kept
+
+    package static let home = Setting(
+        "MIRROR_BOT_HOME", .storage, "folder of `mirror-bot.sqlite` and its key file", scope: .process,
+        form: .text("folder"), usually: "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`", isPath: true,
+        effect: moving)
+    package static let databaseURL = Setting(
+        "DATABASE_URL", .storage, "Postgres instead of that file", scope: .process, form: .text("`postgres://…`"),
+        isSecret: true, effect: moving,
+        details: "`sslmode` in it decides about TLS; [several hosts](operations.md#postgres), as "
+            + "`postgres://user:password@a:5432,b:5432/name`, and the one that takes changes is used")
+    package static let redisURL = Setting(
+        "REDIS_URL", .storage, "Redis for the classifier's counts instead of the database", scope: .process,
+        form: .text("`redis://…`, `rediss://…`"), isSecret: true,
+        effect: "The counts are made anew from the posts in the database.",
+        details: "[several hosts](operations.md#redis), as `redis://:password@a:6379,b:6379`; a cluster is found out")
+    static let redisTLSVerify = Setting(
+        "REDIS_TLS_VERIFY", .storage,
+        "how the certificate of `rediss://` is checked; `auto` is `full`, and on Heroku the key that was seen first",
+        scope: .process, form: .text("`auto`, `full`, `none`, `pin:sha256//…`"), fallback: "auto")
+    package static let secretKey = Setting(
+        "SECRET_KEY", .storage, "seals the logins that are kept in the database", scope: .process,
+        form: .text("64 hex digits, or 32 characters and more"), usually: "a key file beside the SQLite file",
+        isSecret: true, effect: "Logins that were sealed with another key do not open; log in again.",
+        details: "with `DATABASE_URL` it must be set before a login can be kept", prompt: .generated)
+    package static let dictionary = Setting(
+        "MECAB_DICTIONARY", .storage, "the dictionary for Japanese, or its folder", scope: .process,
+        form: .text("`ipadic-utf8` or a folder"), fallback: "ipadic-utf8", isPath: true,
+        details: "mirror-bot looks where Debian, Homebrew and Heroku put it")
+    static let archiveLimit = Setting(
+        "ARCHIVE_LIMIT", .storage, "posts of the human that are kept; the oldest leave",
+        form: .integer(100...10_000_000), fallback: "10000",
+        effect: "Posts that left come back only by training again.")
+    static let historyDays = Setting(
+        "HISTORY_DAYS", .storage, "days that plans, ended actions and what could not be read are kept",
+        form: .integer(30...3_650), fallback: "400", effect: "What is older than a smaller number is deleted for good.")
+
+    // MARK: Schedule
+
+    static let scheduleModel = Setting(
+        "SCHEDULE_MODEL", .schedule,
+        "`days` copies whole days of the human's, `kernel` and `raw` draw minutes one by one",
+        form: .choice(["days", "kernel", "raw"]), fallback: "days", uptake: .nextDecision,
+        effect: "The stored plan of today stays as it is.", details: "see below")
+    static let bursts = Setting(
+        "BURSTS", .schedule,
+        "posts may follow each other as the human's do; `off` draws every minute by itself, and copies no day",
+        form: switching, fallback: "on", uptake: .nextDecision, effect: "The stored plan of today stays as it is.")
+    package static let quietHours = Setting(
+        "QUIET_HOURS", .schedule, "never post then", form: .text("spans, as `23:00-07:00,12:00-13:00`, or `none`"),
+        fallback: "none", effect: "Posts that are planned in them already are not sent; pinned ones are.")
+    package static let holdWhileActive = Setting(
+        "HOLD_WHILE_ACTIVE", .schedule,
+        "no post within that time of the human's own posting: it moves later within its day, or falls away",
+        form: .text("up to 24 hours, as `2h` or `90m`, `none`"), fallback: "none", details: "see below")
+    package static let maxPerDay = Setting(
+        "MAX_PER_DAY", .schedule, "posts a day at most; with `0` the bot only answers and favorites",
+        form: .integer(0...1_000), fallback: "50", uptake: .nextDecision,
+        effect: "The stored plan of today stays as it is; but with `0` none of its posts is sent unless it is pinned.")
+
+    // MARK: Texts
+
+    static let fitness = Setting(
+        "FITNESS", .texts,
+        "which texts are posted by themselves: plain ones first, strictly, loosely, or whatever they say",
+        form: .choice(FitnessMode.allCases.map(\.rawValue)), fallback: "plain", uptake: .nextDecision,
+        effect: "Planned texts that even `loose` refuses get another text, unless it is `off`.",
+        details: "see below")
+    static let noRepeatDays = Setting(
+        "NO_REPEAT_DAYS", .texts, "days before a text may return", form: .integer(0...3_650), fallback: "180",
+        uptake: .nextDecision)
+    static let maxUses = Setting(
+        "MAX_USES", .texts, "how often a text may be posted in all; those that were posted least come first",
+        form: .integerOrNone(1...1_000), fallback: "none", uptake: .nextDecision, details: "see below")
+    static let minAgeDays = Setting(
+        "MIN_AGE_DAYS", .texts, "days before a post may be mirrored, unless nothing is older",
+        form: .integer(0...3_650), fallback: "30", uptake: .nextDecision)
+    static let maxAgeDays = Setting(
+        "MAX_AGE_DAYS", .texts, "days after which a post is mirrored no more; old replies are used whatever their age",
+        form: .integerOrNone(1...36_500), fallback: "none", uptake: .nextDecision)
+    package static let links = Setting(
+        "LINKS", .texts, "mirror posts that hold links; `off` leaves them out, and old replies with links too",
+        form: switching, fallback: "on", uptake: .nextDecision,
+        details: "for a sentence seldom makes sense without its link", derived: { $0.ofBotNetwork($1) })
+    static let contentWarnings = Setting(
+        "CONTENT_WARNINGS", .texts, "`leave` leaves out posts with a content warning; `carry` sends them with it",
+        form: .choice(["leave", "carry"]), fallback: "leave", uptake: .nextDecision, details: "see below")
+    static let media = Setting(
+        "MEDIA", .texts, "`own` mirrors posts with the human's own pictures too, and the pictures along with them",
+        form: .choice(["off", "own"]), fallback: "off", uptake: .nextDecision,
+        effect: "With `off` planned posts with pictures get another text.", details: "see below")
+    static let mediaWithoutAlt = Setting(
+        "MEDIA_WITHOUT_ALT", .texts,
+        "`no` leaves out posts of which a picture has no description for who cannot see it", form: consent,
+        fallback: "no", uptake: .nextDecision, effect: "With `no` planned posts with such pictures get another text.")
+    static let threads = Setting(
+        "THREADS", .texts, "`whole` mirrors the human's own threads too, all parts of one in one slot",
+        form: .choice(["off", "whole"]), fallback: "off", uptake: .nextDecision, details: "see below")
+    static let quotes = Setting(
+        "QUOTES", .texts, "who may quote the bot's posts",
+        form: .choice(["default", "anyone", "followers", "nobody"]), fallback: "default",
+        effect: "Posts that are out keep what they were sent with.",
+        details:
+            "on Mastodon since 4.5, where `default` leaves it to the account's preferences; on Bluesky `anyone` (as "
+            + "`default`) or `nobody`")
+    static let whoMayReply = Setting(
+        "WHO_MAY_REPLY", .texts, "Bluesky: who may answer the bot's posts",
+        form: .choice(Audience.allCases.map(\.rawValue)), fallback: "anyone",
+        effect: "Posts that are out keep what they were sent with.")
+
+    // MARK: Replies
+
+    package static let repliesPerPerson = Setting(
+        "REPLIES_PER_PERSON", .replies, "replies to one person a day at most", form: .integer(0...100), fallback: "3",
+        uptake: .nextDecision)
+    package static let repliesPerThread = Setting(
+        "REPLIES_PER_THREAD", .replies, "replies in one conversation at most", form: .integer(0...100), fallback: "5",
+        uptake: .nextDecision)
+    static let review = Setting(
+        "REVIEW", .replies, "what waits in `mirror-bot suggestions` until a person agrees; `all` is favorites too",
+        form: .choice(["none", "posts", "replies", "all"]), fallback: "none", uptake: .nextDecision,
+        effect: "What is planned already leaves, and what waits goes on waiting.")
+    package static let followEdits = Setting(
+        "FOLLOW_EDITS", .replies, "what becomes of a copy when the human changes the original",
+        form: .choice(["edit", "delete", "off"]), fallback: "edit",
+        details: "changed on Mastodon and taken back elsewhere, taken back, or left as it is")
+    package static let deleteOnFavorite = Setting(
+        "DELETE_ON_FAVORITE", .replies, "`yes` deletes those of the bot's posts that the human favorites",
+        form: consent, fallback: "no")
+
+    // MARK: Favorites
+
+    package static let favoriteMode = Setting(
+        "FAVORITE_MODE", .favorites,
+        "`auto` favorites, `suggest` only notes what it would favorite for `mirror-bot suggestions`, `off` does neither",
+        form: .choice(["off", "suggest", "auto"]), fallback: "auto",
+        effect: "With `off` nothing that was decided or approved before is sent either.",
+        derived: { $0.ofBotNetwork($1) })
+    package static let favoritesPerDay = Setting(
+        "FAVORITES_PER_DAY", .favorites, "favorites a day at most", form: .integer(0...1_000), fallback: "10",
+        uptake: .nextDecision)
+    package static let favoriteRateThreshold = Setting(
+        "FAVORITE_RATE_THRESHOLD", .favorites,
+        "favorite when a post is more than this many times as likely to be a favorite as not", form: .positive,
+        fallback: "2", uptake: .nextDecision, details: "at 2, two of three are meant to be right", prompt: .prefilled)
+    static let features = Setting(
+        "FEATURES", .favorites,
+        "what counts of a text: nouns, verbs, adjectives and the like, with `pairs` also each two neighbouring words, or "
+            + "nouns alone",
+        form: .choice(["pairs", "content", "nouns"]), fallback: "pairs",
+        effect: "The posts that are kept are counted anew, which takes some seconds for 50,000.")
+    static let weights = Setting(
+        "WEIGHTS", .favorites,
+        "how far words for a favorite, words against it, pairs of words and the author are believed: as far as what was "
+            + "learned shows, or all alike (pairs half)",
+        form: .choice(["learned", "plain"]), fallback: "learned", uptake: .nextDecision)
+    static let exampleLimit = Setting(
+        "EXAMPLE_LIMIT", .favorites, "posts of others that are kept to learn from",
+        form: .integer(100...10_000_000), fallback: "50000", effect: "Of a smaller number the oldest are unlearned.",
+        details: "for at most 180 days (30 where an account is on X)")
+
+    // MARK: X
+
+    package static let acknowledgeXPolicy = Setting(
+        "X_ACKNOWLEDGE_POLICY", .paid,
+        "X: `yes`, once you have read X's automation rules; nothing is published there before",
+        form: consent, fallback: "no", prompt: .optional)
+    package static let xBudget = Setting(
+        "X_BUDGET_USD_PER_MONTH", .paid, "X: dollars that all calls may cost in a calendar month (UTC)", form: .dollars,
+        fallback: "5", prompt: .optional)
+    package static let xHomePosts = Setting(
+        "X_HOME_POSTS_PER_DAY", .paid,
+        "X: posts of home timelines to pay for in a day; without any, favorites have nothing to learn from",
+        form: .integer(0...100_000), fallback: "0", prompt: .optional)
+    static let xAppOwner = Setting(
+        "X_APP_OWNER", .paid,
+        "X: whose account owns the developer application: its own posts, mentions and favorites are then cheaper to read",
+        form: .choice(["none", "human", "bot"]), fallback: "none", prompt: .optional)
+    static let xFieldNames = Setting(
+        "X_FIELD_NAMES", .paid, "X: how parameters of requests are spelled; `post` is the newer spelling",
+        form: .choice(XFieldNames.allCases.map(\.rawValue)), fallback: "tweet")
+
+    // MARK: Notifications
+
+    package static let notifyURL = Setting(
+        "NOTIFY_URL", .notifications, "told what you should know while you do not look", scope: .process,
+        form: .text("`https://…`, `ntfy://host/topic`"), isSecret: true,
+        details: "see [Be told](operations.md#be-told)")
+    static let notifyFormat = Setting(
+        "NOTIFY_FORMAT", .notifications, "a JSON object, or a text with the headers of ntfy", scope: .process,
+        form: .choice(NoticeConfiguration.Format.allCases.map(\.rawValue)), fallback: "json",
+        usually: "`json`; `ntfy` where `NOTIFY_URL` begins with `ntfy://`",
+        derived: { values, _ in values.text(notifyURL)?.hasPrefix(NoticeConfiguration.ntfyScheme) == true ? "ntfy" : nil
+        })
+    package static let notifyCommand = Setting(
+        "NOTIFY_COMMAND", .notifications, "program that is given each message as JSON on its standard input",
+        scope: .process, form: .text("words"))
+    package static let heartbeatURL = Setting(
+        "HEARTBEAT_URL", .notifications,
+        "asked for with GET every four minutes or so while the bot can do its work", scope: .process,
+        form: .text("`https://…`"), isSecret: true,
+        details: "for services that raise the alarm when that stops, see [Be told](operations.md#be-told)")
+
+    // MARK: Logs
+
+    package static let logLevel = Setting(
+        "LOG_LEVEL", .logs, "the least severe message that is logged", scope: .process,
+        form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info")
+    package static let logFormat = Setting(
+        "LOG_FORMAT", .logs, "how messages look; they go to the standard error", scope: .process,
+        form: .choice(["logfmt", "json", "pretty"]), usually: "`pretty` on a terminal, else `logfmt`")
+}

@@ -1,0 +1,29 @@
+package import Networks
+import Posts
+
+/// What the operator allows on X, where rules are strict and calls cost money.
+package struct XConfiguration: Sendable {
+    /// The operator knows what the rules of X say about mirrors, and wants to publish.
+    package var mayPublish: Bool
+    /// What all calls of a calendar month in UTC may cost.
+    package var monthlyBudget: Money
+    /// Posts of home timelines to pay for on a day in UTC; 0 leaves them alone.
+    package var homePostsPerDay: Int
+    /// Whose account owns the developer application: it reads its own posts, mentions and favorites for less.
+    package var appOwner: AccountRole?
+    /// How request parameters are spelled.
+    package var fieldNames: XFieldNames
+
+    /// What home timelines may cost on a day.
+    package var homeShare: Money {
+        XPrices.current.price(ofReading: homePostsPerDay, from: .home, fieldNames: fieldNames)
+    }
+
+    init(_ values: SettingValues) {
+        mayPublish = values.text(.acknowledgeXPolicy) == "yes"
+        monthlyBudget = values.text(.xBudget).flatMap { Money(dollars: $0) } ?? .zero
+        homePostsPerDay = values.integer(.xHomePosts)
+        appOwner = values.text(.xAppOwner).flatMap { AccountRole(rawValue: $0) }
+        fieldNames = values.text(.xFieldNames).flatMap { XFieldNames(rawValue: $0) } ?? .tweet
+    }
+}
