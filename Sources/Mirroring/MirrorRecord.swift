@@ -391,7 +391,7 @@ package struct MirrorTable: Sendable {
         of role: AccountRole, _ mirror: String, _ connection: any StorageConnection
     ) throws {
         let (own, seen) = ("\(role.rawValue)-%", role == .human ? "\(FeedName.seen)%" : "")
-        for table in ["cursors", "feeds", "feed_items", "feed_gaps"] {
+        for table in ["feeds", "feed_stretches", "feed_items", "feed_gaps"] {
             try connection.execute(
                 """
                 DELETE FROM \(unsafe: table)

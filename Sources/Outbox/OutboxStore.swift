@@ -274,16 +274,6 @@ extension OutboxStore {
         package var id: String
 
         package init(due: Date, id: String) { (self.due, self.id) = (due, id) }
-
-        /// Reads ``text``; before everything, if it is something else.
-        package init(_ text: String) {
-            let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            due = Int64(parts[0]).map(Date.init(milliseconds:)) ?? .distantPast
-            id = parts.count > 1 ? parts[1] : ""
-        }
-
-        /// The place as it is stored: milliseconds, a space, the id.
-        package var text: String { "\(due.milliseconds) \(id)" }
     }
 
     /// The addresses of posts and replies that were published, in the order of their times.

@@ -84,20 +84,24 @@ import Testing
 
     // MARK: Binding anew
 
+    /// As after a part of a feed was read.
+    private func read(_ feed: String, _ mirror: HumanMirror) async throws {
+        try await mirror.storage.execute("INSERT INTO feeds (mirror, feed, position) VALUES ('test', \(feed), '5')")
+        try await mirror.storage.execute(
+            "INSERT INTO feed_stretches (mirror, feed, part, cursor) VALUES ('test', \(feed), 'gap', '5')")
+    }
+
+    private func feeds(in table: String, _ mirror: HumanMirror) async throws -> [String] {
+        try await mirror.storage.query("SELECT feed FROM \(unsafe: table) ORDER BY feed").map { try $0.text("feed") }
+    }
+
     @Test(arguments: Engine.allCases) func bindsToAnotherBot(_ engine: Engine) async throws {
         let bare = try await BareMirror(engine)
         let mirror = try await bare.open()
         try await mirror.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
         _ = try await mirror.table.activate(now: BareMirror.now)
-        let cursors = ["bot-mentions", "bot-mentions/gap", "human-posts", "seen-home/past", "botany"]
-        for name in cursors {
-            try await mirror.storage.execute(
-                "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('test', \(name), '5', 0)")
-        }
+        for name in ["bot-mentions", "bot-home", "human-posts", "seen-home", "botany"] { try await read(name, mirror) }
         try await mirror.table.bind(human: nil, bot: nil, credentials: [.bot: "opened before"], now: BareMirror.now)
-        for name in ["bot-home", "human-posts"] {
-            try await mirror.storage.execute("INSERT INTO feeds (mirror, feed) VALUES ('test', \(name))")
-        }
         try await write(
             [
                 ("post", "planned"), ("reply", "planned"), ("reply", "claimed"), ("favorite", "suggested"),
@@ -111,10 +115,9 @@ import Testing
         #expect(record.human == Self.human.id)
         #expect(record.verified[.bot] != "opened before")
         #expect(record.activated == later)
-        let left = try await mirror.storage.query("SELECT feed FROM cursors ORDER BY feed").map { try $0.text("feed") }
-        #expect(left == ["botany", "human-posts", "seen-home/past"])
-        let heard = try await mirror.storage.query("SELECT feed FROM feeds").map { try $0.text("feed") }
-        #expect(heard == ["human-posts"])
+        for table in ["feeds", "feed_stretches"] {
+            try await expect(feeds(in: table, mirror), equals: ["botany", "human-posts", "seen-home"])
+        }
         let actions = try await mirror.storage.query(
             "SELECT kind, state, reason, next_attempt_ms FROM actions ORDER BY id")
         try expect(
@@ -133,17 +136,15 @@ import Testing
         let mirror = try await BareMirror().open()
         try await mirror.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
         _ = try await mirror.table.activate(now: BareMirror.now)
-        for name in ["bot-mentions", "human-posts", "human-favorites", "seen-home"] {
-            try await mirror.storage.execute(
-                "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('test', \(name), '5', 0)")
-        }
+        for name in ["bot-mentions", "human-posts", "human-favorites", "seen-home"] { try await read(name, mirror) }
         #expect(try await mirror.rebind([Self.rebinding(.human, to: Self.account("new"))], now: BareMirror.now + 60))
         let record = try await mirror.table.record()
         #expect(record.human == Self.account("new").id)
         #expect(record.bot == Self.bot.id)
         #expect(record.activated == BareMirror.now)
-        let left = try await mirror.storage.query("SELECT feed FROM cursors").map { try $0.text("feed") }
-        #expect(left == ["bot-mentions"])
+        for table in ["feeds", "feed_stretches"] {
+            try await expect(feeds(in: table, mirror), equals: ["bot-mentions"])
+        }
         let error = await #expect(throws: ConfigurationError.self) {
             _ = try await mirror.rebind([Self.rebinding(.human, to: Self.bot)], now: BareMirror.now)
         }

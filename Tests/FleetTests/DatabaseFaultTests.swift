@@ -241,7 +241,7 @@ extension PostgresServer {
     /// Does something at every `period`-th change of a table of the mirror, in the middle of the transaction.
     func chaos(in database: String, every period: Int, _ statement: String) async throws {
         try await calm(database)
-        let changes = ["actions", "plans", "leases", "cursors", "examples", "counters", "posts"].map { table in
+        let changes = ["actions", "plans", "leases", "feeds", "examples", "counters", "posts"].map { table in
             """
             CREATE TRIGGER chaos BEFORE INSERT OR UPDATE ON \(table) FOR EACH STATEMENT EXECUTE FUNCTION chaos();
             """

@@ -174,7 +174,7 @@ import Testing
                     try await other.storage.transaction { connection in
                         if engine == .postgres {
                             try connection.execute(
-                                "LOCK TABLE actions, leases, cursors, people IN ACCESS EXCLUSIVE MODE")
+                                "LOCK TABLE actions, leases, feeds, people IN ACCESS EXCLUSIVE MODE")
                         }
                         held.add(1)
                         released.wait()

@@ -603,11 +603,10 @@ import Testing
         let bot = paper.bot
         let sent = try await paper.actions(.reply)
         let (address, last) = (try #require(sent.first?.remoteAddress), try #require(sent.last))
-        let passed = OutboxStore.PublishedPlace(due: last.due, id: last.id)
         try await paper.mirror.storage.execute(
             """
-            INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES
-            ('test', 'bot-mentions/below', \("@\(paper.clock.now.milliseconds) \(passed.text)"), 0)
+            UPDATE feeds SET below_ms = \(last.due.milliseconds), below_action = \(last.id),
+                below_end_ms = \(paper.clock.now.milliseconds) WHERE feed = 'bot-mentions'
             """)
         bot.with { $0.replies[address] = [self.mention("late", after: 9_000, replyTo: "published-1")] }
         try await paper.wait(86_500)
@@ -709,13 +708,31 @@ import Testing
     }
 
     @Test(arguments: [
-        Stretch(cursor: "a b", left: 5), Stretch(cursor: "c", floor: Date(milliseconds: 5)),
-        Stretch(cursor: "c", left: 7, floor: Date(milliseconds: -5), top: Date(milliseconds: 9)),
-        Stretch(cursor: "c", floor: Date(milliseconds: 5), refused: Date(milliseconds: 1)),
+        Stretch(cursor: "a b", remaining: 5), Stretch(cursor: "c", floor: Date(milliseconds: 5)),
+        Stretch(cursor: "c", remaining: 0, floor: Date(milliseconds: -5), top: Date(milliseconds: 9)),
+        Stretch(cursor: "c", refused: Date(milliseconds: 1)),
         Stretch(cursor: "", floor: Date(milliseconds: 5), top: Date(milliseconds: 6), refused: Date(milliseconds: 1)),
     ])
-    func aStretchIsReadAsItWasStored(_ stretch: Stretch) {
-        #expect(Stretch(stretch.text) == stretch)
+    func aStretchIsReadAsItWasStored(_ stretch: Stretch) async throws {
+        let table = try await paper().mirror.feeds
+        let (name, start) = (FeedName.botMentions, FeedProgress())
+        let below = PublishedStretch(
+            place: OutboxStore.PublishedPlace(due: Date(milliseconds: -9), id: "a"), end: Date(milliseconds: 9))
+        for part in [\FeedProgress.gap, \.past, \.sweep] {
+            var progress = start
+            (progress.position, progress.below) = ("5", below)
+            progress[keyPath: part] = stretch
+            try await expect(table.advance(name, from: start, to: progress), equals: true)
+            try await expect(table.progress(of: name), equals: progress)
+            // From another place nobody moves it.
+            try await expect(table.advance(name, from: start, to: start), equals: false)
+            var other = progress
+            other.position = "6"
+            try await expect(table.advance(name, from: other, to: start), equals: false)
+            try await expect(table.progress(of: name), equals: progress)
+            try await table.reset([name])
+            try await expect(table.progress(of: name), equals: start)
+        }
     }
 }
 

@@ -7,10 +7,10 @@ import Testing
 
 @Suite struct MigrationsTests {
     private static let tables = [
-        "actions", "counters", "credentials", "cursors", "examples", "feature_counts", "feed_gaps", "feed_items",
+        "actions", "counters", "credentials", "examples", "feature_counts", "feed_gaps", "feed_items", "feed_stretches",
         "feeds", "findings", "forgotten", "leases", "mirrors", "muted", "never_texts", "notices", "people", "pictures",
-        "plans",
-        "posting_days", "posts", "probes", "refusals", "schema_migrations", "settings", "spending", "weights", "zones",
+        "plans", "posting_days", "posts", "probes", "refusals", "schema_migrations", "settings", "spending", "weights",
+        "zones",
     ]
 
     private func tables(of engine: any StorageEngine) async throws -> [String] {
@@ -128,6 +128,170 @@ import Testing
             try expect(rows.map { try $0.optionalText("author_id") }, equals: [author], "\(id)")
             try expect(rows.map { try $0.text("author") }, equals: ["pal"])
         }
+        await engine.close()
+    }
+
+    /// A position or stretch as an earlier program packed it into a text, and what stands in the columns for it.
+    private struct PackedStretch {
+        let text: String
+        var cursor: String?
+        var remaining: Int64?
+        /// The floor, the top, and since when the next page is refused.
+        var times: [Int64?] = [nil, nil, nil]
+
+        private static let all = "9223372036854775807"
+
+        static let known = [
+            // Only a number of items, or none.
+            PackedStretch(text: "5 a b", cursor: "a b", remaining: 5),
+            PackedStretch(text: all + " c", cursor: "c"), PackedStretch(text: all + " ", cursor: ""),
+            PackedStretch(text: "12 @7/8 9", cursor: "@7/8 9", remaining: 12),
+            // A floor, with what may follow.
+            PackedStretch(text: "@5 c", cursor: "c", times: [5, nil, nil]),
+            PackedStretch(text: "@5/6 c", cursor: "c", times: [5, 6, nil]),
+            PackedStretch(text: "@5//7 c", cursor: "c", times: [5, nil, 7]),
+            PackedStretch(text: "@5/6/7 c", cursor: "c", times: [5, 6, 7]),
+            PackedStretch(text: "@0//1790000000123 c", cursor: "c", times: [0, nil, 1_790_000_000_123]),
+            // Times before 1970, and all of it.
+            PackedStretch(text: "@-5/-6/-7 c", cursor: "c", times: [-5, -6, -7]),
+            PackedStretch(text: "@-62135769600000 c", cursor: "c", times: [-62_135_769_600_000, nil, nil]),
+            PackedStretch(text: "0@5 c", cursor: "c", remaining: 0, times: [5, nil, nil]),
+            PackedStretch(text: "800@5/6 c", cursor: "c", remaining: 800, times: [5, 6, nil]),
+            PackedStretch(text: "800@5//7 c", cursor: "c", remaining: 800, times: [5, nil, 7]),
+            PackedStretch(text: "800@5/6/7 ", cursor: "", remaining: 800, times: [5, 6, 7]),
+            // Cursors that look like what stands before them, and what networks call theirs.
+            PackedStretch(text: "@5 6@7/8/9 10 ", cursor: "6@7/8/9 10 ", times: [5, nil, nil]),
+            PackedStretch(text: "3@4 日本 語🎉", cursor: "日本 語🎉", remaining: 3, times: [4, nil, nil]),
+            PackedStretch(
+                text: #"@4/5 {"rest":{"place":"p q"},"window":{"floor":"3k@-1/2"}}"#,
+                cursor: #"{"rest":{"place":"p q"},"window":{"floor":"3k@-1/2"}}"#, times: [4, 5, nil]),
+            // What the earlier program took for nothing.
+            PackedStretch(text: "5"), PackedStretch(text: ""), PackedStretch(text: "0 c"),
+            PackedStretch(text: "@ c"), PackedStretch(text: " c"), PackedStretch(text: "c d"),
+        ]
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func stretchesOfAnEarlierProgramAreUnpacked(on tested: EngineUnderTest) async throws {
+        let parts = ["gap", "past", "sweep"]
+        var texts: [String: String] = [:]
+        for (number, packed) in PackedStretch.known.enumerated() {
+            for part in parts { texts["feed-\(number)/\(part)"] = packed.text }
+        }
+        try await withCursors(on: tested, texts) { engine in
+            for (number, packed) in PackedStretch.known.enumerated() {
+                let rows = try await engine.query(
+                    """
+                    SELECT mirror, part, cursor, remaining, floor_ms, top_ms, refused_ms FROM feed_stretches
+                    WHERE feed = \("feed-\(number)") ORDER BY part
+                    """)
+                try expect(
+                    rows.map { try $0.text("part") }, equals: packed.cursor == nil ? [] : parts, "\(packed.text)")
+                for row in rows {
+                    try expect(row.text("mirror"), equals: "m")
+                    try expect(row.text("cursor"), equals: try #require(packed.cursor), "\(packed.text)")
+                    try expect(row.optionalInteger("remaining"), equals: packed.remaining, "\(packed.text)")
+                    let times = try ["floor_ms", "top_ms", "refused_ms"].map { try row.optionalInteger($0) }
+                    #expect(times == packed.times, "\(packed.text)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func positionsOfAnEarlierProgramStay(on tested: EngineUnderTest) async throws {
+        let positions = [
+            "bot-home": "116677603327082496", "bot-mentions": #"{"window":{"floor":"@1/2 3","known":["a b"]}}"#,
+            "human-posts": "11;12;13", "seen-home": "@5/6 c", "gap": "", "x/gapless": " 5 ",
+        ]
+        let below = ["bot-mentions/below": "@99 -7 ", "bot-home/below": "@1790000000123 1780000000456 12 ab"]
+        try await withCursors(
+            on: tested, positions.merging(below) { $1 },
+            before: ["INSERT INTO feeds (mirror, feed, read_ms, arrived) VALUES ('m', 'bot-home', 7, 3)"]
+        ) { engine in
+            let rows = try await engine.query(
+                """
+                SELECT feed, position, read_ms, arrived, below_ms, below_action, below_end_ms FROM feeds
+                WHERE mirror = 'm'
+                """)
+            let found = try rows.map { (try $0.text("feed"), try $0.text("position")) }
+            #expect(Dictionary(uniqueKeysWithValues: found) == positions)
+            for row in rows {
+                let isHome = try row.text("feed") == "bot-home"
+                try expect(row.optionalInteger("read_ms"), equals: isHome ? 7 : nil)
+                try expect(row.integer("arrived"), equals: isHome ? 3 : 0)
+                let place = [try row.optionalInteger("below_ms"), try row.optionalInteger("below_end_ms")]
+                let action = try row.optionalText("below_action")
+                switch try row.text("feed") {
+                case "bot-home":
+                    #expect(place == [1_780_000_000_456, 1_790_000_000_123])
+                    #expect(action == "12 ab")
+                case "bot-mentions":
+                    #expect(place == [-7, 99])
+                    #expect(action == "")
+                default:
+                    #expect(place == [nil, nil])
+                    #expect(action == nil)
+                }
+            }
+            try await expect(engine.query("SELECT feed FROM feed_stretches")) { $0.isEmpty }
+            await #expect(throws: StorageError.self) { try await engine.query("SELECT feed FROM cursors") }
+        }
+    }
+
+    /// A worker of an earlier version holds a row as it moves on, and is waited for; afterwards it can store nothing.
+    @Test(arguments: EngineUnderTest.allCases)
+    func anEarlierProgramThatWorksLosesNoPosition(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let (old, new) = (try await Storage.open(database.location), try await Storage.open(database.location))
+        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0031" }, to: old)
+        try await old.execute(
+            "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', 'bot-home', '1', 0)")
+        let moves = AsyncStream<Void>.makeStream()
+        let moving = Task {
+            try await old.transaction { connection in
+                try connection.execute("UPDATE cursors SET value = '2' WHERE feed = 'bot-home'")
+                moves.continuation.finish()
+                // Stands still between its two tables, so that the step begins meanwhile.
+                let end = ContinuousClock.now + .milliseconds(300)
+                while ContinuousClock.now < end {}
+                try connection.execute(
+                    """
+                    INSERT INTO feeds (mirror, feed, read_ms) VALUES ('m', 'bot-home', 9)
+                    ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms
+                    """)
+            }
+        }
+        for await _ in moves.stream {}
+        try await expect(Migrations.apply(to: new).first, equals: "0031_stretches")
+        try await moving.value
+        let row = try #require(try await new.query("SELECT position, read_ms FROM feeds").first)
+        try expect(row.optionalText("position"), equals: "2")
+        try expect(row.optionalInteger("read_ms"), equals: 9)
+        await #expect(throws: StorageError.self) {
+            try await old.execute("UPDATE cursors SET value = '3' WHERE feed = 'bot-home'")
+        }
+        await old.close()
+        await new.close()
+    }
+
+    /// Brings a database of the program before the columns up to date, with these rows in `cursors`.
+    private func withCursors(
+        on tested: EngineUnderTest, _ cursors: [String: String], before statements: [SQL] = [],
+        _ body: (any StorageEngine) async throws -> Void
+    ) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0031" }, to: engine)
+        for statement in statements { try await engine.execute(statement) }
+        for (feed, value) in cursors {
+            try await engine.execute(
+                "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', \(feed), \(value), 5)")
+        }
+        try await expect(Migrations.apply(to: engine).first, equals: "0031_stretches")
+        try await body(engine)
         await engine.close()
     }
 

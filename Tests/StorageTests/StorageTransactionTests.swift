@@ -237,33 +237,34 @@ import Testing
         defer { withExtendedLifetime(database) {} }
         let engine = try await Storage.open(database.location)
         try await Migrations.apply(to: engine)
-        let insert: SQL = "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', 'home', '1', 0)"
+        let insert: SQL = "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('m', 'home', '1', 0)"
         try await engine.execute(insert)
-        let foreign: SQL = "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('other', 'home', '9', 0)"
+        let foreign: SQL = "INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('other', 'home', '9', 0)"
 
         let scratch = try await engine.scratch(of: "m")
         #expect(scratch.kind == engine.kind)
         try await Migrations.check(scratch)
         await #expect(throws: StorageError.self) { try await scratch.execute(insert) }
-        try await scratch.execute("UPDATE cursors SET value = '2'")
+        try await scratch.execute("UPDATE settings SET value = '2'")
         try await scratch.transaction { connection in
-            try connection.execute("INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', 'own', '1', 0)")
+            try connection.execute("INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('m', 'own', '1', 0)")
         }
         if engine.kind == .postgres {
             // Another mirror's rows are not even copied.
             try await engine.execute(foreign)
             let other = try await engine.scratch(of: "other")
-            try await expect(other.query("SELECT mirror FROM cursors").map { try $0.text("mirror") }, equals: ["other"])
+            try await expect(
+                other.query("SELECT mirror FROM settings").map { try $0.text("mirror") }, equals: ["other"])
             await other.close()
-            try await engine.execute("DELETE FROM cursors WHERE mirror = 'other'")
+            try await engine.execute("DELETE FROM settings WHERE mirror = 'other'")
         }
         // A working mirror is not held up by a dry run beside it.
-        try await expect(engine.execute("UPDATE cursors SET value = '3'"), equals: 1)
-        let seen = try await scratch.query("SELECT value FROM cursors ORDER BY value")
+        try await expect(engine.execute("UPDATE settings SET value = '3'"), equals: 1)
+        let seen = try await scratch.query("SELECT value FROM settings ORDER BY value")
         try expect(seen.map { try $0.text("value") }, equals: ["1", "2"])
         await scratch.close()
 
-        let left = try await engine.query("SELECT feed, value FROM cursors")
+        let left = try await engine.query("SELECT name, value FROM settings")
         try expect(left.map { try $0.text("value") }, equals: ["3"])
         await engine.close()
     }

@@ -14,7 +14,7 @@ import Testing
                 process: ProcessFigures(memory: 12_000, cache: 3_000, threads: 6, descriptors: 20),
                 tables: TableFigures(
                     rows: [
-                        "mirrors": 1, "leases": 1, "cursors": 8, "posts": 1_600, "examples": 800, "people": 7,
+                        "mirrors": 1, "leases": 1, "feeds": 5, "posts": 1_600, "examples": 800, "people": 7,
                         "feature_counts": 1_600, "counters": 7, "plans": number, "actions": number * 20,
                     ], fileSize: 5_000))
             change(&day)

@@ -290,7 +290,7 @@ package actor FeedReader {
             if let floor, let older = page.older, !Self.reaches(page, floor) {
                 // One that is not read yet is part of the new one.
                 progress.gap = Stretch(
-                    cursor: older, left: depth.map { max(0, $0 - page.received) } ?? .max,
+                    cursor: older, remaining: depth.map { max(0, $0 - page.received) },
                     floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest, refused: progress.gap?.refused)
             }
             if keepsPast, isUnread { progress.past = page.older.map { Stretch(cursor: $0) } }
@@ -332,9 +332,13 @@ package actor FeedReader {
             let isOver = page.older == nil || isAtFloor
             var rest = try await progress().gap ?? gap
             rest.pass(page.received)
-            if isOver, !isAtFloor { try await noteHidden(from: floor, to: lowest ?? present, left: rest.left) }
-            try await take(page, handle) { [left = rest.left, lowest] in
-                $0.gap = isOver ? nil : page.older.map { Stretch(cursor: $0, left: left, floor: floor, top: lowest) }
+            if isOver, !isAtFloor {
+                try await noteHidden(from: floor, to: lowest ?? present, remaining: rest.remaining)
+            }
+            try await take(page, handle) { [remaining = rest.remaining, lowest] in
+                $0.gap =
+                    isOver
+                    ? nil : page.older.map { Stretch(cursor: $0, remaining: remaining, floor: floor, top: lowest) }
             }
             guard !isOver else { return .whole }
             guard try await mayGoOn(page) else { return .stopped }
@@ -353,7 +357,7 @@ package actor FeedReader {
         guard let depth, progress.arrived > 0 else { return }
         if let floor = progress.newest ?? since {
             try await noteHidden(
-                from: floor, to: oldestArrival ?? present, left: depth - min(progress.arrived, depth))
+                from: floor, to: oldestArrival ?? present, remaining: depth - min(progress.arrived, depth))
         }
         progress.arrived = 0
         try await table.store(progress, of: name)
@@ -361,8 +365,10 @@ package actor FeedReader {
     }
 
     /// Says that what lies between two instants cannot be read, if nearly all that the network shows was read.
-    private func noteHidden(from floor: Date, to end: Date, left: Int) async throws {
-        guard let depth, end > floor, Double(depth - left) >= Self.hiddenFrom * Double(depth) else { return }
+    private func noteHidden(from floor: Date, to end: Date, remaining: Int?) async throws {
+        guard let depth, let remaining, end > floor, Double(depth - remaining) >= Self.hiddenFrom * Double(depth) else {
+            return
+        }
         try await table.noteUnreached(
             from: floor, to: end, reason: "the network shows no more than the newest \(depth)", in: name)
     }
@@ -432,12 +438,12 @@ package actor FeedReader {
             }
             // The last page that a look may ask for may be the last of the sweep, too.
             if walk.isOutOfPages, try await progress().sweep != nil { return false }
-            let below = try await progress().below.map { OutboxStore.PublishedPlace($0.cursor) }
+            let below = try await progress().below?.place
             // Who has not come so far after the last sweep goes on from there; who was further begins anew, for replies
             // may have come since.
             var place = OutboxStore.PublishedPlace(due: floor, id: "")
             if let below, below.due < floor { place = below }
-            let rest = Stretch(cursor: place.text, floor: clock.now)
+            let rest = PublishedStretch(place: place, end: clock.now)
             try await move { ($0.sweep, $0.swept, $0.below) = (nil, clock.now, rest) }
             return true
         }
@@ -462,8 +468,8 @@ package actor FeedReader {
             guard let reason = try await reasonToReturn(to: item.name, look) else { return nil }
             return again(item, Postponed(address: item.name, reason: reason))
         }
-        guard let below = try await progress().below, let end = below.floor else { return }
-        let posts = try await list(OutboxStore.PublishedPlace(below.cursor), end)
+        guard let below = try await progress().below else { return }
+        let posts = try await list(below.place, below.end)
         for post in posts {
             guard mayGoOn else { return }
             if let reason = try await reasonToReturn(to: post.address, look) {
@@ -471,7 +477,7 @@ package actor FeedReader {
                 try await table.note(item(for: postponed, tries: 0), of: notes)
                 pending[notes] = nil
             }
-            let rest = Stretch(cursor: post.place.text, floor: end)
+            let rest = PublishedStretch(place: post.place, end: below.end)
             try await turnstile.pass { try await move { $0.below = rest } }
         }
         if posts.isEmpty { try await turnstile.pass { try await move { $0.below = nil } } }
@@ -531,7 +537,7 @@ package actor FeedReader {
             let start = try await progress()
             let isUnread = start.position == nil
             guard isUnread || start.past != nil else { return 0 }
-            var left = isUnread ? limit : min(start.past?.left ?? 0, limit)
+            var left = isUnread ? limit : min(start.past?.remaining ?? limit, limit)
             // Where the last call ended at a page that could not be had, perhaps one item is the cause.
             var walk = walk(
                 from: isUnread ? .newest : start.past.map { .older($0.cursor) } ?? .newest, pages: max(limit, 1),
@@ -542,17 +548,13 @@ package actor FeedReader {
                 do {
                     next = try await walk.next()
                 } catch let error as NetworkError where error.mayBeOfOneItem {
-                    // The stored form has a refusal only behind a floor; nothing is older than this one.
-                    try await move { progress in
-                        progress.past?.floor = Date(milliseconds: 0)
-                        progress.past?.refused = clock.now
-                    }
+                    try await move { $0.past?.refused = clock.now }
                     throw error
                 }
                 guard var page = next else { break }
                 page.items = Array(page.items.prefix(left))
                 left -= page.items.count
-                let rest = left > 0 ? page.older.map { Stretch(cursor: $0, left: left) } : nil
+                let rest = left > 0 ? page.older.map { Stretch(cursor: $0, remaining: left) } : nil
                 try await take(page, handle) { progress in
                     progress.past = rest
                     if isUnread { progress.position = progress.position ?? page.newer }
@@ -599,7 +601,7 @@ package actor FeedReader {
         var new = old
         change(&new)
         guard new != old || !items.isEmpty else { return }
-        guard try await table.advance(name, from: old, to: new, items: items, now: clock.now) else {
+        guard try await table.advance(name, from: old, to: new, items: items) else {
             // A training, or its reset, was faster: its position counts, and what was read now comes again.
             known = nil
             return

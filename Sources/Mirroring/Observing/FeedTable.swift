@@ -1,83 +1,57 @@
 package import Foundation
 import Networks
+import Outbox
 package import Posts
 package import Storage
 
 /// How far a feed was read, and how well.
 struct FeedProgress: Equatable, Sendable {
-    /// What leads to what arrives next; nil before the feed was ever read.
+    /// Leads to what arrives next; nil before the feed was ever read.
     var position: String?
-    /// What was not read yet between the present and what was read before an interruption.
+    /// The stretch between the present and what was read before an interruption; nil without one.
     var gap: Stretch?
-    /// What a training has not read yet of the past.
+    /// The part of the past that a training has not read yet.
     var past: Stretch?
-    /// What a sweep has not looked at again yet.
+    /// The part that a sweep has not looked at again yet.
     var sweep: Stretch?
-    /// The bot's own posts below which a sweep has not looked yet: its cursor is a time and the name of an action.
-    var below: Stretch?
+    /// The bot's own posts below which a sweep has not looked for replies yet.
+    var below: PublishedStretch?
     /// When the feed was last read to its end.
     var read: Date?
-    /// When the newest item was made that was read when the feed was last read to its end.
+    /// Creation time of the newest item read when the feed was last read to its end.
     var newest: Date?
-    /// How many items arrived since then, where the network shows only the newest ones.
+    /// Number of items that arrived since then, on networks that show only the newest ones.
     var arrived = 0
-    /// When everything a day back was last looked at again.
+    /// When the feed was last swept a day back.
     var swept: Date?
-    /// What goes wrong, its code as in ``FeedHealth/errorCode``, and since when.
+    /// The current error, its code as in ``FeedHealth/errorCode``, and since when.
     var error: String?
     var errorCode: String?
     var errorSince: Date?
 }
 
-/// A part of a feed, from a cursor into the past.
+/// A part of a feed that is to be read still, from a cursor into the past.
 struct Stretch: Equatable, Sendable {
-    /// Where the next older page begins.
+    /// Cursor of the next older page.
     var cursor: String
-    /// How many items are wanted at most.
-    var left: Int = .max
-    /// When everything older is known, or not wanted; nil: the feed's end.
+    /// The most items to read; nil for all.
+    var remaining: Int?
+    /// Creation time below which everything is known, or not wanted; nil for the feed's end.
     var floor: Date?
-    /// When the oldest item was made that was read above it, if that is known.
+    /// Creation time of the oldest item read above the stretch, if known.
     var top: Date?
-    /// Since when the server refuses its next page.
+    /// Since when the server refuses the next page.
     var refused: Date?
 
-    init(cursor: String, left: Int = .max, floor: Date? = nil, top: Date? = nil, refused: Date? = nil) {
-        self.cursor = cursor
-        self.left = left
-        self.floor = floor
-        self.top = top
-        self.refused = refused
-    }
+    /// Subtracts items that the network shows although they are not part of the stretch.
+    mutating func pass(_ count: Int) { remaining = remaining.map { $0 - min(count, $0) } }
+}
 
-    /// Counts items that the network shows and that were not part of this.
-    mutating func pass(_ count: Int) { if left != .max { left -= min(count, left) } }
-
-    /// Reads the stored form: a number of items, `@` and the floor, perhaps the top and the refusal in milliseconds, or
-    /// both; a space; the cursor.
-    init?(_ text: String) {
-        guard let space = text.firstIndex(of: " ") else { return nil }
-        let cursor = String(text[text.index(after: space)...])
-        let parts = text[..<space].split(separator: "@", omittingEmptySubsequences: false)
-        let times = (parts.last ?? "").split(separator: "/", omittingEmptySubsequences: false)
-            .map { Int64($0).map(Date.init(milliseconds:)) }
-        func time(_ index: Int) -> Date? { index < times.count ? times[index] : nil }
-        if parts.count == 2, let floor = time(0) {
-            self.init(cursor: cursor, left: Int(parts[0]) ?? .max, floor: floor, top: time(1), refused: time(2))
-        } else if let left = Int(text[..<space]), left > 0 {
-            self.init(cursor: cursor, left: left)
-        } else {
-            return nil
-        }
-    }
-
-    var text: String {
-        let limit = left == .max && floor != nil ? "" : "\(left)"
-        guard let floor else { return "\(limit) \(cursor)" }
-        let later = refused == nil ? [top].compactMap(\.self) as [Date?] : [top, refused]
-        let times = ([floor] + later).map { $0.map { String($0.milliseconds) } ?? "" }
-        return "\(limit)@\(times.joined(separator: "/")) \(cursor)"
-    }
+/// The bot's published posts and replies from one place on, up to a due time.
+struct PublishedStretch: Equatable, Sendable {
+    /// The last one that is done with.
+    var place: OutboxStore.PublishedPlace
+    var end: Date
 }
 
 /// An item of a feed about which no action tells what became of it.
@@ -164,24 +138,18 @@ package struct FeedTable: Sendable {
     // MARK: Progress
 
     func progress(of feed: String) async throws -> FeedProgress {
-        func value(_ name: String) -> SQL {
-            "(SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(name))"
-        }
         // One statement sees one state.
         let rows = try await storage.query(
             """
-            SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
-                \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, \(value(FeedName.below(feed))) AS below,
-                read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms
-            FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
+            SELECT position, below_ms, below_action, below_end_ms, read_ms, newest_ms, arrived, swept_ms,
+                error, error_code, error_ms, part, cursor, remaining, floor_ms, top_ms, refused_ms
+            FROM (SELECT 1 AS one) AS always LEFT JOIN feeds f ON f.mirror = \(mirror) AND f.feed = \(feed)
+                LEFT JOIN feed_stretches s ON s.mirror = \(mirror) AND s.feed = \(feed)
             """)
         var progress = FeedProgress()
         guard let row = rows.first else { return progress }
         progress.position = try row.optionalText("position")
-        progress.gap = try row.optionalText("gap").flatMap(Stretch.init)
-        progress.past = try row.optionalText("past").flatMap(Stretch.init)
-        progress.sweep = try row.optionalText("sweep").flatMap(Stretch.init)
-        progress.below = try row.optionalText("below").flatMap(Stretch.init)
+        progress.below = try PublishedStretch(row: row)
         progress.read = try row.optionalDate("read_ms")
         progress.newest = try row.optionalDate("newest_ms")
         progress.arrived = Int(clamping: try row.optionalInteger("arrived") ?? 0)
@@ -189,6 +157,10 @@ package struct FeedTable: Sendable {
         progress.error = try row.optionalText("error")
         progress.errorCode = try row.optionalText("error_code")
         progress.errorSince = try row.optionalDate("error_ms")
+        for row in rows {
+            guard let part = try row.optionalText("part").flatMap(Part.init) else { continue }
+            progress[keyPath: part.property] = try Stretch(row: row)
+        }
         return progress
     }
 
@@ -197,20 +169,16 @@ package struct FeedTable: Sendable {
     /// - Returns: False if somebody else moved it meanwhile, such as a training or its reset; then nothing changed.
     /// - Throws: The store's error.
     func advance(
-        _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = [], now: Date
+        _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = []
     ) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
-            guard try Self.move(mirror, feed, from: old.position, to: new.position, now, connection) else {
+            guard try connection.execute(Self.moving(feed, from: old.position, to: new, mirror)) == 1 else {
                 return false
             }
-            for (name, before, after) in [
-                (Self.gap(of: feed), old.gap, new.gap), (Self.past(of: feed), old.past, new.past),
-                (Self.sweep(of: feed), old.sweep, new.sweep), (FeedName.below(feed), old.below, new.below),
-            ] where before != after {
-                try Self.put(after?.text, at: name, of: mirror, now, connection)
+            for part in Part.allCases where old[keyPath: part.property] != new[keyPath: part.property] {
+                try connection.execute(Self.writing(new[keyPath: part.property], as: part, of: feed, mirror))
             }
-            try connection.execute(Self.writing(new, of: feed, mirror))
             for item in items { try Self.note(item, of: feed, mirror, connection) }
             return true
         }
@@ -218,73 +186,90 @@ package struct FeedTable: Sendable {
 
     /// Stores how well a feed is read, which moves nothing.
     func store(_ progress: FeedProgress, of feed: String) async throws {
-        try await storage.note(Self.writing(progress, of: feed, mirror))
+        try await storage.note(
+            """
+            INSERT INTO feeds (mirror, feed, read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms)
+            VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
+                \(progress.arrived), \(progress.swept?.milliseconds), \(progress.error), \(progress.errorCode),
+                \(progress.errorSince?.milliseconds))
+            ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms, newest_ms = excluded.newest_ms,
+                arrived = excluded.arrived, swept_ms = excluded.swept_ms, error = excluded.error,
+                error_code = excluded.error_code, error_ms = excluded.error_ms
+            """)
     }
 
     /// Forgets where feeds were read up to, so that training starts over.
     package func reset(_ feeds: [String]) async throws {
         let mirror = mirror
-        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0), Self.sweep(of: $0), FeedName.below($0)] }
         try await storage.transaction { connection in
-            for name in names {
-                try connection.execute("DELETE FROM cursors WHERE mirror = \(mirror) AND feed = \(name)")
+            for feed in feeds {
+                try connection.execute(
+                    """
+                    UPDATE feeds SET position = NULL, below_ms = NULL, below_action = NULL, below_end_ms = NULL
+                    WHERE mirror = \(mirror) AND feed = \(feed)
+                    """)
+                try connection.execute("DELETE FROM feed_stretches WHERE mirror = \(mirror) AND feed = \(feed)")
             }
         }
     }
 
-    private static func gap(of feed: String) -> String { feed + "/gap" }
+    /// A stretch by its name in the table.
+    private enum Part: String, CaseIterable {
+        case gap
+        case past
+        case sweep
 
-    private static func past(of feed: String) -> String { feed + "/past" }
+        var property: WritableKeyPath<FeedProgress, Stretch?> {
+            switch self {
+            case .gap: \.gap
+            case .past: \.past
+            case .sweep: \.sweep
+            }
+        }
+    }
 
-    private static func sweep(of feed: String) -> String { feed + "/sweep" }
-
-    /// Compares and sets a position.
-    private static func move(
-        _ mirror: String, _ feed: String, from old: String?, to new: String?, _ now: Date,
-        _ connection: any StorageConnection
-    ) throws -> Bool {
+    /// Compares a feed's position and sets its row; changes no row if the position is another one.
+    private static func moving(
+        _ feed: String, from old: String?, to new: FeedProgress, _ mirror: String
+    ) -> SQL {
         if let old {
-            return try connection.execute(
+            return """
+                UPDATE feeds SET position = \(new.position), below_ms = \(new.below?.place.due.milliseconds),
+                    below_action = \(new.below?.place.id), below_end_ms = \(new.below?.end.milliseconds),
+                    read_ms = \(new.read?.milliseconds), newest_ms = \(new.newest?.milliseconds),
+                    arrived = \(new.arrived), swept_ms = \(new.swept?.milliseconds), error = \(new.error),
+                    error_code = \(new.errorCode), error_ms = \(new.errorSince?.milliseconds)
+                WHERE mirror = \(mirror) AND feed = \(feed) AND position = \(old)
                 """
-                UPDATE cursors SET value = \(new ?? old), updated_ms = \(now.milliseconds)
-                WHERE mirror = \(mirror) AND feed = \(feed) AND value = \(old)
-                """) == 1
         }
-        guard let new else {
-            return try connection.query("SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(feed)").isEmpty
-        }
-        return try connection.execute(
+        return """
+            INSERT INTO feeds (mirror, feed, position, below_ms, below_action, below_end_ms,
+                read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms)
+            VALUES (\(mirror), \(feed), \(new.position), \(new.below?.place.due.milliseconds), \(new.below?.place.id),
+                \(new.below?.end.milliseconds), \(new.read?.milliseconds), \(new.newest?.milliseconds), \(new.arrived),
+                \(new.swept?.milliseconds), \(new.error), \(new.errorCode), \(new.errorSince?.milliseconds))
+            ON CONFLICT (mirror, feed) DO UPDATE SET position = excluded.position, below_ms = excluded.below_ms,
+                below_action = excluded.below_action, below_end_ms = excluded.below_end_ms,
+                read_ms = excluded.read_ms, newest_ms = excluded.newest_ms, arrived = excluded.arrived,
+                swept_ms = excluded.swept_ms, error = excluded.error, error_code = excluded.error_code,
+                error_ms = excluded.error_ms
+            WHERE feeds.position IS NULL
             """
-            INSERT INTO cursors (mirror, feed, value, updated_ms)
-            VALUES (\(mirror), \(feed), \(new), \(now.milliseconds)) ON CONFLICT (mirror, feed) DO NOTHING
-            """) == 1
     }
 
-    private static func put(
-        _ value: String?, at name: String, of mirror: String, _ now: Date, _ connection: any StorageConnection
-    ) throws {
-        guard let value else {
-            try connection.execute("DELETE FROM cursors WHERE mirror = \(mirror) AND feed = \(name)")
-            return
+    private static func writing(_ stretch: Stretch?, as part: Part, of feed: String, _ mirror: String) -> SQL {
+        guard let stretch else {
+            return """
+                DELETE FROM feed_stretches WHERE mirror = \(mirror) AND feed = \(feed) AND part = \(part.rawValue)
+                """
         }
-        try connection.execute(
+        return """
+            INSERT INTO feed_stretches (mirror, feed, part, cursor, remaining, floor_ms, top_ms, refused_ms)
+            VALUES (\(mirror), \(feed), \(part.rawValue), \(stretch.cursor), \(stretch.remaining),
+                \(stretch.floor?.milliseconds), \(stretch.top?.milliseconds), \(stretch.refused?.milliseconds))
+            ON CONFLICT (mirror, feed, part) DO UPDATE SET cursor = excluded.cursor, remaining = excluded.remaining,
+                floor_ms = excluded.floor_ms, top_ms = excluded.top_ms, refused_ms = excluded.refused_ms
             """
-            INSERT INTO cursors (mirror, feed, value, updated_ms)
-            VALUES (\(mirror), \(name), \(value), \(now.milliseconds))
-            ON CONFLICT (mirror, feed) DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms
-            """)
-    }
-
-    private static func writing(_ progress: FeedProgress, of feed: String, _ mirror: String) -> SQL {
-        """
-        INSERT INTO feeds (mirror, feed, read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms)
-        VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
-            \(progress.arrived), \(progress.swept?.milliseconds), \(progress.error), \(progress.errorCode),
-            \(progress.errorSince?.milliseconds))
-        ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms, newest_ms = excluded.newest_ms,
-            arrived = excluded.arrived, swept_ms = excluded.swept_ms, error = excluded.error,
-            error_code = excluded.error_code, error_ms = excluded.error_ms
-        """
     }
 
     // MARK: Items
@@ -408,15 +393,16 @@ package struct FeedTable: Sendable {
 
     /// The feeds of which everything is known up to a time that is later than `time`.
     private func feedsKnown(since time: Date) async throws -> [String] {
-        let feeds = try await storage.query(
+        try await storage.query(
             """
-            SELECT feed FROM feeds WHERE mirror = \(mirror) AND read_ms >= \(time.milliseconds)
-                AND (swept_ms IS NULL OR swept_ms >= \(time.milliseconds))
+            SELECT feed FROM feeds f WHERE mirror = \(mirror) AND read_ms >= \(time.milliseconds)
+                AND (swept_ms IS NULL OR swept_ms >= \(time.milliseconds)) AND below_end_ms IS NULL
+                AND NOT EXISTS (
+                    SELECT 1 FROM feed_stretches s
+                    WHERE s.mirror = \(mirror) AND s.feed = f.feed AND s.part IN ('gap', 'sweep')
+                )
             """
         ).map { try $0.text("feed") }
-        let open = Set(
-            try await storage.query("SELECT feed FROM cursors WHERE mirror = \(mirror)").map { try $0.text("feed") })
-        return feeds.filter { open.isDisjoint(with: [Self.gap(of: $0), Self.sweep(of: $0), FeedName.below($0)]) }
     }
 
     // MARK: Reports
@@ -474,6 +460,26 @@ package struct FeedTable: Sendable {
         ) AS gaps
         ORDER BY part ASC, second_ms DESC, feed ASC
         """
+    }
+}
+
+extension Stretch {
+    fileprivate init(row: SQLRow) throws {
+        cursor = try row.text("cursor")
+        remaining = try row.optionalInteger("remaining").map(Int.init(clamping:))
+        floor = try row.optionalDate("floor_ms")
+        top = try row.optionalDate("top_ms")
+        refused = try row.optionalDate("refused_ms")
+    }
+}
+
+extension PublishedStretch {
+    fileprivate init?(row: SQLRow) throws {
+        guard let due = try row.optionalDate("below_ms"), let end = try row.optionalDate("below_end_ms") else {
+            return nil
+        }
+        place = OutboxStore.PublishedPlace(due: due, id: try row.optionalText("below_action") ?? "")
+        self.end = end
     }
 }
 

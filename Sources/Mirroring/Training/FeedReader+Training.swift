@@ -49,7 +49,9 @@ extension FeedReader {
     }
 
     /// How many items of the past are still wanted; nil if the past was read.
-    private func left(_ order: Order) async throws -> Int? { try await past().map { min($0.left, order.limit) } }
+    private func left(_ order: Order) async throws -> Int? {
+        try await past().map { min($0.remaining ?? order.limit, order.limit) }
+    }
 
     /// Tells what the reading may cost, before the first request.
     private func announcePrice(_ order: Order) async throws {

@@ -6,7 +6,7 @@ struct TableFigures: Codable, Equatable, Sendable {
     /// Every table of `migrations/` that a mirror has rows in.
     static let tables = [
         "mirrors", "posts", "people", "examples", "feature_counts", "counters", "plans", "actions", "leases",
-        "cursors", "credentials", "posting_days", "feeds", "feed_items", "feed_gaps", "refusals", "spending",
+        "credentials", "posting_days", "feeds", "feed_stretches", "feed_items", "feed_gaps", "refusals", "spending",
         "settings", "never_texts", "forgotten", "muted", "notices", "weights", "pictures", "zones", "probes",
         "findings",
     ]

@@ -22,9 +22,9 @@ struct TableRule: Sendable {
     static let all: [TableRule] = [
         constant("mirrors", "one a mirror"),
         constant("leases", "one a mirror"),
-        constant("cursors", "positions in each feed"),
         atMost("posting_days", SoakMirror.archiveLimit, "one a day of the archive"),
         constant("feeds", "one a feed"),
+        atMost("feed_stretches", 15, "a gap, a sweep and the past of each feed"),
         atMost("feed_items", 0, "nothing here is unreadable, or cannot be decided"),
         atMost("feed_gaps", 0, "nothing here is out of reach"),
         atMost("refusals", 0, "nobody is refused"),
