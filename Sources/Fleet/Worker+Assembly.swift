@@ -178,8 +178,9 @@ extension Worker {
             guard let gate, gate.capabilities.feeds.contains(feed) else { return nil }
             return FeedReader(
                 gate: gate, feed: feed, name: name, table: mirror.feeds, clock: clock,
-                pages: Cadence.pages(of: feed, on: gate.name), keepsPast: gate === human, since: since,
-                horizon: horizon, interval: interval, version: Version.current,
+                terms: FeedTerms(
+                    pages: Cadence.pages(of: feed, on: gate.name), keepsPast: gate === human, since: since,
+                    horizon: horizon, interval: interval, version: Version.current),
                 onPositionStored: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
         }
         return WatchedFeeds(

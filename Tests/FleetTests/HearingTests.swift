@@ -107,7 +107,7 @@ import Testing
                     name: name, state: state, reason: "-", version: "1", next: now + 900 * 86_400, noted: now),
                 of: FeedName.botMentions)
         }
-        try await feeds.noteUnreached(from: now - 60, to: now, reason: "-", in: FeedName.botMentions)
+        try await feeds.note(FeedState.Unreached(from: now - 60, to: now, reason: "-"), of: FeedName.botMentions)
         try await paper.wait(5)
         try await hear(parts)
         try await Passes(parts: parts).clean()
@@ -121,7 +121,7 @@ import Testing
             try await paper.wait(60)
         }
         let late = paper.clock.now - 5 * 86_400
-        try await feeds.noteUnreached(from: late - 60, to: late, reason: "-", in: FeedName.botMentions)
+        try await feeds.note(FeedState.Unreached(from: late - 60, to: late, reason: "-"), of: FeedName.botMentions)
         try await Passes(parts: parts).clean()
         let health = try await health(paper)
         #expect(health.givenUp == 0)
@@ -305,7 +305,7 @@ import Testing
         let gate = parts.bot
         let reader = FeedReader(
             gate: gate, feed: .mentions, name: FeedName.botMentions, table: paper.mirror.feeds, clock: paper.clock,
-            since: parts.activated, version: "2")
+            terms: FeedTerms(since: parts.activated, version: "2"))
         for _ in 0..<3 {
             _ = try await reader.look { items, tries in
                 try await parts.mentionDecider.decide(items, now: paper.clock.now, tries: tries).postponed

@@ -54,43 +54,6 @@ struct PublishedStretch: Equatable, Sendable {
     var end: Date
 }
 
-/// An item of a feed about which no action tells what became of it.
-struct FeedItem: Equatable, Sendable {
-    enum State: String, Sendable {
-        /// No post as the network's interface promises one.
-        case unreadable
-        /// To be decided at another try.
-        case waiting
-        /// Nothing more is tried.
-        case givenUp = "given-up"
-    }
-
-    /// What the server calls the item, else `#` and a digest of what it sent.
-    var name: String
-    var state: State
-    /// A digest of what the server sent; nil where the item could be read.
-    var digest: String?
-    /// Why, in words for people.
-    var reason: String
-    /// The program that judged it.
-    var version: String
-    var attempts = 0
-    /// When to try again; nil for never, or with another program.
-    var next: Date?
-    var noted: Date
-
-    /// Whether the server can be asked for it.
-    var address: String? { name.hasPrefix("#") ? nil : name }
-
-    /// The item, given up if it was noted longer ago than `patience`, in seconds.
-    func agedOut(at now: Date, after patience: TimeInterval) -> FeedItem {
-        guard now.timeIntervalSince(noted) > patience else { return self }
-        var item = self
-        (item.state, item.next) = (.givenUp, nil)
-        return item
-    }
-}
-
 /// What a person may know of a feed.
 package struct FeedHealth: Codable, Equatable, Sendable {
     /// A stretch of time whose items could not be read any more.
@@ -164,12 +127,13 @@ package struct FeedTable: Sendable {
         return progress
     }
 
-    /// Moves a feed on, together with what was noted of its items.
+    /// Moves a feed on, together with what was noted of its items and of a stretch that cannot be read any more.
     ///
     /// - Returns: False if somebody else moved it meanwhile, such as a training or its reset; then nothing changed.
     /// - Throws: The store's error.
     func advance(
-        _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = []
+        _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = [],
+        unreached: FeedState.Unreached? = nil
     ) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
@@ -180,6 +144,7 @@ package struct FeedTable: Sendable {
                 try connection.execute(Self.writing(new[keyPath: part.property], as: part, of: feed, mirror))
             }
             for item in items { try Self.note(item, of: feed, mirror, connection) }
+            if let unreached { try connection.execute(Self.noting(unreached, of: feed, mirror)) }
             return true
         }
     }
@@ -350,17 +315,19 @@ package struct FeedTable: Sendable {
     // MARK: What cannot be read any more
 
     /// Notes that what was made between two instants could not be read.
-    ///
+    func note(_ unreached: FeedState.Unreached, of feed: String) async throws {
+        try await storage.note(Self.noting(unreached, of: feed, mirror))
+    }
+
     /// Kept in whole seconds, which is what a person is shown; what was made in the last of them is part of it.
-    func noteUnreached(from: Date, to: Date, reason: String, in feed: String) async throws {
-        let from = Date(timeIntervalSince1970: from.timeIntervalSince1970.rounded(.down))
-        let to = Date(timeIntervalSince1970: to.timeIntervalSince1970.rounded(.up))
-        try await storage.note(
-            """
+    private static func noting(_ unreached: FeedState.Unreached, of feed: String, _ mirror: String) -> SQL {
+        let from = Date(timeIntervalSince1970: unreached.from.timeIntervalSince1970.rounded(.down))
+        let to = Date(timeIntervalSince1970: unreached.to.timeIntervalSince1970.rounded(.up))
+        return """
             INSERT INTO feed_gaps (mirror, feed, from_ms, to_ms, reason)
-            VALUES (\(mirror), \(feed), \(from.milliseconds), \(to.milliseconds), \(reason))
+            VALUES (\(mirror), \(feed), \(from.milliseconds), \(to.milliseconds), \(unreached.reason))
             ON CONFLICT (mirror, feed, to_ms) DO NOTHING
-            """)
+            """
     }
 
     // MARK: Being over

@@ -73,7 +73,7 @@ package struct ClassifierTrainer: Sendable {
             }
             let reader = FeedReader(
                 gate: .hasty(human, clock: mirror.clock), feed: feed, name: name, table: mirror.feeds,
-                clock: mirror.clock, pages: Cadence.pages(of: feed, on: human.name))
+                clock: mirror.clock, terms: FeedTerms(pages: Cadence.pages(of: feed, on: human.name)))
             if isToStartOver, try await reader.mayRead(within: budget) {
                 try await startOver()
                 isToStartOver = false

@@ -38,7 +38,7 @@ extension FeedReader {
             try await announcePrice(order)
             if total == nil {
                 let isPaid = try await mayRead(within: budget)
-                guard isPaid, try await readNew(page, mayGoOn: { _ in try await self.mayRead(within: budget) }) else {
+                guard isPaid, try await readNew(page, mayGoOn: { try await self.mayRead(within: budget) }) else {
                     return try await unpaid(order, left: try await left(order))
                 }
             }

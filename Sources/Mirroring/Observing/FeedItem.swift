@@ -1,0 +1,120 @@
+package import Foundation
+import Networks
+import Posts
+
+/// An item of a feed that cannot be decided now, for another try.
+package struct Postponed: Sendable {
+    /// What the server calls the item.
+    package var address: String
+    /// Why, in words for people.
+    package var reason: String
+    /// The earliest time of the next try; nil: as usual.
+    package var until: Date?
+}
+
+/// An item of a feed about which no action tells what became of it.
+struct FeedItem: Equatable, Sendable {
+    enum State: String, Sendable {
+        /// No post as the network's interface promises one.
+        case unreadable
+        /// To be decided at another try.
+        case waiting
+        /// Nothing more is tried.
+        case givenUp = "given-up"
+    }
+
+    /// What came of another try.
+    enum Trial: Sendable {
+        case decided
+        case postponed(Postponed)
+        /// The network no longer has it.
+        case gone
+        /// It can be read, but no database can have its names in a key.
+        case unstorable
+        case failed(NetworkError)
+        /// The server cannot be asked for it.
+        case impossible
+    }
+
+    /// The reason of items whose names no database can have in a key.
+    static let unstorable = "its name cannot be stored"
+    /// For how long an item is tried, in seconds.
+    private static let patience: TimeInterval = 86_400
+    private static let retries = Backoff(first: 120, factor: 3, longest: 6 * 3_600)
+
+    /// What the server calls the item, else `#` and a digest of what it sent.
+    var name: String
+    var state: State
+    /// A digest of what the server sent; nil where the item could be read.
+    var digest: String?
+    /// Why, in words for people.
+    var reason: String
+    /// The program that judged it.
+    var version: String
+    var attempts = 0
+    /// When to try again; nil for never, or with another program.
+    var next: Date?
+    var noted: Date
+
+    /// Whether the server can be asked for it.
+    var address: String? { name.hasPrefix("#") ? nil : name }
+
+    /// The item after another try; nil if it is decided.
+    ///
+    /// - Parameters:
+    ///   - version: The program that tried.
+    func after(_ trial: Trial, version: String, now: Date) -> FeedItem? {
+        var item = self
+        (item.version, item.attempts, item.next) = (version, attempts + 1, nil)
+        switch trial {
+        case .decided: return nil
+        case .impossible: return item
+        case .gone: (item.state, item.reason) = (.givenUp, "it is gone")
+        case .unstorable: (item.state, item.reason) = (.unreadable, Self.unstorable)
+        case .postponed(let postponed): item.wait(postponed.reason, asked: postponed.until, now: now)
+        case .failed(let error) where error.dropsItem:
+            (item.state, item.reason) = (state == .unreadable ? .unreadable : .givenUp, "\(error)")
+        case .failed(let error): item.wait("\(error)", asked: error.retryAfter, now: now)
+        }
+        return item
+    }
+
+    /// Waits for another try, unless the tries have gone on for too long.
+    private mutating func wait(_ reason: String, asked: Date?, now: Date) {
+        self.reason = reason
+        guard now.timeIntervalSince(noted) <= Self.patience else {
+            state = .givenUp
+            return
+        }
+        (state, next) = (.waiting, Self.retries.next(after: attempts, key: name, asked: asked, now: now))
+    }
+}
+
+extension FeedItem {
+    /// An item that the first try could not decide.
+    init(_ postponed: Postponed, version: String, now: Date) {
+        self.init(
+            name: postponed.address, state: .waiting, reason: postponed.reason, version: version, noted: now)
+        attempts = 1
+        wait(postponed.reason, asked: postponed.until, now: now)
+    }
+
+    /// An item that cannot be read.
+    init(_ unreadable: UnreadableItem, version: String, now: Date) {
+        self.init(
+            name: unreadable.address ?? "#" + unreadable.digest, state: .unreadable, digest: unreadable.digest,
+            reason: unreadable.cause, version: version, noted: now)
+    }
+}
+
+extension ObservedPost {
+    /// Tells the post from others where its name cannot be stored.
+    var digest: String {
+        StableHash.digest(of: post.id.value, address).prefix(16).hexadecimal
+    }
+
+    /// Whether every database can have the post's names in a key.
+    var isStorable: Bool {
+        [post.id.value, address].allSatisfy { !$0.isEmpty && $0.utf8.count <= 2_048 && !$0.utf8.contains(0) }
+    }
+}

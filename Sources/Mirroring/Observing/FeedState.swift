@@ -1,0 +1,467 @@
+package import Foundation
+import Networks
+import Outbox
+import Posts
+
+/// What a reader wants of a feed.
+package struct FeedTerms: Sendable {
+    /// The most pages that one look asks for.
+    package var pages: Int
+    /// Whether the first look notes where a training can go on into the past.
+    package var keepsPast: Bool
+    /// When listening began: nothing older is wanted; nil where the first look reads the newest page alone.
+    package var since: Date?
+    /// The greatest age of wanted items, in seconds; nil for any.
+    package var horizon: TimeInterval?
+    /// How often a worker looks.
+    package var interval: Duration
+    /// The program's version; what another one could not read is tried again.
+    package var version: String
+
+    package init(
+        pages: Int = FeedReader.usualPages, keepsPast: Bool = false, since: Date? = nil, horizon: TimeInterval? = nil,
+        interval: Duration = .zero, version: String = ""
+    ) {
+        self.pages = pages
+        self.keepsPast = keepsPast
+        self.since = since
+        self.horizon = horizon
+        self.interval = interval
+        self.version = version
+    }
+}
+
+/// How far a feed was read and what to read next, without a clock, a network or a store.
+///
+/// A walk goes through one ``Part`` of the feed. ``begin(_:at:)`` says where it starts. Then each page is told to
+/// ``took(_:in:at:)``, the end to ``ended(_:isOutOfPages:at:)`` and each failed request to ``failed(_:in:at:)``. These
+/// change ``progress``, and say what to note and to do next.
+///
+/// ``progress`` is stored after a page was handed over and decided, in one transaction with what is noted. So a crash
+/// repeats a page and never loses one.
+struct FeedState: Sendable {
+    /// What a walk reads.
+    enum Part: Equatable, Sendable {
+        /// What is above the position; without a position the newest page, with a gap below it.
+        case arrivals
+        /// The newest page, as a new position; what lies between it and the floor becomes a gap.
+        case newest(floor: Date?)
+        /// What an interruption or a lost position has left.
+        case gap
+        /// Everything from the newest item, or from where the sweep that was begun stopped, down to a floor.
+        case sweep(floor: Date)
+        /// As many items of the past, from the newest one or from where an earlier walk stopped.
+        case past(limit: Int)
+    }
+
+    /// A walk through a part.
+    struct Walk: Sendable {
+        let part: Part
+        let start: FeedPosition
+        /// Whether a page was refused for so long that the items are asked for one by one.
+        let isCareful: Bool
+        /// Whether no page was read yet.
+        fileprivate(set) var isFirst = true
+        /// Whether the feed had no position when the walk began.
+        fileprivate let isUnread: Bool
+        /// Items that are wanted still; nil for all.
+        fileprivate(set) var left: Int?
+
+        /// The page without the items beyond the limit.
+        func wanted(of page: FeedPage) -> FeedPage {
+            guard let left else { return page }
+            var page = page
+            page.items = Array(page.items.prefix(left))
+            return page
+        }
+    }
+
+    /// Why a walk came to its end.
+    enum Ending: Equatable, Sendable {
+        /// Everything was read.
+        case whole
+        /// After as many pages as one look asks for, or because another process moved the feed; the next look goes on.
+        case partial
+        /// A person's budget, a pause or the worker's end allows no further page.
+        case stopped
+        /// The server does not give out the rest, for now.
+        case refused
+    }
+
+    /// What to do after a page, an end or an error.
+    struct Step: Equatable, Sendable {
+        enum Next: Equatable, Sendable {
+            case anotherPage
+            /// Begin another walk in place of this one.
+            case walk(Part)
+            case over(Ending)
+            /// Throw the error of a request.
+            case failure(NetworkError)
+        }
+
+        var next: Next
+        /// A stretch to note as not readable any more.
+        var unreached: Unreached?
+
+        init(_ next: Next, unreached: Unreached? = nil) { (self.next, self.unreached) = (next, unreached) }
+    }
+
+    /// A stretch of time whose items cannot be read any more.
+    struct Unreached: Equatable, Sendable {
+        let from: Date
+        let to: Date
+        let reason: String
+    }
+
+    /// The present, by two clocks.
+    struct Moment: Sendable {
+        /// By the clock of this machine.
+        let now: Date
+        /// By the clock that the items are dated with.
+        let present: Date
+    }
+
+    /// How far the times of items may be out of their order, in seconds: servers date posts, and send them late.
+    private static let disorder: TimeInterval = 600
+    /// For how long a page may be refused before the rest is given up, in seconds.
+    private static let refusalsLast: TimeInterval = 1_200
+    /// Refusals of a page that may be meant for good.
+    private static let refusals: [NetworkError.Code] = [.rejected, .notFound, .forbidden, .tooLarge]
+    /// The share of the items that a network shows at all from which on more may be hidden behind them: some are taken
+    /// back, and others arrive while they are read.
+    private static let hiddenFrom = 0.9
+    /// How seldom a success that changes nothing is stored, in seconds.
+    private static let successLasts: TimeInterval = 300
+
+    let terms: FeedTerms
+    /// How many of the newest items the network shows; nil: all.
+    let depth: Int?
+    /// What is stored, or is to be stored next.
+    var progress: FeedProgress
+    /// When this reader last came to the end of the feed.
+    private(set) var lastRead: Date?
+    /// Creation time of the newest item read by this reader.
+    private var newestSeen: Date?
+    /// Since when what is new is refused.
+    private var arrivalsRefused: Date?
+    /// Creation time of the oldest item that arrived with the last look at what is new.
+    private var oldestArrival: Date?
+    /// Whether what is new was read to its end by the last look at it.
+    private var isCaughtUp = false
+
+    init(_ terms: FeedTerms, depth: Int?, progress: FeedProgress = FeedProgress()) {
+        self.terms = terms
+        self.depth = depth
+        self.progress = progress
+    }
+
+    /// Whether nothing of the feed was ever read.
+    var isUnread: Bool { progress.position == nil }
+
+    /// How many items of the past a walk of this limit would read still; nil if the past was read.
+    func left(of limit: Int) -> Int? {
+        if isUnread { return limit }
+        return progress.past.map { min($0.remaining ?? limit, limit) }
+    }
+
+    // MARK: Walks
+
+    /// Begins a walk; nil if there is nothing to read in the part.
+    func begin(_ part: Part, at time: Moment) -> Walk? {
+        func walk(_ start: FeedPosition, isCareful: Bool, left: Int? = nil) -> Walk {
+            Walk(part: part, start: start, isCareful: isCareful, isUnread: isUnread, left: left)
+        }
+        switch part {
+        case .arrivals:
+            guard let position = progress.position else {
+                return begin(.newest(floor: wanted(terms.since, time)), at: time)
+            }
+            return walk(.newer(than: position), isCareful: isBroken(at: time))
+        case .newest: return walk(.newest, isCareful: isBroken(at: time))
+        case .gap: return progress.gap.map { walk(.older($0.cursor), isCareful: $0.refused != nil) }
+        case .sweep(let floor):
+            guard let begun = progress.sweep else { return walk(.newest, isCareful: false) }
+            return Walk(
+                part: .sweep(floor: begun.floor ?? floor), start: .older(begun.cursor),
+                isCareful: begun.refused != nil, isUnread: isUnread)
+        case .past(let limit):
+            guard let left = left(of: limit), left > 0 else { return nil }
+            guard !isUnread, let past = progress.past else { return walk(.newest, isCareful: false, left: left) }
+            // Where the last walk ended at a page that could not be had, perhaps one item is the cause.
+            return walk(.older(past.cursor), isCareful: past.refused != nil, left: left)
+        }
+    }
+
+    /// Takes a page that was handed over.
+    mutating func took(_ page: FeedPage, in walk: inout Walk, at time: Moment) -> Step {
+        defer { walk.isFirst = false }
+        let newest = page.items.lazy.filter(\.isStorable).map(\.post.createdAt)
+            .filter { $0 <= time.present + Self.disorder }.max()
+        newestSeen = [newestSeen, newest].compactMap(\.self).max()
+        switch walk.part {
+        case .arrivals: return tookArrivals(page, isFirst: walk.isFirst)
+        case .newest(let floor): return tookNewest(page, downTo: floor)
+        case .gap: return tookOfGap(page, at: time)
+        case .sweep(let floor): return tookOfSweep(page, downTo: floor, at: time)
+        case .past: return tookOfPast(page, in: &walk)
+        }
+    }
+
+    /// Notes that there is no further page, or that no more may be asked for now.
+    mutating func ended(_ walk: Walk, isOutOfPages: Bool, at time: Moment) -> Step {
+        switch walk.part {
+        case .arrivals: return isOutOfPages ? Step(.over(.partial)) : endArrivals(at: time)
+        case .newest: return Step(.over(.whole))
+        case .gap:
+            if isOutOfPages { return Step(.over(.partial)) }
+            progress.gap = nil
+        case .sweep(let floor):
+            if isOutOfPages { return Step(.over(.partial)) }
+            endSweep(downTo: floor, at: time)
+        case .past: progress.past = nil
+        }
+        return Step(.over(.whole))
+    }
+
+    /// Takes the error of a request for a page.
+    mutating func failed(_ error: NetworkError, in walk: Walk, at time: Moment) -> Step {
+        switch walk.part {
+        case .arrivals:
+            guard isLost(error, in: walk, at: time) else { return Step(.failure(error)) }
+            // What was read is known without a position, too.
+            let floor = progress.newest.map { $0 - Self.disorder } ?? terms.since
+            return Step(.walk(.newest(floor: wanted(floor, time))))
+        case .newest:
+            if Self.isAboutPage(error) { _ = Self.hasLasted(since: &arrivalsRefused, at: time) }
+            return Step(.failure(error))
+        case .gap: return failedInGap(error, walk, at: time)
+        case .sweep(let floor): return failedInSweep(error, walk, downTo: floor, at: time)
+        case .past:
+            if error.mayBeOfOneItem { progress.past?.refused = time.now }
+            return Step(.failure(error))
+        }
+    }
+
+    // MARK: What is new
+
+    private mutating func tookArrivals(_ page: FeedPage, isFirst: Bool) -> Step {
+        (arrivalsRefused, isCaughtUp) = (nil, false)
+        // What is hidden may be missing before the first page of each look.
+        if isFirst { oldestArrival = nil }
+        oldestArrival = [oldestArrival, page.oldest].compactMap(\.self).min()
+        progress.position = page.newer ?? progress.position
+        progress.gap?.pass(page.received)
+        if depth != nil { progress.arrived += page.received }
+        return Step(.anotherPage)
+    }
+
+    private mutating func tookNewest(_ page: FeedPage, downTo floor: Date?) -> Step {
+        (arrivalsRefused, isCaughtUp) = (nil, true)
+        if terms.keepsPast, isUnread { progress.past = page.older.map { Stretch(cursor: $0) } }
+        progress.position = page.newer ?? progress.position
+        if let floor, let older = page.older, !Self.reaches(page, floor) {
+            // One that is not read yet is part of the new one.
+            progress.gap = Stretch(
+                cursor: older, remaining: depth.map { max(0, $0 - page.received) },
+                floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest, refused: progress.gap?.refused)
+        }
+        return Step(.over(.whole))
+    }
+
+    /// Says what may be hidden behind the items that have arrived, if they are as many as the network shows at all.
+    private mutating func endArrivals(at time: Moment) -> Step {
+        isCaughtUp = true
+        defer { (oldestArrival, progress.arrived) = (nil, 0) }
+        guard let depth, progress.arrived > 0, let floor = progress.newest ?? terms.since else {
+            return Step(.over(.whole))
+        }
+        let remaining = depth - min(progress.arrived, depth)
+        return Step(
+            .over(.whole), unreached: hidden(from: floor, to: oldestArrival ?? time.present, remaining: remaining))
+    }
+
+    /// Whether an error means that nothing leads on from the position any more.
+    ///
+    /// A server that does not take a position never will, and neither does a page get smaller that is too large even
+    /// with one item. Other refusals of one page may pass.
+    private mutating func isLost(_ error: NetworkError, in walk: Walk, at time: Moment) -> Bool {
+        if error.code == .tooLarge { return true }
+        guard walk.isFirst else { return false }
+        return error.code == .rejected
+            || Self.isAboutPage(error) && Self.hasLasted(since: &arrivalsRefused, at: time)
+    }
+
+    // MARK: Gaps
+
+    private mutating func tookOfGap(_ page: FeedPage, at time: Moment) -> Step {
+        guard var gap = progress.gap, let floor = gap.floor else { return Step(.over(.whole)) }
+        gap.pass(page.received)
+        (gap.top, gap.refused) = (page.oldest ?? gap.top, nil)
+        if let older = page.older, !Self.reaches(page, floor) {
+            gap.cursor = older
+            progress.gap = gap
+            return Step(.anotherPage)
+        }
+        progress.gap = nil
+        guard !Self.reaches(page, floor) else { return Step(.over(.whole)) }
+        return Step(
+            .over(.whole), unreached: hidden(from: floor, to: gap.top ?? time.present, remaining: gap.remaining))
+    }
+
+    private mutating func failedInGap(_ error: NetworkError, _ walk: Walk, at time: Moment) -> Step {
+        guard let gap = progress.gap, let floor = gap.floor, Self.isAboutPage(error) else {
+            return Step(.failure(error))
+        }
+        let hasLasted = Self.hasLasted(since: &progress.gap.refused, at: time)
+        if error.code == .rejected, walk.isFirst, !walk.isCareful {
+            // The server does not take the cursor any more, perhaps because the item is gone that it names.
+            return Step(.walk(.newest(floor: floor)))
+        }
+        // What is new was read; the gap is asked for again with the next look, for a while.
+        _ = troubled("\(error)", error.code, at: time)
+        guard hasLasted else { return Step(.over(.refused)) }
+        progress.gap = nil
+        let end = max(gap.top ?? time.present, floor)
+        return Step(.over(.whole), unreached: Unreached(from: floor, to: end, reason: "\(error)"))
+    }
+
+    // MARK: Sweeps
+
+    private mutating func tookOfSweep(_ page: FeedPage, downTo floor: Date, at time: Moment) -> Step {
+        if let older = page.older, !Self.reaches(page, floor) {
+            progress.sweep = Stretch(cursor: older, floor: floor, top: page.oldest ?? progress.sweep?.top)
+            return Step(.anotherPage)
+        }
+        endSweep(downTo: floor, at: time)
+        return Step(.over(.whole))
+    }
+
+    private mutating func failedInSweep(
+        _ error: NetworkError, _ walk: Walk, downTo floor: Date, at time: Moment
+    ) -> Step {
+        guard Self.isAboutPage(error) else { return Step(.failure(error)) }
+        if error.code == .rejected, walk.isFirst, walk.start != .newest, !walk.isCareful {
+            // The server does not take the cursor any more: the sweep begins anew.
+            progress.sweep = nil
+            return Step(.over(.partial))
+        }
+        // The page is asked for again with the next look, for a while; then the next sweep begins anew.
+        _ = troubled("\(error)", error.code, at: time)
+        guard Self.hasLasted(since: &progress.sweep.refused, at: time), isHeard(at: time) else {
+            return Step(.over(.refused))
+        }
+        // What arrived there in time was heard. What was put in later was not, and nothing looks there again.
+        let end = max(progress.sweep?.top ?? time.present, floor)
+        endSweep(downTo: floor, at: time)
+        return Step(.over(.whole), unreached: Unreached(from: floor, to: end, reason: "\(error)"))
+    }
+
+    private mutating func endSweep(downTo floor: Date, at time: Moment) {
+        // Who has not come so far after the last sweep goes on from there; who was further begins anew, for replies may
+        // have come since.
+        var place = OutboxStore.PublishedPlace(due: floor, id: "")
+        if let below = progress.below?.place, below.due < floor { place = below }
+        progress.below = PublishedStretch(place: place, end: time.now)
+        (progress.sweep, progress.swept) = (nil, time.now)
+    }
+
+    // MARK: The past
+
+    private mutating func tookOfPast(_ page: FeedPage, in walk: inout Walk) -> Step {
+        let left = (walk.left ?? 0) - page.items.count
+        walk.left = left
+        progress.past = left > 0 ? page.older.map { Stretch(cursor: $0, remaining: left) } : nil
+        if walk.isUnread { progress.position = progress.position ?? page.newer }
+        return Step(progress.past == nil ? .over(.whole) : .anotherPage)
+    }
+
+    // MARK: How well it is read
+
+    /// Notes that nothing went wrong.
+    ///
+    /// - Parameter isWhole: Whether the feed was read to its end; only then is everything known that is older than the
+    ///   newest item, for some networks give the newest first.
+    /// - Returns: Whether that is worth storing now.
+    mutating func succeeded(isWhole: Bool, at time: Moment) -> Bool {
+        let old = progress
+        (progress.error, progress.errorCode, progress.errorSince) = (nil, nil, nil)
+        if isWhole, old.gap == nil {
+            lastRead = time.now
+            let isRecent =
+                old.read.map { (0..<Self.successLasts).contains(time.now.timeIntervalSince($0)) } ?? false
+            progress.newest = [old.newest, newestSeen].compactMap(\.self).max()
+            if !isRecent || old.error != nil { progress.read = time.now }
+        }
+        // How far it was read is stored with the next thing that is: an earlier time only has more read again.
+        return progress.read != old.read || progress.error != old.error
+    }
+
+    /// Notes what goes wrong, in words for people.
+    ///
+    /// - Returns: Whether that is news.
+    mutating func troubled(_ trouble: String, _ code: NetworkError.Code, at time: Moment) -> Bool {
+        guard progress.error != trouble else { return false }
+        if progress.error == nil { progress.errorSince = time.now }
+        (progress.error, progress.errorCode) = (trouble, code.rawValue)
+        return true
+    }
+
+    // MARK: What a page tells
+
+    /// Whether it may be for good that a page is not given out: the server refuses it, or breaks over it.
+    private static func isAboutPage(_ error: NetworkError) -> Bool {
+        refusals.contains(error.code) || error.mayBeOfOneItem
+    }
+
+    /// Whether something has gone wrong for so long that it is believed; the first time begins the count.
+    private static func hasLasted(since first: inout Date?, at time: Moment) -> Bool {
+        guard let since = first, since <= time.now else {
+            first = time.now
+            return false
+        }
+        return time.now.timeIntervalSince(since) >= refusalsLast
+    }
+
+    /// Whether what is new has not been had for so long that it is asked for item by item.
+    private func isBroken(at time: Moment) -> Bool {
+        arrivalsRefused.map { time.now.timeIntervalSince($0) >= Self.refusalsLast } ?? false
+    }
+
+    /// Whether the feed could be read lately, so that a page that cannot be had is an exception.
+    private func isHeard(at time: Moment) -> Bool {
+        lastRead.map { (0..<Self.refusalsLast).contains(time.now.timeIntervalSince($0)) } ?? false
+    }
+
+    /// What lies between two instants, if nearly all that the network shows was read, so that it may hide the rest.
+    private func hidden(from floor: Date, to end: Date, remaining: Int?) -> Unreached? {
+        // What arrived and was not read yet takes room, too, and nobody has counted it.
+        guard let depth, let remaining, end > floor,
+            !isCaughtUp || Double(depth - remaining) >= Self.hiddenFrom * Double(depth)
+        else { return nil }
+        return Unreached(from: floor, to: end, reason: "the network shows no more than the newest \(depth)")
+    }
+
+    /// From when on items are wanted, if they are from after `floor`.
+    private func wanted(_ floor: Date?, _ time: Moment) -> Date? {
+        guard let floor, let horizon = terms.horizon else { return floor }
+        return max(floor, time.present - horizon)
+    }
+
+    /// Whether a page ends below an instant; single items out of their place do not tell.
+    private static func reaches(_ page: FeedPage, _ floor: Date) -> Bool {
+        !page.items.isEmpty && page.items.suffix(3).allSatisfy { $0.post.createdAt < floor }
+    }
+}
+
+extension Stretch? {
+    /// Since when the next page of the stretch is refused; kept nowhere where there is none.
+    fileprivate var refused: Date? {
+        get { self?.refused }
+        set { self?.refused = newValue }
+    }
+}
+
+extension FeedPage {
+    /// Creation time of its oldest item.
+    fileprivate var oldest: Date? { items.map(\.post.createdAt).min() }
+}
