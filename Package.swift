@@ -74,7 +74,8 @@ let besideStorage =
         "docs",
     ]
     + [
-        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control", "Evaluation",
+        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control",
+        "Evaluation",
         "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts",
         "Redis", "Sandbox", "Schedule",
         "Settings", "Transport", "Web",
@@ -118,7 +119,10 @@ let harnesses: [Target] = {
         ),
         tests(
             "TortureTests",
-            ["Control", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
+            [
+                "Control", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport",
+                "Torture",
+            ]),
         fuzzing,
     ]
 }()

@@ -1,9 +1,9 @@
+import Control
 import Favorites
 import Foundation
 import Logging
 import MeCab
 import Mirroring
-import Control
 
 /// Opens the classifier, again and again for as long as its dictionary cannot be opened.
 ///

@@ -1,10 +1,10 @@
 import Archive
 import Blocking
 import Conduct
+import Control
 import Foundation
 import Logging
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

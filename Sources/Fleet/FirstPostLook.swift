@@ -1,7 +1,7 @@
+import Control
 import Foundation
 import Logging
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

@@ -1,6 +1,6 @@
+import Control
 import Foundation
 package import Mirroring
-import Control
 import Networks
 import ServiceLifecycle
 import Settings

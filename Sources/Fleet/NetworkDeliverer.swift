@@ -1,9 +1,9 @@
 package import Archive
 import Conduct
+import Control
 package import Foundation
 package import Logging
 import Mirroring
-import Control
 package import Networks
 package import Outbox
 import Posts

@@ -1,9 +1,9 @@
 import Archive
 import Conduct
+import Control
 import Foundation
 import Logging
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

@@ -1,7 +1,7 @@
 import Archive
+import Control
 import Foundation
 import Mirroring
-import Control
 import Networks
 package import Outbox
 import Posts

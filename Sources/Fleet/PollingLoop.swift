@@ -1,8 +1,8 @@
+import Control
 import Favorites
 package import Foundation
 package import Logging
 package import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

@@ -1,9 +1,9 @@
 import Conduct
+import Control
 import Foundation
 import Logging
 import MeCab
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

@@ -1,7 +1,7 @@
+package import Control
 package import Foundation
 import Logging
 package import Mirroring
-package import Control
 import Networks
 package import Outbox
 import Posts

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Mirroring
 import Control
+import Mirroring
 import Settings
 
 /// The error for an argument that is not a command, with the name of the nearest command.

@@ -1,11 +1,11 @@
 import Archive
 import ArgumentParser
+import Control
 import Favorites
 import Foundation
 import Import
 import MeCab
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Redis

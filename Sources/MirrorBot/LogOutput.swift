@@ -1,7 +1,7 @@
+import Control
 import Foundation
 import Logging
 import Mirroring
-import Control
 import Settings
 
 /// How the loggers of a console write: one event a line on its standard error.

@@ -1,5 +1,5 @@
-import Mirroring
 import Control
+import Mirroring
 import Settings
 
 /// The names of mirrors for a shell that completes words.

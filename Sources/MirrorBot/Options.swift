@@ -1,7 +1,7 @@
 import ArgumentParser
+import Control
 import Foundation
 import Mirroring
-import Control
 import Settings
 
 /// The flags of every command that works on a mirror.

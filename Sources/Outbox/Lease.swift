@@ -50,7 +50,8 @@ package struct LeaseTable: Sendable {
     }
 
     /// The leases of some mirrors, by name; none for a mirror that nobody ever held.
-    package static func records(of mirrors: [String], in storage: any StorageEngine) async throws -> [String: LeaseRecord]
+    package static func records(of mirrors: [String], in storage: any StorageEngine) async throws -> [String:
+        LeaseRecord]
     {
         var records: [String: LeaseRecord] = [:]
         for part in mirrors.portions {

@@ -1,5 +1,5 @@
-import Mirroring
 package import Control
+import Mirroring
 import Posts
 
 /// A drawing of a report's numbers: SVG that says what it shows also without colors and without styles.

@@ -1,6 +1,6 @@
+package import Control
 import Foundation
 import Mirroring
-package import Control
 import Posts
 
 /// What is known of one person on one page, for who asks: one file, no script, nothing from elsewhere.

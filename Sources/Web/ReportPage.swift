@@ -1,6 +1,6 @@
+package import Control
 import Foundation
 import Mirroring
-package import Control
 import Outbox
 import Posts
 

@@ -5,9 +5,9 @@ import Networks
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// When an account may be asked, and what makes it wait.
 @Suite struct AccountGateTests {

@@ -4,9 +4,9 @@ import Networks
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// Which account a role has: the settings' or the stored one, and whose it may be.

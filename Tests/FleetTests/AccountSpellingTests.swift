@@ -7,9 +7,9 @@ import Posts
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// One person has one name, whoever spelled it and whenever it was stored.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountSpellingTests {

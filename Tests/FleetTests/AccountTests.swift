@@ -7,9 +7,9 @@ import Posts
 import Sandbox
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// Which accounts a mirror accepts, and what it needs before it acts.

@@ -6,9 +6,9 @@ import Posts
 import Sandbox
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// Who may quote and answer what the bot publishes, from the setting to the post.

@@ -5,9 +5,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// A mirror's database without any network, for tests of what is stored.

@@ -2,9 +2,9 @@ import Networks
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 @Suite struct CadenceTests {
     private func seconds(_ cadence: Cadence) -> [Int64] {

@@ -8,9 +8,9 @@ import Posts
 import Sandbox
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Clocks that are set, and machines that sleep.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ClockFaultTests {

@@ -7,8 +7,8 @@ import Storage
 import TestSupport
 import Testing
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Settings
 
 /// How many statements the short commands send, from the opening of the database on.

@@ -6,9 +6,9 @@ import Networks
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// Accounts on three networks, and what follows from where the bot is.

@@ -7,9 +7,9 @@ import Posts
 import Sandbox
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Networks that no longer take the credentials, for a moment or for good.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct CredentialFaultTests {

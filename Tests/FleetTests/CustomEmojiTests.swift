@@ -8,9 +8,9 @@ import Sandbox
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Networks
 
 /// The human's custom emoji on the bot's server, which may lack them.

@@ -141,7 +141,7 @@ extension DeskTests {
             // What the rules made of the text is found out anew.
             Pair(there: .never, back: .sendAgain, keptTraces: ["posts", "actions"]),
             Pair(there: .dismiss, back: .reopen), Pair(there: .denyServer, back: .allowServer),
-            Pair(there: .link, back: .unlink, keptTraces: ["people"]),
+            Pair(there: .link, back: .unlink),
             Pair(there: .mute, back: .unmute, keptTraces: ["posts", "actions"]),
             Pair(there: .addZone, back: .removeZone),
         ]
@@ -228,7 +228,8 @@ struct DeskStand {
             let target = Action.Target(
                 post: "mention-\(number)", author: Self.pal, address: "address-\(number)", text: "a question")
             let wording = Action.Wording(
-                source: PostID(network: .mastodon, value: "past"), text: "@pal@far.example thank you for the harbour",
+                source: PostID(network: .mastodon, value: "past"),
+                text: "@pal@far.example thank you for the \(number == 1 ? "harbour" : "library")",
                 visibility: .unlisted)
             let reply = Action.Reply(to: target, thread: "thread-\(number)", wording: wording)
             _ = try await store.propose(
@@ -386,7 +387,13 @@ struct DeskStand {
                 "people",
                 """
                 SELECT account_id || ' ' || COALESCE(stance, '-') || ' ' || COALESCE(reason, '-') || ' '
-                    || COALESCE(linked_to, '-') AS line FROM people ORDER BY 1
+                    || CASE WHEN is_linked THEN linked_to ELSE '-' END AS line
+                FROM (
+                    SELECT account_id, stance, reason, linked_to, EXISTS (
+                        SELECT 1 FROM people AS other
+                        WHERE other.linked_to = people.linked_to AND other.account_id <> people.account_id
+                    ) AS is_linked FROM people
+                ) AS known WHERE stance IS NOT NULL OR is_linked ORDER BY 1
                 """
             ),
             ("settings", "SELECT name || ' ' || value AS line FROM settings ORDER BY 1"),

@@ -1,10 +1,10 @@
+import Control
 import Expectations
 import Favorites
 import Fleet
 import Foundation
 import MeCab
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Sandbox

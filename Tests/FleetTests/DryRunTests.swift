@@ -8,9 +8,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Runs that decide and tell, and leave no trace.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct DryRunTests {

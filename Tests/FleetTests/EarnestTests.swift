@@ -7,9 +7,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What was found when the mirror was attacked where nobody had attacked it before, on networks on paper.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct EarnestTests {

@@ -1,7 +1,7 @@
+import Control
 import Expectations
 import Foundation
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

@@ -9,9 +9,9 @@ import Sandbox
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What a person wants to be gone, as the network and the tables see it.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ForgettingTests {

@@ -1,8 +1,8 @@
+import Control
 import Expectations
 import Foundation
 import Logging
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Sandbox

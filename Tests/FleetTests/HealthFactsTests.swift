@@ -7,9 +7,9 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 @testable import Storage
 

@@ -5,8 +5,8 @@ import Posts
 import TestSupport
 import Testing
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Settings
 
 /// That everything which tells how a mirror is tells the same, whatever obstacles come together.

@@ -6,9 +6,9 @@ import Posts
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Whether every mention gets a row, or a reason that `status` names, whatever the network does.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct HearingTests {

@@ -6,9 +6,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Once a person's command has returned, nothing leaves that it forbids.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct LastWordTests {

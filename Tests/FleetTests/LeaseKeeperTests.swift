@@ -6,9 +6,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// A lease that beats beside work, however long that takes.
 @Suite(.timeLimit(.minutes(2))) struct LeaseKeeperTests {

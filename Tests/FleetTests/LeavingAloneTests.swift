@@ -8,9 +8,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Networks
 
 /// Whether of who wants to be left alone nothing is kept on any network, also where a person's name is not what the

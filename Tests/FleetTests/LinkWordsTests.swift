@@ -6,9 +6,9 @@ import Posts
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Networks
 
 /// Words of links, from the human's post to the bot's.

@@ -5,9 +5,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Around midnight the original of 2014 took replies for standalone posts: a condition of its query held for one of the
 /// two days only.

@@ -1,10 +1,10 @@
 import Archive
 import Configuration
+import Control
 import Fleet
 import Foundation
 import Logging
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Sandbox

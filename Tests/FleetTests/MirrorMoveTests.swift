@@ -5,8 +5,8 @@ import Storage
 import TestSupport
 import Testing
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Settings
 
 /// Moving a mirror between databases, with every table full of whatever fits into it.

@@ -1,9 +1,9 @@
 import Archive
+import Control
 import Expectations
 import Fleet
 import Foundation
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

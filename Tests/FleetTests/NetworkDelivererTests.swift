@@ -5,9 +5,9 @@ import Networks
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Outbox
 
 /// How a network's answers become outcomes, and how what was sent is found again.

@@ -7,9 +7,9 @@ import Posts
 import Sandbox
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// Lost answers and spent money on networks other than Mastodon.

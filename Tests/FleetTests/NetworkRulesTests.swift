@@ -6,9 +6,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What the mirror decides where networks differ in what they allow.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct NetworkRulesTests {

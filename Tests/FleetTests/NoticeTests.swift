@@ -6,9 +6,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// What a person is told while nobody looks: once a day for each cause, and once when it is over.

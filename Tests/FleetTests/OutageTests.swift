@@ -8,9 +8,9 @@ import Sandbox
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Servers and the way to them, broken in every manner, on every network.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct OutageTests {

@@ -6,9 +6,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Networks
 
 /// A mirror between networks on paper.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Networks
 
 /// What becomes of a profile, without any network.

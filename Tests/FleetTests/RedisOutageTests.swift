@@ -1,8 +1,8 @@
+import Control
 import Expectations
 import Favorites
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Sandbox

@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 @Suite struct RehearsalTests {

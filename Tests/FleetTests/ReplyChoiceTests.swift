@@ -7,9 +7,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Networks
 
 /// Which of the old replies to a person answers a mention.

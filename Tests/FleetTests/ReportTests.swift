@@ -6,9 +6,9 @@ import Posts
 import Sandbox
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What `status` and `plan` tell.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ReportTests {

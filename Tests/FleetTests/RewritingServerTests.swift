@@ -8,9 +8,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Outbox
 @testable import Settings
 

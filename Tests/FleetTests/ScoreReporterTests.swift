@@ -7,10 +7,10 @@ import Schedule
 import Storage
 import Testing
 
+@testable import Control
 @testable import Evaluation
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What a mirror says of itself, on real stores.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ScoreReporterTests {

@@ -9,9 +9,9 @@ import Schedule
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// Silence beside the living: posts that wait while the human is posting, and a bot that only answers.

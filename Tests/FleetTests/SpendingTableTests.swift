@@ -5,9 +5,9 @@ import Posts
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// A budget that holds, whatever happens at the same time.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SpendingTableTests {

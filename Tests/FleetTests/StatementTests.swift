@@ -10,9 +10,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Every statement that a worker sends, as the server itself reports it.
 @Suite(.mirrors, .timeLimit(.minutes(10))) struct StatementTests {

@@ -12,8 +12,8 @@ import Storage
 import TestSupport
 import Testing
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Settings
 
 /// What a person changes of what a mirror does, as the network sees it.

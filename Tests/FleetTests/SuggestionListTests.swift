@@ -7,9 +7,9 @@ import Posts
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Whether a person who decides sees what about, and for how long and how much.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SuggestionListTests {

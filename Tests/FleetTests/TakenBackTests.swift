@@ -6,9 +6,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What the human deleted is not repeated, and nothing is forgotten because of one wrong answer.
 @Suite(.mirrors) struct TakenBackTests {

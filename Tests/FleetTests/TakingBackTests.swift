@@ -6,9 +6,9 @@ import Posts
 import Sandbox
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What a person, or the mirror itself, wants taken back, by a worker and beside one.
 @Suite(.mirrors, .timeLimit(.minutes(10))) struct TakingBackTests {

@@ -9,9 +9,9 @@ import Sandbox
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// The human's own threads, said again whole.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ThreadTests {

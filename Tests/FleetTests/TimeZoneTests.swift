@@ -5,9 +5,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// The zone of the human's clock, and what follows when it changes.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct TimeZoneTests {

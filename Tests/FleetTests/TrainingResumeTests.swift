@@ -7,9 +7,9 @@ import Outbox
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Trainings that are interrupted, and trainings that cost money.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct TrainingResumeTests {

@@ -6,9 +6,9 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What was learned from people who do not want that.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct UnlearningTests {

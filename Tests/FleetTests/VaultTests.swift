@@ -6,9 +6,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Settings
 
 /// Logins and sessions in the database, of use to nobody but the mirror.

@@ -8,9 +8,9 @@ import Sandbox
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 @testable import Networks
 @testable import Settings
 

@@ -8,9 +8,9 @@ import Posts
 import Storage
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Feeds as accounts can read them, and servers that send things again.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct WatchedFeedTests {

@@ -7,9 +7,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// Weights of the evidence in the life of a mirror: who fits them, when, and who may store them.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct WeightTests {

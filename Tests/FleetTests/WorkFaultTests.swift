@@ -8,9 +8,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
-@testable import Control
 
 /// What a mirror says of itself while its worker cannot do its work, and that it says nothing before and afterwards.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkFaultTests {

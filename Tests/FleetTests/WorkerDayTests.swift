@@ -1,11 +1,11 @@
 import Archive
 import Conduct
+import Control
 import Expectations
 import Favorites
 import Fleet
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Sandbox

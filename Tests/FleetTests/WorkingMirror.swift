@@ -5,8 +5,8 @@ import Posts
 import Storage
 import Testing
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Settings
 
 /// A mirror that lacks nothing but a network and a worker.

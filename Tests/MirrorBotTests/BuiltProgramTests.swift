@@ -1,8 +1,8 @@
 import ArgumentParser
+import Control
 import Expectations
 import Foundation
 import Mirroring
-import Control
 import Settings
 import Testing
 

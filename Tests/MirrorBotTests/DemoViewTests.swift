@@ -3,9 +3,9 @@ import Foundation
 import Posts
 import Testing
 
+@testable import Control
 @testable import MirrorBot
 @testable import Mirroring
-@testable import Control
 @testable import Outbox
 
 /// A demo that a test can change.

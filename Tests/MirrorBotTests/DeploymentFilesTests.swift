@@ -1,9 +1,9 @@
 import ArgumentParser
+import Control
 import Expectations
 import Foundation
 import MeCab
 import Mirroring
-import Control
 import Settings
 import TestSupport
 import Testing

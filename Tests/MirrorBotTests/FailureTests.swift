@@ -7,12 +7,12 @@ import Redis
 import Testing
 
 @testable import Archive
+@testable import Control
 @testable import Favorites
 @testable import Fleet
 @testable import MeCab
 @testable import MirrorBot
 @testable import Mirroring
-@testable import Control
 @testable import Outbox
 @testable import Settings
 @testable import Storage

@@ -1,9 +1,9 @@
 import Archive
+import Control
 import Expectations
 import Favorites
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 import TestSupport

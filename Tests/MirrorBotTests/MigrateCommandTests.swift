@@ -1,7 +1,7 @@
+import Control
 import Expectations
 import Foundation
 import Mirroring
-import Control
 import Storage
 import TestSupport
 import Testing

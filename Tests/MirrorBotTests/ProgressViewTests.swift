@@ -1,8 +1,8 @@
 import Testing
 
+@testable import Control
 @testable import MirrorBot
 @testable import Mirroring
-@testable import Control
 
 @Suite struct ProgressViewTests {
     private static let steps: [TrainingProgress.Step] = [.posts, .favorites, .home, .archive]

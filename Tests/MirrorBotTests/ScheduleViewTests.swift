@@ -1,8 +1,8 @@
+import Control
 import Evaluation
 import Expectations
 import Foundation
 import Mirroring
-import Control
 import Posts
 import Schedule
 import Testing

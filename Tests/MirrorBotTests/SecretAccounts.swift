@@ -1,5 +1,5 @@
-import Mirroring
 import Control
+import Mirroring
 import Posts
 import Sandbox
 import Settings

@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 import Posts
 import Sandbox
 import TestSupport

@@ -1,7 +1,7 @@
+import Control
 import Foundation
 import MeCab
 import Mirroring
-import Control
 import Posts
 import Sandbox
 import TestSupport

@@ -3,10 +3,10 @@ import Foundation
 import Posts
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import MirrorBot
 @testable import Mirroring
-@testable import Control
 @testable import Outbox
 
 /// What the views make of texts that want to harm the terminal.

@@ -1,8 +1,8 @@
 import Archive
+import Control
 import Expectations
 import Foundation
 import Mirroring
-import Control
 import Posts
 import TestSupport
 import Testing

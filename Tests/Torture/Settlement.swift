@@ -1,7 +1,7 @@
+import Control
 import Favorites
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Sandbox

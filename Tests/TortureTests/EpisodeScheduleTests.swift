@@ -1,6 +1,6 @@
+import Control
 import Expectations
 import Mirroring
-import Control
 import Posts
 import Testing
 

@@ -2,8 +2,8 @@ import Foundation
 import Outbox
 import Posts
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 
 /// A report of a mirror with a life, made of numbers that a test can compute too.
 enum SampleReport {

@@ -51,7 +51,8 @@ package struct WayBack: Codable, Equatable, Sendable {
 
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
-            byte >= 0x80 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+            byte >= 0x80 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
                 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || "-_./:@%+=,".utf8.contains(byte)
         }
         // A sign in the middle of a word begins no comment.

@@ -1,5 +1,5 @@
-import Mirroring
 import MeCab
+import Mirroring
 import Networks
 import Redis
 import Settings

@@ -1,5 +1,5 @@
-import Mirroring
 import Foundation
+import Mirroring
 import Networks
 import Posts
 import Settings

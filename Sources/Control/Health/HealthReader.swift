@@ -1,7 +1,7 @@
-package import Mirroring
 import Archive
 import Favorites
 package import Foundation
+package import Mirroring
 import Networks
 import Outbox
 import Posts

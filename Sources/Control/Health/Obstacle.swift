@@ -1,5 +1,5 @@
-import Mirroring
 package import Foundation
+import Mirroring
 
 /// One condition that keeps a mirror from a part of its work, or that its operator should know.
 package struct Obstacle: Codable, Equatable, Sendable {

@@ -13,7 +13,9 @@ package struct PauseMirror: PersonOperation {
     package init(until: String? = nil, reason: String? = nil) { (self.until, self.reason) = (until, reason) }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
-        if let reason, reason.utf8.count > 1_000 { throw ChangeRefusal(.unusable, "the reason is longer than 1000 bytes") }
+        if let reason, reason.utf8.count > 1_000 {
+            throw ChangeRefusal(.unusable, "the reason is longer than 1000 bytes")
+        }
         if let reason, reason.utf8.contains(0) { throw ChangeRefusal(.unusable, "the reason holds a NUL character") }
         let now = desk.now
         let end = try until.map { text in

@@ -61,7 +61,9 @@ package enum StanceChange: PersonOutcome {
     }
 
     package init(from decoder: any Decoder) throws {
-        if let change = try? ServerChange(from: decoder) { self = .server(change) } else {
+        if let change = try? ServerChange(from: decoder) {
+            self = .server(change)
+        } else {
             self = .person(try PersonChange(from: decoder))
         }
     }

@@ -36,7 +36,8 @@ package struct RemoveZone: PersonOperation {
         let zones = ZoneChanges(mirror: desk.mirror, zone: try await desk.zone())
         let outcome = try await zones.remove(time, seen: seen)
         let line = ZonesReport.Line(outcome.span)
-        let days = (line.from.map { ["--from", $0.description] } ?? []) + (line.to.map { ["--to", $0.description] } ?? [])
+        let days =
+            (line.from.map { ["--from", $0.description] } ?? []) + (line.to.map { ["--to", $0.description] } ?? [])
         return ZonesChange(
             outcome, try await zones.report(),
             wayBack: WayBack(AddZone.self, ["zones", "add", line.timeZone] + days))

@@ -1,9 +1,9 @@
-import Settings
 import Archive
 package import Foundation
 package import Mirroring
 package import Outbox
 import Posts
+import Settings
 
 /// What a mirror did, decided and plans, the last change first: a page of all actions, or of those that a person looks for.
 package struct ActionList: Codable, Equatable, Sendable {

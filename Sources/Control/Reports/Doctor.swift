@@ -1,7 +1,7 @@
-package import Mirroring
 import Favorites
 package import Foundation
 import MeCab
+package import Mirroring
 import Networks
 import Outbox
 import Posts

@@ -1,6 +1,6 @@
-package import Mirroring
 import Archive
 import Favorites
+package import Mirroring
 package import Outbox
 package import Posts
 

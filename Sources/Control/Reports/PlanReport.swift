@@ -1,6 +1,6 @@
-package import Mirroring
 import Archive
 package import Foundation
+package import Mirroring
 package import Outbox
 package import Posts
 import Schedule

@@ -1,6 +1,6 @@
-import Mirroring
 import Archive
 import Conduct
+import Mirroring
 import Networks
 import Outbox
 import Posts

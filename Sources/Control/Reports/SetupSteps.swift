@@ -1,6 +1,6 @@
-package import Mirroring
 import Archive
 import Foundation
+package import Mirroring
 import Networks
 import Posts
 import Settings

@@ -1,9 +1,9 @@
-package import Mirroring
 import Archive
 import Conduct
 import Favorites
 package import Foundation
 import MeCab
+package import Mirroring
 import Outbox
 package import Posts
 import Redis

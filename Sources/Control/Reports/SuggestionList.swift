@@ -1,6 +1,6 @@
-package import Mirroring
 import Favorites
 package import Foundation
+package import Mirroring
 import Networks
 package import Outbox
 package import Posts

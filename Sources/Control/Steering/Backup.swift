@@ -1,5 +1,5 @@
-package import Mirroring
 import Foundation
+package import Mirroring
 import Settings
 import Storage
 

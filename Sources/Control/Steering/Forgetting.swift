@@ -1,7 +1,7 @@
-package import Mirroring
 import Archive
 import Conduct
 package import Foundation
+package import Mirroring
 package import Outbox
 package import Posts
 
@@ -78,7 +78,8 @@ package struct Forgetting: Sendable {
     package static func subject(from: String, to: String?) throws -> Subject {
         let (first, last) = (LocalDay(from), to.map { LocalDay($0) } ?? .latest)
         guard let first, let last, first <= last else {
-            throw ChangeRefusal(.unusable, "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30")
+            throw ChangeRefusal(
+                .unusable, "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30")
         }
         return try subject(.span(first...last), "")
     }

@@ -1,5 +1,5 @@
-package import Mirroring
 import Foundation
+package import Mirroring
 package import Outbox
 
 /// Waits until nothing is leaving any more that a person has just forbidden.

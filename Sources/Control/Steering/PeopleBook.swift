@@ -1,7 +1,7 @@
-import Settings
 import Archive
 package import Mirroring
 package import Posts
+import Settings
 
 /// The people a mirror knows, by the names that a person types.
 package struct PeopleBook: Sendable {

@@ -1,7 +1,7 @@
-package import Mirroring
 package import Archive
 import Favorites
 package import Foundation
+package import Mirroring
 package import Outbox
 package import Posts
 import Settings
@@ -184,17 +184,21 @@ package struct PeopleChanges: Sendable {
         let configuration = mirror.configuration
         let networks = [configuration.botNetwork, configuration.humanNetwork]
         guard networks.contains(where: \.traits.namesAreIdentities) else { return Self.noServers(networks[0]) }
-        return ChangeRefusal(.unusable, """
-                "\(text.prefix(60))" is no server; expected *@host with the host of people's names, such as \
-                *@social.example, which stands for the servers below it too
-                """)
+        return ChangeRefusal(
+            .unusable,
+            """
+            "\(text.prefix(60))" is no server; expected *@host with the host of people's names, such as \
+            *@social.example, which stands for the servers below it too
+            """)
     }
 
     private static func noServers(_ network: NetworkName) -> ChangeRefusal {
-        ChangeRefusal(.unusable, """
-                no server or domain can be denied on \(network.displayName): names there change hands, and what tells \
-                people apart says nothing of a server; deny each account, which mirror-bot people list shows
-                """)
+        ChangeRefusal(
+            .unusable,
+            """
+            no server or domain can be denied on \(network.displayName): names there change hands, and what tells \
+            people apart says nothing of a server; deny each account, which mirror-bot people list shows
+            """)
     }
 
     private func change(

@@ -1,5 +1,5 @@
-import Mirroring
 package import Foundation
+import Mirroring
 package import Posts
 import Schedule
 

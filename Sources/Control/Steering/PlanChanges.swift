@@ -1,7 +1,7 @@
-package import Mirroring
 import Archive
 import Conduct
 package import Foundation
+package import Mirroring
 package import Outbox
 package import Posts
 import Schedule

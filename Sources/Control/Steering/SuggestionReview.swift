@@ -1,10 +1,10 @@
-import Settings
-package import Mirroring
 import Favorites
 package import Foundation
+package import Mirroring
 import Networks
 import Outbox
 package import Posts
+import Settings
 
 /// A person's decisions about what waits for them.
 ///
@@ -28,7 +28,7 @@ package struct SuggestionReview: Sendable {
     /// - Throws: `ChangeRefusal` if no such suggestion waits, and for a favorite where the network or `FAVORITE_MODE` lets
     ///   the bot give none; `SeenChanged`; the store's error.
     package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
-        let action = try await suggestion(id, in: .suggested)
+        let action = try await suggestion(id, in: .suggested, seen)
         if action.kind == .favorite { try await requireFavorites(action) }
         guard try await store.approve(action.id, seen: seen, now: now, expires: now + Self.patience) else {
             throw notWaiting(id)
@@ -55,7 +55,7 @@ package struct SuggestionReview: Sendable {
     /// - Parameter seen: The suggestion's digest as the person was shown it; nil where nobody was.
     /// - Throws: `ChangeRefusal` if no such suggestion waits; `SeenChanged`; the store's error.
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
-        let action = try await suggestion(id, in: .suggested)
+        let action = try await suggestion(id, in: .suggested, seen)
         guard try await store.dismiss(action.id, seen: seen, now: now) else { throw notWaiting(id) }
         return SuggestionDecision(
             action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) })
@@ -67,7 +67,7 @@ package struct SuggestionReview: Sendable {
     /// - Throws: `ChangeRefusal` if nobody decided against such a suggestion, or its time has passed; `SeenChanged`; the
     ///   store's error.
     package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
-        let action = try await suggestion(id, in: .skipped)
+        let action = try await suggestion(id, in: .skipped, seen)
         guard action.reason == Action.Reason.dismissed else {
             throw ChangeRefusal(.over, "\(action.id) is no suggestion that a person decided against")
         }
@@ -77,8 +77,11 @@ package struct SuggestionReview: Sendable {
         return SuggestionDecision(action, .reopened)
     }
 
-    private func suggestion(_ id: String, in state: ActionState) async throws -> Action {
-        let found = try await store.actions(identifiedBy: id.lowercased(), limit: 2).filter { $0.state == state }
+    private func suggestion(_ id: String, in state: ActionState, _ seen: Seen?) async throws -> Action {
+        let named = try await store.actions(identifiedBy: id.lowercased(), limit: 100)
+        // Whoever saw it is told that it changed, and not that there is none.
+        if named.count == 1 { try seen.require(named[0].seen) }
+        let found = named.filter { $0.state == state }
         guard let action = found.first else { throw notWaiting(id) }
         guard found.count == 1 else {
             throw ChangeRefusal(.ambiguous, "\"\(id.prefix(60))\" is the beginning of several ids; give more digits")

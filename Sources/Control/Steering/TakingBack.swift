@@ -1,8 +1,8 @@
-package import Mirroring
 import Archive
 import Conduct
 import Foundation
 import Logging
+package import Mirroring
 package import Networks
 package import Outbox
 import Posts

@@ -1,5 +1,5 @@
-package import Mirroring
 package import Foundation
+package import Mirroring
 package import Outbox
 import Posts
 

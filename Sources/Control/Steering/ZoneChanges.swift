@@ -1,6 +1,6 @@
-package import Mirroring
 import Archive
 package import Foundation
+package import Mirroring
 package import Posts
 import Settings
 
@@ -57,10 +57,13 @@ package struct ZoneChanges: Sendable {
         case .changed:
             return Outcome(span: span, isNew: true, moved: try await mirror.archive.rewriteTimes(in: zone))
         case .overlaps(let other):
-            throw ChangeRefusal(.unusable, "some of these days are those of \(other.zone.name), \(ZonesReport.Line(other).days); "
+            throw ChangeRefusal(
+                .unusable,
+                "some of these days are those of \(other.zone.name), \(ZonesReport.Line(other).days); "
                     + "take that out first: mirror-bot zones remove \(ZonesReport.Line(other).anyDay)")
         case .full:
-            throw ChangeRefusal(.full, "\(Archive.mostZoneSpans) times in other zones are noted, and more are not possible")
+            throw ChangeRefusal(
+                .full, "\(Archive.mostZoneSpans) times in other zones are noted, and more are not possible")
         }
     }
 
@@ -85,7 +88,8 @@ package struct ZoneChanges: Sendable {
             throw ChangeRefusal(.unknown, "\(zone.name) is noted of no time; mirror-bot zones shows what is")
         }
         guard named.count == 1 else {
-            throw ChangeRefusal(.ambiguous, "\(zone.name) is noted of \(named.count) times; give a day of the one that is meant")
+            throw ChangeRefusal(
+                .ambiguous, "\(zone.name) is noted of \(named.count) times; give a day of the one that is meant")
         }
         return span.days.lowerBound
     }
@@ -96,7 +100,8 @@ package struct ZoneChanges: Sendable {
         }
         let (first, last) = (from.map { LocalDay($0) } ?? .earliest, to.map { LocalDay($0) } ?? .latest)
         guard let first, let last, first <= last else {
-            throw ChangeRefusal(.unusable, "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2020-06-30")
+            throw ChangeRefusal(
+                .unusable, "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2020-06-30")
         }
         return first...last
     }
@@ -112,7 +117,9 @@ package struct ZoneChanges: Sendable {
         let word = name.lowercased().replacing(" ", with: "_")
         let city = names.first { $0.lowercased() == word || $0.lowercased().hasSuffix("/" + word) }
         let proposal = city ?? Spelling.nearest(to: name, among: names)
-        throw ChangeRefusal(.unusable, "\"\(shown)\" is no time zone; "
+        throw ChangeRefusal(
+            .unusable,
+            "\"\(shown)\" is no time zone; "
                 + (proposal.map { "did you mean \($0)?" } ?? "expected an IANA name such as Europe/Berlin"))
     }
 }

@@ -1,5 +1,5 @@
-import Mirroring
 package import Foundation
+import Mirroring
 import Posts
 
 /// Why a person should be told something while nobody looks.

@@ -1,5 +1,5 @@
-import Mirroring
 import Foundation
+import Mirroring
 import Posts
 
 /// Runs a program of the operator's choice and gives it one notice, on a thread of its own.

@@ -1,5 +1,5 @@
-import Mirroring
 import Foundation
+import Mirroring
 import Posts
 package import Settings
 import Transport

@@ -1,6 +1,6 @@
-package import Mirroring
 import Foundation
 import Logging
+package import Mirroring
 import Networks
 import Outbox
 import Posts

@@ -1,9 +1,9 @@
 import ArgumentParser
+import Control
 import Evaluation
 import Favorites
 import Foundation
 import Mirroring
-import Control
 import Posts
 import Settings
 

@@ -1,8 +1,8 @@
 import ArgumentParser
+import Control
 import Evaluation
 import Foundation
 import Mirroring
-import Control
 import Schedule
 import Settings
 

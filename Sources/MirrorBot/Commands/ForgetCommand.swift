@@ -1,7 +1,7 @@
 import ArgumentParser
+import Control
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 

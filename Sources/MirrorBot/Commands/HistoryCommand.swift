@@ -1,7 +1,7 @@
-import Mirroring
 import ArgumentParser
 import Control
 import Foundation
+import Mirroring
 import Outbox
 import Posts
 
@@ -29,7 +29,9 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only post, reply or favorite; may be given more than once.", valueName: "kind"))
     var kind: [ActionKind] = []
 
-    @Option(help: ArgumentHelp("Only this state, such as done or skipped; may be given more than once.", valueName: "state"))
+    @Option(
+        help: ArgumentHelp("Only this state, such as done or skipped; may be given more than once.", valueName: "state")
+    )
     var state: [ActionState] = []
 
     @Option(help: ArgumentHelp("Only what is for somebody, and for accounts linked to theirs.", valueName: "account"))
@@ -38,7 +40,9 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The most to show.", valueName: "number"))
     var limit = 20
 
-    @Option(help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place"))
+    @Option(
+        help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place")
+    )
     var after: String?
 
     @Flag(help: "Print JSON.")

@@ -1,8 +1,8 @@
 import Archive
 import ArgumentParser
+import Control
 import Foundation
 import Mirroring
-import Control
 import Posts
 import Settings
 
@@ -42,7 +42,9 @@ struct PeopleListCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many of those whom the human answered.", valueName: "number"))
     var limit = 20
 
-    @Option(help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place"))
+    @Option(
+        help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place")
+    )
     var after: String?
 
     @Flag(help: "Print JSON.")

@@ -1,8 +1,8 @@
 import Archive
 import ArgumentParser
+import Control
 import Foundation
 import Mirroring
-import Control
 import Posts
 import Web
 

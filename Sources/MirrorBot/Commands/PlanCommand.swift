@@ -1,8 +1,8 @@
 import Archive
 import ArgumentParser
+import Control
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 
@@ -102,7 +102,9 @@ struct PlanMoveCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(MoveSlot(slot: slot, time: time), output, needsZone: true) { $0.lines + $0.wayBackLines }
+        try await options.change(MoveSlot(slot: slot, time: time), output, needsZone: true) {
+            $0.lines + $0.wayBackLines
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Mirroring
 import Control
+import Mirroring
 import Posts
 import Settings
 

@@ -1,8 +1,8 @@
 import ArgumentParser
+import Control
 import Fleet
 import Foundation
 import Mirroring
-import Control
 import Outbox
 
 /// `mirror-bot run`.

@@ -1,7 +1,7 @@
 import ArgumentParser
+import Control
 import Evaluation
 import Mirroring
-import Control
 
 /// `mirror-bot score`.
 struct ScoreCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
-import Mirroring
 import ArgumentParser
 import Control
 import Foundation
+import Mirroring
 import Posts
 
 /// `mirror-bot texts`.
@@ -27,7 +27,9 @@ struct TextsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The most to show.", valueName: "number"))
     var limit = 20
 
-    @Option(help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place"))
+    @Option(
+        help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place")
+    )
     var after: String?
 
     @Flag(help: "Print JSON.")
@@ -63,7 +65,9 @@ extension TextList.Text {
         let said = [
             isNever ? "never to be sent" : unfitText,
             answers.map { "answers \($0)" },
-            uses > 0 ? "used \(uses == 1 ? "once" : "\(uses) times"), last \(lastUse.map { "\(LocalTime($0, in: zone).day)" } ?? "unknown")" : nil,
+            uses > 0
+                ? "used \(uses == 1 ? "once" : "\(uses) times"), last \(lastUse.map { "\(LocalTime($0, in: zone).day)" } ?? "unknown")"
+                : nil,
         ].compactMap(\.self)
         let head = "\(LocalTime(created, in: zone))  \(Printable.line(text, columns: 58))"
         let notes = [Printable.line(post)] + said.map { Printable.line($0) }

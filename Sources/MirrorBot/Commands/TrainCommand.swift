@@ -1,9 +1,9 @@
 import Archive
 import ArgumentParser
+import Control
 import Favorites
 import Foundation
 import Mirroring
-import Control
 import Networks
 import Posts
 import Settings

@@ -1,13 +1,13 @@
 import Archive
 import Blocking
 import Configuration
+import Control
 import Favorites
 import Fleet
 import Foundation
 import Import
 import Logging
 import Mirroring
-import Control
 import Networks
 import Outbox
 import Posts

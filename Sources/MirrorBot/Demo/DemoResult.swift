@@ -1,7 +1,7 @@
 import Archive
+import Control
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Sandbox

@@ -1,8 +1,8 @@
+import Control
 import Evaluation
 import Favorites
 import Foundation
 import Mirroring
-import Control
 
 /// The answer of `mirror-bot evaluate classifier`.
 enum ClassifierReportView {

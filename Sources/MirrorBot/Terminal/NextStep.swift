@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 
 /// Says what to do next, while a mirror is being set up.
 enum NextStep {

@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 import Outbox
 
 /// A day's plan as a timeline.

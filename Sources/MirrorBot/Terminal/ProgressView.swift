@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 
 /// Shows how far a training is: a bar on a terminal, else a plain line now and then.
 final class ProgressView: @unchecked Sendable {

@@ -1,7 +1,7 @@
+import Control
 import Evaluation
 import Foundation
 import Mirroring
-import Control
 import Schedule
 
 /// The answer of `mirror-bot evaluate scheduler`: a row for each author, the medians, and what the columns mean.

@@ -1,8 +1,8 @@
+import Control
 import Evaluation
 import Favorites
 import Foundation
 import Mirroring
-import Control
 import Schedule
 
 /// The answer of `mirror-bot score`: each figure with what it means.

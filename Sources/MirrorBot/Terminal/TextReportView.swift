@@ -1,7 +1,7 @@
+import Control
 import Evaluation
 import Foundation
 import Mirroring
-import Control
 
 /// The answer of `mirror-bot evaluate texts`.
 enum TextReportView {

@@ -1,9 +1,9 @@
 import Archive
-import Settings
 package import Foundation
 package import Outbox
 package import Posts
 import Schedule
+import Settings
 
 /// Fixes the plan of a day before it begins, and draws one anew: for a person, and after a training.
 package struct PlanRedraw: Sendable {

@@ -162,5 +162,7 @@ extension HumanMirror {
 
 extension TextRules {
     /// What tells the text of a post that is never to be sent.
-    package func neverKey(of post: Post) -> String { post.isReply ? Self.textKey(post.text) : preparation(of: post).key }
+    package func neverKey(of post: Post) -> String {
+        post.isReply ? Self.textKey(post.text) : preparation(of: post).key
+    }
 }

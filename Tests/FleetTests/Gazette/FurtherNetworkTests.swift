@@ -7,8 +7,8 @@ import Posts
 import TestSupport
 import Testing
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Settings
 
 /// A network that mirror-bot does not bring along, made of the values that `docs/architecture.md` lists.

@@ -2,8 +2,8 @@ import Foundation
 import Posts
 import Transport
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Networks
 @testable import Settings
 

@@ -2,9 +2,9 @@ import CCurl
 import Foundation
 import Posts
 
+@testable import Control
 @testable import Import
 @testable import Mirroring
-@testable import Control
 @testable import Networks
 @testable import Postgres
 @testable import Redis

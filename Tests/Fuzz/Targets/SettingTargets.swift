@@ -4,8 +4,8 @@ import Foundation
 import Posts
 import SystemPackage
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Networks
 @testable import Settings
 

@@ -1,8 +1,8 @@
 import Foundation
 import Posts
 
-@testable import Mirroring
 @testable import Control
+@testable import Mirroring
 @testable import Networks
 @testable import Redis
 @testable import Settings

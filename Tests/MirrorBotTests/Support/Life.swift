@@ -1,8 +1,8 @@
 import Archive
+import Control
 import Favorites
 import Foundation
 import Mirroring
-import Control
 import Outbox
 import Posts
 import Storage

@@ -1,7 +1,7 @@
 import Configuration
+import Control
 import Foundation
 import Mirroring
-import Control
 import Sandbox
 import Settings
 

@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 
 /// One episode of a run: some workers live and end while things go wrong.
 ///

@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 
 /// What happens in one episode, drawn before it begins.
 ///

@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 
 /// Sets the clocks of workers wrong, and right again.
 actor ClockDirector {

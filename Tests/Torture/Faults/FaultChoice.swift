@@ -1,5 +1,5 @@
-import Mirroring
 import Control
+import Mirroring
 import Sandbox
 
 /// Draws what goes wrong in an episode.

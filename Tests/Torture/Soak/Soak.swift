@@ -1,8 +1,8 @@
+import Control
 import Fleet
 import Foundation
 import Logging
 import Mirroring
-import Control
 import Networks
 import Posts
 import Settings

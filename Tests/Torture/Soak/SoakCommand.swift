@@ -1,8 +1,8 @@
 import ArgumentParser
+import Control
 import Fleet
 import Foundation
 import Mirroring
-import Control
 import Posts
 
 /// `Torture soak`: a month of a worker in a minute or two, and whether it stayed as it was on its first day.

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Configuration
+import Control
 import Foundation
 import Mirroring
-import Control
 import Networks
 import Posts
 import Sandbox

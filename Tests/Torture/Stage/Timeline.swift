@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 
 /// When the workers of a run could not do their work, on the mirror's clock.
 final class Timeline: @unchecked Sendable {

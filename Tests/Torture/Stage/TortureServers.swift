@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 import Redis
 import Storage
 import TestSupport

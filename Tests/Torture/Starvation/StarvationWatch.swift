@@ -1,6 +1,6 @@
+import Control
 import Foundation
 import Mirroring
-import Control
 
 /// Watches whether the machine gives this process, the workers and the servers of their stores a processor when they
 /// want one, and what they want of its disk, and notes when it does not.
