@@ -91,6 +91,7 @@ struct Failure {
         switch error {
         case let error as UnknownCommand: (error.description, error.parent)
         case let error as ValidationError: (error.message, command)
+        case let error as ChangeRefusal where error.code == .unusable: (error.description, command)
         default: nil
         }
     }

@@ -74,10 +74,15 @@ import Testing
         // Nothing leaves, so nothing is asked.
         let day = try await stage.run("forget", "--day", "02-29")
         #expect(day.status == 0)
-        #expect(day.output == "muted: 02-29\n")
+        #expect(day.output == "muted: 02-29\nto take it back: mirror-bot forget --undo --day 02-29\n")
         let span = try await stage.run("forget", "--from", "2019-03-01", "--to", "2019-06-30")
         #expect(span.status == 0)
-        #expect(span.output == "muted: 2019-03-01 to 2019-06-30\n")
+        #expect(
+            span.output == """
+                muted: 2019-03-01 to 2019-06-30
+                to take it back: mirror-bot forget --undo --from 2019-03-01 --to 2019-06-30
+
+                """)
         try await expect(stage.run("forget", "--day", "02-29").output, equals: "that was muted already: 02-29\n")
         let list = try await stage.run("forget", "list").output
         #expect(list.contains("  word    morning 7\n"))

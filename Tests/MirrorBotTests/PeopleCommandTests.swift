@@ -83,7 +83,13 @@ import Testing
         try #require(trained.status == 0)
         let ending = try await stage.run("people", "deny", "pal@home.example", environment: settings)
         #expect(ending.status == 0)
-        #expect(ending.output == "left alone from now on: pal@home.example\nunlearned: 20 posts of theirs\n")
+        #expect(
+            ending.output == """
+                left alone from now on: pal@home.example
+                unlearned: 20 posts of theirs
+                to take it back: mirror-bot people allow pal@home.example
+
+                """)
         let status = try await stage.withMirror(settings) { try await $0.favorites().status() }
         #expect(status.seen == 0)
         #expect(status.favorites == 0)

@@ -58,7 +58,7 @@ import Testing
         let id = try await suggest("https://a.example/@pal/1", on: .mastodon)
         let ending = try await stage.run("suggestions", "dismiss", id, "abc", "--json")
         #expect(ending.status == 64)
-        #expect(ending.error.contains("abc is no suggestion that waits"))
+        #expect(ending.error.contains("\"abc\" is no suggestion that waits"))
         let keys = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
         #expect(keys["schema"] as? String == "mirror-bot/suggestion-decisions/1")
         #expect(keys["unknown"] as? [String] == ["abc"])

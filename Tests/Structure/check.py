@@ -1,9 +1,10 @@
-"""Checks three rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks four rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
    stands in knots.txt; a circle may lose files, and gain none.
 3. A comment describes no parameter that is not there. It need not describe those whose names say all.
+4. A command holds no SQL and asks no table: it calls the desk and reports.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -120,6 +121,18 @@ def knots() -> dict[str, list[list[str]]]:
     return result
 
 
+def statements_in_commands() -> list[str]:
+    """The places in commands that ask the database themselves."""
+    asks = re.compile(r"\.storage\.(?:query|execute|transaction|read|note)\b|\bSQL\b|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) ")
+    places = []
+    for file in sorted((SOURCES / "MirrorBot").rglob("*.swift")):
+        for number, line in enumerate(file.read_text().split("\n"), 1):
+            if asks.search(re.sub(r"//.*", "", line)):
+                path = file.relative_to(ROOT).as_posix()
+                places.append(f"{path}:{number}: asks the database; that is for Control")
+    return places
+
+
 def unknown_parameters() -> list[str]:
     """The described parameters that their declaration does not have."""
     row = re.compile(r"\s*///\s+- (?:Parameter )?(\w+):")
@@ -159,7 +172,7 @@ def main() -> int:
         print("\n".join(sorted(lines)))
         return 0
     known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
-    problems = network_names() + unknown_parameters()
+    problems = network_names() + unknown_parameters() + statements_in_commands()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)
