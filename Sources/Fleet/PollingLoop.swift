@@ -16,10 +16,6 @@ import Storage
 /// person must mend ends the loop, such as a wrong configuration or credentials
 /// that were given up, or a lost lease.
 package struct PollingLoop: Service {
-    /// How long the database may refuse a worker that it let in before, in seconds: some do while they fail over or get
-    /// new passwords.
-    private static let patienceWithDatabase: TimeInterval = 900
-
     package let name: String
     let clock: any WallClock
     let logger: Logger
@@ -68,10 +64,11 @@ package struct PollingLoop: Service {
             } catch {
                 let now = clock.now
                 refusedSince = Self.isRefusalByDatabase(error) ? refusedSince ?? now : nil
-                let isPatient = refusedSince.map { now.timeIntervalSince($0) < Self.patienceWithDatabase } ?? false
+                let rule = refusedSince == nil ? RetryRule.work : .databaseLogin
+                let isPatient = refusedSince != nil && !rule.isOver(since: refusedSince, now: now)
                 if Retry.isInVain(error), !isPatient { throw error }
                 failures += 1
-                next = Retry.next(after: failures, of: name, error, now: now)
+                next = rule.next(after: failures, of: name, error, now: now)
                 logger.warning(
                     "Pass failed, trying again",
                     metadata: [

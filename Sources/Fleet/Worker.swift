@@ -135,7 +135,7 @@ package struct Worker: Sendable {
         after failures: Int, _ error: any Error, goingBy known: MirrorStamp? = nil
     ) async throws(MirrorChanged) {
         await faults.fails(WorkFault.start, error)
-        let next = Retry.next(after: failures, of: "start", error, now: clock.now)
+        let next = RetryRule.work.next(after: failures, of: "start", error, now: clock.now)
         logger.warning(
             "Start failed, trying again",
             metadata: [

@@ -84,26 +84,25 @@ package struct HumanMirror: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Where the data is, and what the mirror is told.
-    ///   - patience: How long to wait, in seconds; then the failure is final.
     ///   - logger: Where events go, and every attempt.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
     /// - Throws: As ``open(_:making:clock:rehearsal:logger:opening:)``.
     package static func openWhenReachable(
-        _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
+        _ configuration: MirrorConfiguration, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> HumanMirror {
         guard case .postgres = configuration.process.storage else {
             return try await open(configuration, making: .database, logger: logger)
         }
         let clock = SystemClock()
-        let end = clock.now + patience
+        let begun = clock.now
         var failures = 0
         while true {
             do {
                 return try await open(configuration, making: .database, logger: logger)
             } catch let error as StorageError where error.isTransient {
                 failures += 1
-                let next = Retry.next(after: failures, of: "open", error, now: clock.now)
-                guard next < end else { throw error }
+                let next = RetryRule.opening.next(after: failures, of: "open", error, now: clock.now)
+                guard !RetryRule.opening.isOver(since: begun, now: next) else { throw error }
                 logger.warning(
                     "Database not reached, trying again",
                     metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)"])

@@ -30,6 +30,14 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         case minutes
         /// Without end: there is enough to do without the account.
         case endless
+
+        fileprivate var rule: RetryRule {
+            switch self {
+            case .none: .awaitedCredentials
+            case .minutes: .credentials
+            case .endless: .spareCredentials
+            }
+        }
     }
 
     /// Whether the credentials are still taken, after a refusal.
@@ -74,23 +82,17 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         case refused(NetworkError)
     }
 
-    /// After each refusal; the first five waits are twelve and a half minutes.
-    private static let refusalWaits: [TimeInterval] = [30, 60, 120, 240, 300, 900, 1_800, 3_600]
-    /// The refusal after which a patience of minutes ends.
-    private static let lastRefusal = 6
     /// How long others wait while one verifies: seconds.
     private static let verifying: TimeInterval = 5
     /// How long a verification tells that a refusal is about one post alone: seconds.
     private static let verificationLasts: TimeInterval = 60
-    /// After each question that a network left unanswered which had lost a change: seconds.
-    private static let silenceWaits: [TimeInterval] = [15, 30, 60, 120, 240, 300]
     /// The part of the server's share that is left for what cannot wait, such as publishing.
     private static let reserve = 0.1
     /// No announced period is waited for longer than this, in seconds: clocks and headers may be wrong.
     private static let longestPeriod: TimeInterval = 900
-    /// How long to wait where the network asks for a pause and does not say how long, and at least: seconds.
-    private static let usualPause: TimeInterval = 3_600
-    private static let shortestPause: TimeInterval = 60
+    /// How long to wait for money where the network does not say how long, and at least: seconds.
+    private static let usualLack: TimeInterval = 3_600
+    private static let shortestLack: TimeInterval = 60
 
     private let network: any SocialNetwork
     private let account: String
@@ -326,11 +328,11 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         do {
             _ = try await verifyAccount()
         } catch var error as NetworkError {
-            let wait = Self.silenceWaits[min(silence.questions, Self.silenceWaits.count - 1)]
+            let next = RetryRule.silence.next(after: silence.questions + 1, key: account, now: now)
             lock.withLock {
                 guard state.silence != nil else { return }
                 state.silence?.questions += 1
-                state.silence?.pause = Pause(begun: now, until: now + wait)
+                state.silence?.pause = Pause(begun: now, until: next)
             }
             error.outcome = .notSent
             throw error
@@ -451,8 +453,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             if isNew {
                 noted.refusals += 1
                 noted.error = error
-                let wait = Self.refusalWaits[min(noted.refusals, Self.refusalWaits.count) - 1]
-                noted.pause = Pause(begun: now, until: now + wait)
+                noted.pause = Pause(
+                    begun: now, until: patience.rule.next(after: noted.refusals, key: account, now: now))
                 (noted.isVerified, noted.isVerifying) = (false, false)
             }
             state.doubt = noted
@@ -476,17 +478,11 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         lock.withLock {
             guard state.doubt?.isVerifying == true else { return }
             state.doubt?.isVerifying = false
-            state.doubt?.pause = Pause(begun: now, until: now + Self.refusalWaits[0])
+            state.doubt?.pause = Pause(begun: now, until: patience.rule.next(after: 1, key: account, now: now))
         }
     }
 
-    private func isOver(_ doubt: Doubt) -> Bool {
-        switch patience {
-        case .none: true
-        case .minutes: doubt.refusals >= Self.lastRefusal
-        case .endless: false
-        }
-    }
+    private func isOver(_ doubt: Doubt) -> Bool { patience.rule.isOver(after: doubt.refusals) }
 
     // MARK: Shares and money
 
@@ -499,8 +495,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// Notes that the network wants no requests for a while.
     private func limit(_ error: NetworkError) {
         let now = now()
-        let asked = max(error.retryAfter ?? now + Self.shortestPause, now + 1)
-        let end = Backoff.honouring(asked: asked, now: now, atMost: Self.usualPause, key: account) ?? asked
+        let asked = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
+        let end = RetryRule.pause.honoured(asked, key: account, now: now) ?? asked
         lock.withLock {
             guard end > state.limit?.pause.end(at: now) ?? now else { return }
             state.limit = (error, Pause(begun: now, until: end))
@@ -521,16 +517,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         switch error.code {
         case .rateLimited:
-            hold(feed, until: after(error.retryAfter ?? now + Self.shortestPause, feed, now), now)
+            hold(feed, until: after(error.retryAfter ?? now + RetryRule.pause.first, feed, now), now)
         case .overBudget, .capReached, .creditsDepleted:
-            lack(error, feed, until: max(error.retryAfter ?? now + Self.usualPause, now + Self.shortestPause), now)
+            lack(error, feed, until: max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack), now)
         default: break
         }
     }
 
     /// A little after an instant at which everybody comes back.
     private func after(_ end: Date, _ feed: Feed, _ now: Date) -> Date {
-        Backoff.honouring(asked: end, now: now, atMost: Self.usualPause, key: "\(account) \(feed.rawValue)") ?? end
+        RetryRule.pause.honoured(end, key: "\(account) \(feed.rawValue)", now: now) ?? end
     }
 
     private func hold(_ feed: Feed, until: Date, _ now: Date) {
@@ -564,7 +560,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             defer { state.announced[error.code] = until }
             return state.announced[error.code] != until
         }
-        guard isNew, until > now + Self.shortestPause else { return }
+        guard isNew, until > now + Self.shortestLack else { return }
         logger.log(
             level: error.code == .overBudget ? .info : .warning, "Account pauses",
             metadata: metadata(feed, until).merging(["error": "\(error)"]) { $1 })

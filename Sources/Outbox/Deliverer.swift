@@ -1,11 +1,12 @@
 package import Foundation
+package import Posts
 
 /// What became of one request.
 package enum DeliveryOutcome: Sendable {
     /// The network confirmed it.
     case delivered(remoteID: String?, remoteAddress: String?)
     /// Nothing happened at the network, and trying again may help.
-    case notSent(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+    case notSent(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
     /// The network refused it for good; the detail is for people.
     case refused(reason: String, detail: String? = nil)
     /// The network says that this text was published already; true only if a look-up finds it.
@@ -40,7 +41,7 @@ package struct PreparedRequest: Sendable {
 package enum RequestPreparation: Sendable {
     case ready(PreparedRequest)
     /// Not now: what had to be asked first could not be, and trying again may help.
-    case notNow(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+    case notNow(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
     /// It cannot be made; the detail is for people.
     case refused(reason: String, detail: String? = nil)
 }
@@ -53,7 +54,7 @@ package enum LookUpOutcome: Sendable {
     /// detail is for people.
     case undecided(detail: String)
     /// The network could not be asked; ask again later.
-    case unavailable(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+    case unavailable(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
 }
 
 /// What became of giving the network a picture.
@@ -61,7 +62,7 @@ package enum UploadOutcome: Sendable {
     /// The network has it, and calls it so; until it is ready it may be in no post.
     case uploaded(reference: String, isReady: Bool)
     /// Trying again may help; what the network may have got all the same is in no post.
-    case notSent(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+    case notSent(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
     /// The picture is gone, or nothing that the network takes; the detail is for people.
     case refused(reason: String, detail: String?)
 }
@@ -104,7 +105,7 @@ package enum Preparation: Sendable {
     /// Do not send, for this reason.
     case skip(reason: String)
     /// Not now: what must be known first cannot be asked.
-    case wait(reason: String, cause: RetryPolicy.Cause, retryAfter: Date?)
+    case wait(reason: String, cause: RetryRule.Cause, retryAfter: Date?)
 }
 
 extension Duration {

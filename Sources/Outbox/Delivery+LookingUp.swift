@@ -1,4 +1,5 @@
 package import Foundation
+import Posts
 
 /// Settling what became of actions whose answer was lost.
 extension Delivery {
@@ -110,11 +111,12 @@ extension Delivery {
         case .unavailable(let reason, let cause, let asked):
             let departure = departure(of: action, at: time)
             let age = time.timeIntervalSince(departure)
-            guard age < Self.lookUpLimit else {
+            let rule = RetryRule.lookUp(cause)
+            guard !rule.isOver(since: departure, now: time) else {
                 return try await finish(action, giveUp(action, "the network could not be asked for a day", at: time))
             }
             let again = min(
-                RetryPolicy.nextLookUp(after: cause, age: age, asked: asked, id: action.id, now: time),
+                rule.next(afterAge: age, key: action.id, asked: asked, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate stays one, however long it takes to ask.
             let kept = action.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
@@ -177,8 +179,8 @@ extension Delivery {
         case .ready(let ready): request = ready
         case .notNow(let reason, let cause, let asked):
             let time = now()
-            let until = RetryPolicy.nextAttempt(
-                after: cause, attempts: action.attempts, asked: asked, id: action.id, now: time)
+            let until = RetryRule.action(cause).next(
+                after: action.attempts, key: action.id, asked: asked, now: time)
             return try await finish(action, wait(of: action, until: until, reason, at: time))
         case .refused: return nil
         }

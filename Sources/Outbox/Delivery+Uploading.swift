@@ -1,4 +1,5 @@
 import Foundation
+import Posts
 
 /// A point in the delivery of an action's pictures.
 package enum UploadStep: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 package import Foundation
+import Posts
 
 /// A point in the delivery of an action, told to whoever wants to know how far it got.
 package enum DeliveryStep: String, CaseIterable, Sendable {
@@ -31,7 +32,7 @@ package struct Delivery: Sendable {
     /// Added to the request's deadline before a lost answer is looked up.
     package static let lookUpMargin: Duration = .seconds(60)
     /// How long a network that cannot be asked is waited for before an action is given up as unconfirmed, in seconds.
-    static let lookUpLimit: TimeInterval = 24 * 3_600
+    static let lookUpLimit = RetryRule.lookUpPatience
     /// How many requests of one action may have acted before it is given up.
     ///
     /// All have the same key, and each leaves only after a look that found nothing: a network that knows the key makes
@@ -98,12 +99,12 @@ package struct Delivery: Sendable {
 
     /// Leaves a claimed action for another time, as what stood in its way asks for, and counts the attempt.
     func anotherTry(
-        of action: Action, _ reason: String, _ cause: RetryPolicy.Cause, asked: Date?, at time: Date
+        of action: Action, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
     ) -> DeliveryMemory.Change {
         var counted = action
         counted.attempts += 1
-        let until = RetryPolicy.nextAttempt(
-            after: cause, attempts: counted.attempts, asked: asked, id: counted.id, now: time)
+        let until = RetryRule.action(cause).next(
+            after: counted.attempts, key: counted.id, asked: asked, now: time)
         return { [store, counted] in try await store.postpone(counted, until: until, reason: reason, now: time) }
     }
 
@@ -227,8 +228,8 @@ package struct Delivery: Sendable {
         case .delivered(let remoteID, let remoteAddress):
             return confirmation(of: action, remoteID, remoteAddress, at: time)
         case .notSent(let reason, let cause, let asked):
-            let until = RetryPolicy.nextAttempt(
-                after: cause, attempts: action.attempts, asked: asked, id: action.id, now: time)
+            let until = RetryRule.action(cause).next(
+                after: action.attempts, key: action.id, asked: asked, now: time)
             guard action.sends > 1 else {
                 return { try await store.postpone(action, until: until, reason: reason, now: time) }
             }

@@ -338,9 +338,9 @@ import Testing
         #expect(item.attempts == 1)
         #expect(item.state == .waiting)
         expect(try #require(item.next).timeIntervalSince(now)) { (120...150).contains($0) }
-        let later = try #require(item.after(.postponed(postponed), version: "1", now: now + 86_400))
+        let later = try #require(item.after(.postponed(postponed), version: "1", now: now + 86_399))
         #expect(later.state == .waiting)
-        let last = try #require(later.after(.failed(error(.unavailable)), version: "2", now: now + 86_401))
+        let last = try #require(later.after(.failed(error(.unavailable)), version: "2", now: now + 86_400))
         #expect(last.state == .givenUp)
         #expect(last.next == nil)
         #expect(last.attempts == 3)

@@ -86,12 +86,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (NetworkError.Code.rateLimited, RetryPolicy.Cause.tooBusy), (.unavailable, .serverTrouble),
+        (NetworkError.Code.rateLimited, RetryRule.Cause.tooBusy), (.unavailable, .serverTrouble),
         (.malformedResponse, .serverTrouble), (.transport, .unreachable), (.overBudget, .limit), (.capReached, .limit),
         (.creditsDepleted, .limit), (.conflict, .conflict), (.unauthorized, .credentials),
         (.missingScope, .credentials), (.accountDisabled, .credentials), (.rejected, .other),
     ])
-    func eachErrorHasItsRowInTheTableOfWaits(code: NetworkError.Code, cause: RetryPolicy.Cause) {
+    func eachErrorHasItsRowInTheTableOfWaits(code: NetworkError.Code, cause: RetryRule.Cause) {
         #expect(PaperNetwork(.mastodon).error(code).retryCause == cause)
     }
 

@@ -31,8 +31,8 @@ import Testing
         await expect(network.sent.count, equals: 3)
     }
 
-    @Test(arguments: [RetryPolicy.Cause.tooBusy, .unreachable])
-    func aResendThatDidNothingCanBeRepeated(cause: RetryPolicy.Cause) async throws {
+    @Test(arguments: [RetryRule.Cause.tooBusy, .unreachable])
+    func aResendThatDidNothingCanBeRepeated(cause: RetryRule.Cause) async throws {
         let outbox = try await OutboxFixture()
         let nothing = DeliveryOutcome.notSent(reason: "nothing", cause: cause, retryAfter: nil)
         let network = ScriptedDeliverer(

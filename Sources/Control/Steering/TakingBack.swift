@@ -27,8 +27,6 @@ package struct TakingBack: Sendable {
         package var takenBack: Int { tried.count { $0.state == .undone } }
     }
 
-    /// How long a network that fails is tried, in seconds; then a person has to ask anew.
-    private static let patience: TimeInterval = 7 * 86_400
     /// Added to a request's deadline before somebody else may make the same one.
     private static let margin: TimeInterval = 60
 
@@ -126,12 +124,13 @@ package struct TakingBack: Sendable {
     private func store(_ error: NetworkError, of action: Action) async throws -> Action? {
         let now = clock.now
         let asked = action.undo?.asked ?? now
-        guard !error.dropsItem, now.timeIntervalSince(asked) < Self.patience else {
+        let cause = error.retryCause
+        let rule = RetryRule.undo(cause)
+        guard !error.dropsItem, !rule.isOver(since: asked, now: now) else {
             return try await store.undoFailed(action.id, error.description, next: nil, now: now)
         }
-        let cause = error.retryCause
-        let next = RetryPolicy.nextAttempt(
-            after: cause, attempts: action.undo?.attempts ?? 1, asked: error.retryAfter, id: action.id, now: now)
+        let next = rule.next(
+            after: action.undo?.attempts ?? 1, key: action.id, asked: error.retryAfter, now: now)
         let stored = try await store.undoFailed(action.id, error.description, next: next, now: now)
         // What a server cannot do for one post it may do for another; these causes are about all of them.
         switch cause {

@@ -21,9 +21,6 @@ package struct NoticeRow: Equatable, Sendable {
     private static let day: TimeInterval = 86_400
     /// A clock that was set back by more has forgotten when it was.
     private static let clockSlack: TimeInterval = 3_600
-    /// After so many tries nobody listens, until the next day.
-    private static let mostAttempts = 8
-    private static let backoff = Backoff(first: 60, longest: 3_600)
 
     init(_ cause: NoticeCause) { self.cause = cause }
 
@@ -79,12 +76,12 @@ package struct NoticeRow: Equatable, Sendable {
 
     /// Counts a try; false, and begins to count anew, after too many.
     private mutating func attempt(_ now: Date) -> Bool {
-        guard attempts < Self.mostAttempts else {
+        guard !RetryRule.notice.isOver(after: attempts) else {
             (attempts, next) = (0, nil)
             return false
         }
         attempts += 1
-        next = now + Self.backoff.wait(after: attempts, key: cause.rawValue)
+        next = RetryRule.notice.next(after: attempts, key: cause.rawValue, now: now)
         return true
     }
 }

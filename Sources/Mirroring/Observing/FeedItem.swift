@@ -38,9 +38,6 @@ struct FeedItem: Equatable, Sendable {
 
     /// The reason of items whose names no database can have in a key.
     static let unstorable = "its name cannot be stored"
-    /// For how long an item is tried, in seconds.
-    private static let patience: TimeInterval = 86_400
-    private static let retries = Backoff(first: 120, factor: 3, longest: 6 * 3_600)
 
     /// What the server calls the item, else `#` and a digest of what it sent.
     var name: String
@@ -82,11 +79,11 @@ struct FeedItem: Equatable, Sendable {
     /// Waits for another try, unless the tries have gone on for too long.
     private mutating func wait(_ reason: String, asked: Date?, now: Date) {
         self.reason = reason
-        guard now.timeIntervalSince(noted) <= Self.patience else {
+        guard !RetryRule.item.isOver(since: noted, now: now) else {
             state = .givenUp
             return
         }
-        (state, next) = (.waiting, Self.retries.next(after: attempts, key: name, asked: asked, now: now))
+        (state, next) = (.waiting, RetryRule.item.next(after: attempts, key: name, asked: asked, now: now))
     }
 }
 

@@ -123,8 +123,6 @@ struct FeedState: Sendable {
 
     /// How far the times of items may be out of their order, in seconds: servers date posts, and send them late.
     private static let disorder: TimeInterval = 600
-    /// For how long a page may be refused before the rest is given up, in seconds.
-    private static let refusalsLast: TimeInterval = 1_200
     /// Refusals of a page that may be meant for good.
     private static let refusals: [NetworkError.Code] = [.rejected, .notFound, .forbidden, .tooLarge]
     /// The share of the items that a network shows at all from which on more may be hidden behind them: some are taken
@@ -419,17 +417,17 @@ struct FeedState: Sendable {
             first = time.now
             return false
         }
-        return time.now.timeIntervalSince(since) >= refusalsLast
+        return RetryRule.page.isOver(since: since, now: time.now)
     }
 
     /// Whether what is new has not been had for so long that it is asked for item by item.
     private func isBroken(at time: Moment) -> Bool {
-        arrivalsRefused.map { time.now.timeIntervalSince($0) >= Self.refusalsLast } ?? false
+        RetryRule.page.isOver(since: arrivalsRefused, now: time.now)
     }
 
     /// Whether the feed could be read lately, so that a page that cannot be had is an exception.
     private func isHeard(at time: Moment) -> Bool {
-        lastRead.map { (0..<Self.refusalsLast).contains(time.now.timeIntervalSince($0)) } ?? false
+        lastRead.map { $0 <= time.now && !RetryRule.page.isOver(since: $0, now: time.now) } ?? false
     }
 
     /// What lies between two instants, if nearly all that the network shows was read, so that it may hide the rest.

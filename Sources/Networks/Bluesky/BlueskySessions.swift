@@ -19,7 +19,7 @@ actor BlueskySessions {
     private var session: BlueskySession?
     /// Whether `session` is in the store too.
     private var isSaved = true
-    private var brake = LoginBrake()
+    private var brake: LoginBrake
 
     private var client: BlueskyClient { resolver.client }
 
@@ -27,6 +27,7 @@ actor BlueskySessions {
         self.password = password
         self.store = store
         self.resolver = resolver
+        brake = LoginBrake(account: resolver.identifier)
     }
 
     /// A session that nobody has refused yet, as far as is known here.
@@ -275,11 +276,11 @@ struct BlueskyTokens: Decodable {
 struct LoginBrake {
     /// Between two log-ins that succeed, in seconds; 288 a day.
     private static let pause: TimeInterval = 300
-    /// After log-ins that got no clear answer.
-    private static let backoff = Backoff(first: 60, longest: 900, spread: 0)
     /// How long nobody asks again after a no that a person has to mend, in seconds: it may have been a mistake.
     private static let verdictLasts: TimeInterval = 25
 
+    /// What is logged in; decides the spread of the waits.
+    let account: String
     private var verdict: (error: NetworkError, pause: Pause)?
     private var lastFailure: (error: NetworkError, pause: Pause)?
     private var failures = 0
@@ -287,6 +288,8 @@ struct LoginBrake {
     private var lastLogin: Pause?
     /// What the last log-in gave, until a server accepts it.
     private var unconfirmed: BlueskySession?
+
+    init(account: String) { self.account = account }
 
     /// - Throws: ``NetworkError`` where logging in is pointless, or must wait.
     func check(at time: Date) throws(NetworkError) {
@@ -331,9 +334,8 @@ struct LoginBrake {
             return error
         }
         failures += 1
-        let wait = Self.backoff.wait(after: failures, key: "")
         var error = error
-        error.retryAfter = max(error.retryAfter ?? time, time + wait)
+        error.retryAfter = RetryRule.logIn.next(after: failures, key: account, asked: error.retryAfter, now: time)
         lastFailure = (error, Pause(begun: time, until: error.retryAfter ?? time))
         return error
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Outbox
+import Posts
 import Storage
 
 /// The end of a process, as seen by what it was doing.

@@ -141,18 +141,17 @@ extension Audit {
             guard !write.mayHaveActed else {
                 return DateInterval(start: write.arrived, duration: rules.lookUpWait)
             }
-            let next = RetryPolicy.nextAttempt(
-                after: write.cause, attempts: action.attempts, asked: write.retryAfter, id: action.id,
-                now: write.arrived)
+            let next = RetryRule.action(write.cause).next(
+                after: action.attempts, key: action.id, asked: write.retryAfter, now: write.arrived)
             return DateInterval(start: write.arrived, end: next)
         }
-        let longest = RetryPolicy.rule(for: .serverTrouble).backoff.longest * 2
+        let longest = RetryRule.action(.serverTrouble).longest * 2
         let near = failures.filter { failure in
             failure.hinders(action.kind) && failure.interval.end + longest > start && failure.interval.start < end
         }
         let afterFailures = near.map { failure in
-            let next = RetryPolicy.nextAttempt(
-                after: .serverTrouble, attempts: action.attempts, id: action.id, now: failure.interval.end)
+            let next = RetryRule.action(.serverTrouble).next(
+                after: action.attempts, key: action.id, now: failure.interval.end)
             return DateInterval(start: failure.interval.start, end: next)
         }
         return afterRequests + afterFailures
@@ -181,7 +180,7 @@ extension SandboxLedger.Write {
     var isRefusal: Bool { !mayHaveActed && (400..<500).contains(status ?? 0) && ![408, 409, 429].contains(status) }
 
     /// Why the request did nothing, as the mirror sees it.
-    fileprivate var cause: RetryPolicy.Cause {
+    fileprivate var cause: RetryRule.Cause {
         switch status {
         case 429: .tooBusy
         case 402: .limit

@@ -1,0 +1,188 @@
+package import Foundation
+
+/// How something that failed is tried again: how soon, how often, and when that ends.
+///
+/// Everything that mirror-bot tries again after a wait goes by a rule of this table, and its next time comes from
+/// ``next(after:key:asked:now:)``.
+///
+/// | rule | first wait | factor | longest wait | a server is heard up to | ends |
+/// | --- | --- | --- | --- | --- | --- |
+/// | `work`: a pass, the start of a worker | 5 s | 2 | 5 min | 1 day | with an error that no retry mends |
+/// | `opening`: the database at the start | 5 s | 2 | 5 min | 1 day | after 5 min: whoever started it waits |
+/// | `databaseLogin`: refused while working | 5 s | 2 | 5 min | 1 day | after 15 min: failovers and new passwords |
+/// | `action(.tooBusy)`: 429 | 60 s | 2 | 15 min | 1 h | when the action expires |
+/// | `action(.serverTrouble)`: 5xx, another form | 30 s | 2 | 15 min | 1 h | the same |
+/// | `action(.unreachable)`: DNS, connect, TLS | 15 s | 2 | 5 min | 1 h | the same |
+/// | `action(.limit)`: budget, credits or cap | 15 min | 2 | 6 h | 1 day | the same |
+/// | `action(.conflict)`: it is under way already | 5 s | 2 | 60 s | 5 min | the same |
+/// | `action(.credentials)`, `action(.other)` | 30 s | 2 | 15 min | 1 h | the same |
+/// | `lookUp`: a lost answer | as `action`, with the age of the request | | | | after 1 day, `unconfirmed` |
+/// | `undo` | as `action` | | | | after 7 days |
+/// | `item`: of a feed, not decided yet | 2 min | 3 | 6 h | 1 h | after 1 day, given up by name |
+/// | `page`: of a feed, refused | each look | | | | after 20 min, a stretch by name |
+/// | `notice`: nobody took it | 60 s | 2 | 1 h | | after 8 tries, until the next day |
+/// | `credentials`: refused | 30 s | 2 | 4 min | 1 h | after 6 refusals, before a slot expires |
+/// | `spareCredentials`: the same, not needed to work | 30 s | 2 | 1 h | 1 h | never |
+/// | `awaitedCredentials`: the same, while somebody waits | | | | | with the first refusal |
+/// | `silence`: the connection was lost | 15 s | 2 | 5 min | 1 h | when the network answers |
+/// | `pause`: the network wants no requests | 60 s | 1 | 60 s | 1 h | when a request is taken |
+/// | `logIn`: on Bluesky, which locks accounts | 60 s | 2 | 15 min | 1 day | when it succeeds |
+///
+/// A server's wish is never followed to less than our own wait, nor to the second: a margin is added, and each of our
+/// own waits is longer by up to a quarter. Both depend on a key, so that many things do not return at the same instant
+/// and a restart changes nothing.
+///
+/// What does not wait has no rule: a request that is repeated at once within one call, as when a connection was closed
+/// between two uses or a token has just ended, and a write that is made anew because another process was faster. Neither
+/// has what is done all the time, failing or not: beats of a lease, looks at a feed.
+package struct RetryRule: Equatable, Sendable {
+    /// Why something failed that is tried again; the raw value is a label for metrics.
+    package enum Cause: String, CaseIterable, Sendable {
+        case tooBusy = "too-busy"
+        case serverTrouble = "server-trouble"
+        case unreachable
+        case limit
+        case conflict
+        case credentials
+        case other
+    }
+
+    /// The wait after the first failure, in seconds.
+    package let first: TimeInterval
+    /// By what the wait grows with each further failure.
+    package let factor: Double
+    /// The longest wait, in seconds, its spread aside.
+    package let longest: TimeInterval
+    /// How far ahead a server may put the next try, in seconds, the margin aside.
+    package let longestAsked: TimeInterval
+    /// The failure after which nothing more is tried; nil: none.
+    package let failures: Int?
+    /// Seconds after the first failure until nothing more is tried; nil: any number.
+    package let patience: TimeInterval?
+
+    /// The share by which a wait may be longer.
+    private static let spread = 0.25
+    /// What is added at least, and at most, to a time that a server named: seconds, and a share of the wait.
+    private static let margin: (least: TimeInterval, most: TimeInterval, share: Double) = (2, 5, 0.1)
+
+    init(
+        first: TimeInterval, factor: Double = 2, longest: TimeInterval, asked: TimeInterval = 3_600,
+        failures: Int? = nil, patience: TimeInterval? = nil
+    ) {
+        self.first = first
+        self.factor = factor
+        self.longest = longest
+        longestAsked = asked
+        self.failures = failures
+        self.patience = patience
+    }
+
+    // MARK: The next time
+
+    /// When to try again after so many failures in a row.
+    ///
+    /// - Parameters:
+    ///   - failures: How many there were; fewer than one count as one.
+    ///   - key: What waits, such as the id of an action or the name of a feed; decides the spread.
+    ///   - asked: When the server wants to be asked again; believed within reason.
+    ///   - now: The present.
+    /// - Returns: The time of the next try, never earlier than our own wait.
+    package func next(after failures: Int, key: String, asked: Date? = nil, now: Date) -> Date {
+        let steps = Double(min(max(failures, 1), 64) - 1)
+        return next(in: min(first * pow(factor, steps), longest), key: key, asked: asked, now: now)
+    }
+
+    /// The same where nobody counts: the wait is half of the time since the first request, within the rule.
+    ///
+    /// - Parameter age: Seconds since the request.
+    package func next(afterAge age: TimeInterval, key: String, asked: Date? = nil, now: Date) -> Date {
+        next(in: min(max(age / 2, first), longest), key: key, asked: asked, now: now)
+    }
+
+    private func next(in wait: TimeInterval, key: String, asked: Date?, now: Date) -> Date {
+        let ours = now + wait * (1 + Self.position(of: key) * Self.spread)
+        return max(ours, honoured(asked, key: key, now: now) ?? ours)
+    }
+
+    /// When to go on where a server named a time: a little later, and not all at once.
+    ///
+    /// At the very second at which a limit ends everybody comes back, and clocks differ.
+    ///
+    /// - Parameter asked: When the server wants to be asked again.
+    /// - Returns: Two seconds later at least, and at most five and a tenth of the wait; nil if the server named no time, or
+    ///   one that has passed.
+    package func honoured(_ asked: Date?, key: String, now: Date) -> Date? {
+        guard let distance = asked.map({ min($0.timeIntervalSince(now), longestAsked) }), distance > 0 else {
+            return nil
+        }
+        let most = Self.margin.most + Self.margin.share * distance
+        return now + distance + Self.margin.least + Self.position(of: key) * (most - Self.margin.least)
+    }
+
+    /// Whether nothing more is tried after so many failures, or so long after the first one.
+    package func isOver(after failures: Int = 0, since first: Date? = nil, now: Date = .distantPast) -> Bool {
+        if let limit = self.failures, failures >= limit { return true }
+        guard let patience, let first else { return false }
+        return now.timeIntervalSince(first) >= patience
+    }
+
+    /// Where `key` stands among all keys: from 0 to less than 1.
+    private static func position(of key: String) -> Double {
+        Double(key.utf8.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) } % 1_000) / 1_000
+    }
+}
+
+/// The table.
+extension RetryRule {
+    /// A pass, and the start of a worker.
+    package static let work = RetryRule(first: 5, longest: 300, asked: day)
+    /// The database at the start of a process.
+    package static let opening = RetryRule(first: 5, longest: 300, asked: day, patience: 300)
+    /// A database that refuses a worker which it let in before.
+    package static let databaseLogin = RetryRule(first: 5, longest: 300, asked: day, patience: 900)
+
+    /// An action after a request that certainly did nothing.
+    package static func action(_ cause: Cause) -> RetryRule {
+        switch cause {
+        case .tooBusy: RetryRule(first: 60, longest: 900)
+        case .unreachable: RetryRule(first: 15, longest: 300)
+        case .limit: RetryRule(first: 900, longest: 21_600, asked: day)
+        case .conflict: RetryRule(first: 5, longest: 60, asked: 300)
+        case .serverTrouble, .credentials, .other: RetryRule(first: 30, longest: 900)
+        }
+    }
+
+    /// The question what became of an action whose answer was lost.
+    package static func lookUp(_ cause: Cause) -> RetryRule { action(cause).ending(after: lookUpPatience) }
+
+    /// Seconds after a request until its lost answer is no longer asked for.
+    package static let lookUpPatience: TimeInterval = day
+
+    /// Taking an action back.
+    package static func undo(_ cause: Cause) -> RetryRule { action(cause).ending(after: 7 * day) }
+
+    /// An item of a feed that cannot be decided yet.
+    package static let item = RetryRule(first: 120, factor: 3, longest: 6 * 3_600, patience: day)
+    /// A page of a feed that the server refuses; it is asked for with each look.
+    package static let page = RetryRule(first: 0, longest: 0, patience: 1_200)
+    /// A message to the operator.
+    package static let notice = RetryRule(first: 60, longest: 3_600, failures: 8)
+    /// Credentials without which there is nothing to do: the five waits together are shorter than a slot waits.
+    package static let credentials = RetryRule(first: 30, longest: 240, failures: 6)
+    /// Credentials without which there is enough to do.
+    package static let spareCredentials = RetryRule(first: 30, longest: 3_600)
+    /// Credentials for whose owner somebody waits.
+    package static let awaitedCredentials = RetryRule(first: 30, longest: 240, failures: 1)
+    /// A network that lost the answer to a change together with its connection.
+    package static let silence = RetryRule(first: 15, longest: 300)
+    /// An account whose network wants no requests for a while.
+    package static let pause = RetryRule(first: 60, factor: 1, longest: 60)
+    /// Logging in with a password, on a network that locks accounts which do so too often.
+    package static let logIn = RetryRule(first: 60, longest: 900, asked: day)
+
+    private static let day: TimeInterval = 86_400
+
+    private func ending(after patience: TimeInterval) -> RetryRule {
+        RetryRule(first: first, factor: factor, longest: longest, asked: longestAsked, patience: patience)
+    }
+}
