@@ -1,7 +1,7 @@
 import Favorites
 package import Foundation
 package import Networks
-package import Outbox
+import Outbox
 package import Posts
 import Redis
 import Settings
