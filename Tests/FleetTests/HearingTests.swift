@@ -321,6 +321,29 @@ import Testing
         (first..<first + count).map { mention("m\($0)", after: Double($0)) }
     }
 
+    /// A training starts over while a look is under way: what it forgot stays forgotten, or it would take the position for
+    /// its own and read nothing.
+    @Test func aLookThatWasOvertakenStoresNothing() async throws {
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let reader = try #require(parts.feeds.mentions)
+        try await hear(parts)
+        paper.bot.with { $0.pageSize = 5 }
+        paper.bot.add(burst(20), to: .mentions)
+        try await paper.wait(60)
+        let feeds = paper.mirror.feeds
+        let pages = Recorder<Int>()
+        _ = try await reader.look { items, _ in
+            if pages.values.isEmpty { try await feeds.reset([FeedName.botMentions]) }
+            pages.add(items.count)
+            return []
+        }
+        #expect(pages.values == [5])
+        try await expect(feeds.progress(of: FeedName.botMentions).position, equals: nil)
+        try await hear(parts)
+        try await expect(subjects(paper).count, equals: 20)
+    }
+
     /// The network was away when listening began, and for longer than a page of mentions.
     @Test func aFirstStartReadsBackToItsBeginning() async throws {
         let paper = try await paper()
