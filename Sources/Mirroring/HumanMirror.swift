@@ -1,4 +1,4 @@
-package import Archive
+import Archive
 import Blocking
 package import Favorites
 package import Foundation
@@ -20,22 +20,8 @@ package struct HumanMirror: Sendable {
     package let installation: Installation
     /// The mirror's data: the installation's database, or a scratch copy of it.
     package let storage: any StorageEngine
-    package let archive: Archive
-    package let people: People
-    /// Whose the mirror is, its zone, and when it began.
-    package let table: MirrorTable
-    /// How far each feed was read, and how well.
-    package let feeds: FeedTable
-    /// Since when the networks refuse credentials, and what fails in the work.
-    package let refusals: FaultTable
-    /// Stored logins and sessions.
-    ///
-    /// Those of a scratch mirror are the real ones: a token that was renewed must stay.
-    package let vault: CredentialVault
-    /// What calls have cost.
-    ///
-    /// That of a scratch mirror is the real one, for what it spends is spent.
-    package let spending: SpendingTable
+    /// The tables of the mirror.
+    let stores: MirrorStores
     /// How this process differs from one in earnest.
     package private(set) var rehearsal = Rehearsal.off
     /// Changes vanish; the counts are then kept beside the examples, for in Redis nothing rolls back.
@@ -121,8 +107,8 @@ package struct HumanMirror: Sendable {
         if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(given, in: storage) }
         let configuration = try Self.effective(given, stored, vault)
         self.init(
-            configuration, given, installation, storage, vault: vault,
-            spending: SpendingTable(configuration, storage: storage), isScratch: false)
+            configuration, given, installation, storage, MirrorStores(configuration, in: storage, vault: vault),
+            isScratch: false)
         if !process.rehearsal.isEmpty {
             let accounts = [try await account(.human), try await account(.bot)].compactMap(\.self)
             rehearsal = try Rehearsal(
@@ -143,29 +129,21 @@ package struct HumanMirror: Sendable {
 
     private init(
         _ configuration: MirrorSettings, _ given: MirrorSettings, _ installation: Installation,
-        _ storage: any StorageEngine,
-        vault: CredentialVault, spending: SpendingTable, isScratch: Bool
+        _ storage: any StorageEngine, _ stores: MirrorStores, isScratch: Bool
     ) {
         self.configuration = configuration
         self.given = given
         self.installation = installation
-        self.isScratch = isScratch
         self.storage = storage
-        self.vault = vault
-        self.spending = spending
-        let mirror = configuration.mirror
-        archive = Archive(storage: storage, mirror: mirror)
-        people = People(storage: storage, mirror: mirror)
-        table = MirrorTable(storage: storage, mirror: mirror)
-        feeds = FeedTable(storage: storage, mirror: mirror)
-        refusals = FaultTable(storage: storage, mirror: mirror)
+        self.stores = stores
+        self.isScratch = isScratch
     }
 
     /// The same mirror on data whose changes vanish when it is closed.
     package func scratch() async throws -> HumanMirror {
+        let copy = try await storage.scratch(of: configuration.mirror)
         var mirror = HumanMirror(
-            configuration, given, installation, try await storage.scratch(of: configuration.mirror), vault: vault,
-            spending: spending, isScratch: true)
+            configuration, given, installation, copy, stores.scratch(configuration, in: copy), isScratch: true)
         mirror.rehearsal = rehearsal
         return mirror
     }
@@ -179,8 +157,8 @@ package struct HumanMirror: Sendable {
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
         let configuration = try Self.effective(given, stored, vault)
         var mirror = HumanMirror(
-            configuration, given, installation, storage, vault: vault,
-            spending: SpendingTable(configuration, storage: storage), isScratch: isScratch)
+            configuration, given, installation, storage, MirrorStores(configuration, in: storage, vault: vault),
+            isScratch: isScratch)
         mirror.rehearsal = rehearsal
         return mirror
     }

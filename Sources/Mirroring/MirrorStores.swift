@@ -1,0 +1,58 @@
+package package import Archive
+package import Settings
+package import Storage
+
+/// The tables of one mirror, each behind the type that owns it.
+package struct MirrorStores: Sendable {
+    package let archive: Archive
+    package let people: People
+    /// Whose the mirror is, its zone, and when it began.
+    package let table: MirrorTable
+    /// How far each feed was read, and how well.
+    package let feeds: FeedTable
+    /// Since when the networks refuse credentials, and what fails in the work.
+    package let refusals: FaultTable
+    /// Stored logins and sessions.
+    ///
+    /// Those of a scratch mirror are the real ones: a token that was renewed must stay.
+    package let vault: CredentialVault
+    /// What calls have cost.
+    ///
+    /// That of a scratch mirror is the real one, for what it spends is spent.
+    package let spending: SpendingTable
+
+    init(_ configuration: MirrorSettings, in storage: any StorageEngine, vault: CredentialVault) {
+        self.init(
+            configuration, in: storage, vault: vault, spending: SpendingTable(configuration, storage: storage))
+    }
+
+    private init(
+        _ configuration: MirrorSettings, in storage: any StorageEngine, vault: CredentialVault,
+        spending: SpendingTable
+    ) {
+        let mirror = configuration.mirror
+        archive = Archive(storage: storage, mirror: mirror)
+        people = People(storage: storage, mirror: mirror)
+        table = MirrorTable(storage: storage, mirror: mirror)
+        feeds = FeedTable(storage: storage, mirror: mirror)
+        refusals = FaultTable(storage: storage, mirror: mirror)
+        self.vault = vault
+        self.spending = spending
+    }
+
+    /// The tables of a scratch copy, with the real logins and the real spending.
+    func scratch(_ configuration: MirrorSettings, in storage: any StorageEngine) -> MirrorStores {
+        MirrorStores(configuration, in: storage, vault: vault, spending: spending)
+    }
+}
+
+/// The tables by their names.
+extension HumanMirror {
+    package var archive: Archive { stores.archive }
+    package var people: People { stores.people }
+    package var table: MirrorTable { stores.table }
+    package var feeds: FeedTable { stores.feeds }
+    package var refusals: FaultTable { stores.refusals }
+    package var vault: CredentialVault { stores.vault }
+    package var spending: SpendingTable { stores.spending }
+}
