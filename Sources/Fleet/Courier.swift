@@ -1,3 +1,4 @@
+import Settings
 import Archive
 import Blocking
 import Conduct
@@ -39,26 +40,29 @@ package actor Courier {
     private var decided: [Action] = []
     private let turnstile = Turnstile()
 
+    /// What changes something at the bot's network.
+    struct Hands {
+        let delivery: Delivery
+        /// Nil for a run that only pretends.
+        let takingBack: TakingBack?
+        /// Nil for a run that only pretends.
+        let firstPostLook: FirstPostLook?
+    }
+
     init(
-        delivery: Delivery, takingBack: TakingBack?, store: OutboxStore, planner: PlanMaker, hold: SlotHold,
-        archive: Archive, people: People, bot: AccountGate, originals: Originals, givesFavorites: Bool,
-        firstPostLook: FirstPostLook?, goOnForgetting: @escaping @Sendable () async throws -> Void,
-        clock: any WallClock, logger: Logger
+        of mirror: HumanMirror, hands: Hands, store: OutboxStore, planner: PlanMaker, hold: SlotHold, bot: AccountGate,
+        originals: Originals, goOnForgetting: @escaping @Sendable () async throws -> Void
     ) {
-        self.delivery = delivery
-        self.takingBack = takingBack
+        (delivery, takingBack, firstPostLook) = (hands.delivery, hands.takingBack, hands.firstPostLook)
         self.store = store
         self.planner = planner
         self.hold = hold
-        self.archive = archive
-        self.people = people
         self.bot = bot
         self.originals = originals
-        self.givesFavorites = givesFavorites
-        self.firstPostLook = firstPostLook
         self.goOnForgetting = goOnForgetting
-        self.clock = clock
-        self.logger = logger
+        givesFavorites = mirror.configuration.favoriteMode != .off
+        (archive, people) = (mirror.archive, mirror.people)
+        (clock, logger) = (mirror.clock, mirror.logger)
     }
 
     /// Sends the replies or favorites that were decided just now; what has to wait, or fails, is for the publisher.

@@ -62,19 +62,16 @@ actor Originals {
     /// The human's network is nil if there is no account to ask with, the bot's in a run that only pretends to send;
     /// `account` is whose posts the copies are.
     init(
-        human: AccountGate?, bot: AccountGate?, account: AccountID, archive: Archive, store: OutboxStore,
-        people: People, planner: PlanMaker, configuration: MirrorSettings, clock: any WallClock, logger: Logger
+        of mirror: HumanMirror, human: AccountGate?, bot: AccountGate?, account: AccountID, store: OutboxStore,
+        planner: PlanMaker
     ) {
         self.human = human
         self.bot = bot
         self.account = account
-        self.archive = archive
         self.store = store
-        self.people = people
         self.planner = planner
-        self.configuration = configuration
-        self.clock = clock
-        self.logger = logger
+        (archive, people) = (mirror.archive, mirror.people)
+        (configuration, clock, logger) = (mirror.configuration, mirror.clock, mirror.logger)
     }
 
     /// Asks the human's network for a post, and lets its copies follow.

@@ -66,10 +66,13 @@ extension Worker {
         let unlearning = Unlearning(mirror: mirror, clock: clock, logger: logger)
         let feeds = feeds(bot: bot, human: human, activated: activated)
         let originals = Originals(
-            human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot, archive: mirror.archive,
-            store: store, people: mirror.people, planner: planner, configuration: configuration, clock: clock,
-            logger: logger)
+            of: mirror, human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot, store: store,
+            planner: planner)
         // A run that only pretends to send changes nothing at the network.
+        let hands = Courier.Hands(
+            delivery: delivery, takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil,
+            firstPostLook: deliverer == nil
+                ? FirstPostLook(mirror: mirror, account: accounts.bot, bot: bot, clock: clock, logger: logger) : nil)
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
@@ -79,21 +82,12 @@ extension Worker {
             learnable: Learnable(people: mirror.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
             planner: planner, hold: hold,
             courier: Courier(
-                delivery: delivery,
-                takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil, store: store,
-                planner: planner, hold: hold, archive: mirror.archive, people: mirror.people,
-                bot: bot, originals: originals, givesFavorites: configuration.favoriteMode != .off,
-                firstPostLook: deliverer == nil
-                    ? FirstPostLook(mirror: mirror, account: accounts.bot, bot: bot, clock: clock, logger: logger)
-                    : nil,
-                goOnForgetting: unlearning.goOnForgetting, clock: clock, logger: logger),
+                of: mirror, hands: hands, store: store, planner: planner, hold: hold, bot: bot, originals: originals,
+                goOnForgetting: unlearning.goOnForgetting),
             originals: originals,
             mentionDecider: MentionDecider(
-                finder: mirror.replyFinder(on: bot, zone: zone, store: store), people: mirror.people, store: store,
-                network: bot, configuration: configuration, zone: zone, bot: accounts.bot, own: accounts.own,
-                activated: activated, uptime: { [clock] in clock.uptime },
-                past: { [mirror] in try await mirror.table.record().past },
-                onOptOut: unlearning.forget),
+                of: mirror, finder: mirror.replyFinder(on: bot, zone: zone, store: store), store: store, network: bot,
+                zone: zone, bot: accounts.bot, own: accounts.own, activated: activated, onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
                 store: store, network: bot,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),

@@ -1,6 +1,6 @@
-package package import Archive
+package import Archive
 package import Settings
-package import Storage
+import Storage
 
 /// The tables of one mirror, each behind the type that owns it.
 package struct MirrorStores: Sendable {

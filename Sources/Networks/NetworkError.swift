@@ -118,18 +118,14 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var isAnonymous: Bool
 
     package init(
-        code: Code, network: NetworkName, host: String, operation: Operation, status: Int? = nil,
-        serverCode: String? = nil, detail: String? = nil, requestID: String? = nil, retryAfter: Date? = nil,
-        outcome: Outcome, isAnonymous: Bool = false
+        code: Code, network: NetworkName, host: String, operation: Operation, detail: String? = nil,
+        retryAfter: Date? = nil, outcome: Outcome, isAnonymous: Bool = false
     ) {
         self.code = code
         self.network = network
         self.host = host
         self.operation = operation
-        self.status = status
-        self.serverCode = serverCode
         self.detail = detail
-        self.requestID = requestID
         self.retryAfter = retryAfter
         self.outcome = outcome
         self.isAnonymous = isAnonymous

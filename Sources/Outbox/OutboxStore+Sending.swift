@@ -12,7 +12,7 @@ extension OutboxStore {
     /// meanwhile waits for its new time.
     package func claim(_ action: Action, now: Date) async throws -> Action {
         try await change(
-            action, from: [.planned, .claimed], to: .claimed, unlessMoved: true, now: now)
+            action, from: [.planned, .claimed], to: .claimed, unless: .moved, now: now)
     }
 
     /// Commits the final text before the request leaves: after this the action counts as sent until the contrary is known.
@@ -56,7 +56,7 @@ extension OutboxStore {
         _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date
     ) async throws -> Action {
         try await change(
-            action, from: [.sending], to: .sending, leavingFor: deadline, asOf: version, unlessUnwanted: true, now: now,
+            action, from: [.sending], to: .sending, unless: .unwanted, leavingFor: deadline, asOf: version, now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)
@@ -100,12 +100,12 @@ extension OutboxStore {
     package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws -> Action {
         guard let due else {
             return try await change(
-                slot, from: [.planned, .claimed], to: .skipped, unlessPinned: true, now: now,
+                slot, from: [.planned, .claimed], to: .skipped, unless: .pinned, now: now,
                 "reason = \(reason), next_attempt_ms = NULL")
         }
         let expires = due + slot.expires.timeIntervalSince(slot.due)
         return try await change(
-            slot, from: [.planned, .claimed], to: .planned, unlessPinned: true, now: now,
+            slot, from: [.planned, .claimed], to: .planned, unless: .pinned, now: now,
             """
             reason = \(reason), next_attempt_ms = NULL, due_ms = \(due.milliseconds),
             expires_ms = \(expires.milliseconds)
@@ -154,18 +154,33 @@ extension OutboxStore {
     /// Fails unless this worker still holds the lease; for whoever may have stood still since the last change.
     package func requireLease() async throws { try await write { _ in } }
 
+    /// What else than its state keeps an action from being changed.
+    private enum Obstacle {
+        case pinned
+        case unwanted
+        /// It is due at another time by now.
+        case moved
+    }
+
+    /// Changes an action that is in one of some states, under the lease.
+    ///
+    /// - Parameters:
+    ///   - orUnsettled: Whether an action that ended unconfirmed may be changed, too.
+    ///   - deadline: How long the request may take that leaves now; nil if none does.
+    ///   - version: What a person's wishes must still be at.
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        leavingFor deadline: Duration? = nil, asOf version: Int64? = nil, unlessPinned: Bool = false,
-        unlessUnwanted: Bool = false, unlessMoved: Bool = false,
-        now: Date,
+        unless obstacle: Obstacle? = nil, leavingFor deadline: Duration? = nil, asOf version: Int64? = nil, now: Date,
         _ assignments: SQL? = nil
     ) async throws -> Action {
         var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
-        if unlessPinned { allowed = "\(allowed) AND NOT pinned" }
-        if unlessUnwanted { allowed += " AND undo_asked_ms IS NULL" }
-        if unlessMoved { allowed += " AND due_ms = \(action.due.milliseconds)" }
+        switch obstacle {
+        case .pinned: allowed = "\(allowed) AND NOT pinned"
+        case .unwanted: allowed += " AND undo_asked_ms IS NULL"
+        case .moved: allowed += " AND due_ms = \(action.due.milliseconds)"
+        case nil: break
+        }
         let end: SQL =
             state == .planned
             ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"

@@ -1,4 +1,4 @@
-package import Archive
+import Archive
 import Blocking
 import Conduct
 package import Foundation
@@ -7,7 +7,7 @@ package import Outbox
 package import Posts
 import Schedule
 import ServiceLifecycle
-package import Settings
+import Settings
 import Storage
 
 /// Decides what becomes of mentions: an old reply to the same person, or silence.
@@ -50,15 +50,15 @@ package struct MentionDecider: Sendable {
     private let turnstile = Turnstile()
 
     package init(
-        finder: ReplyFinder, people: People, store: OutboxStore, network: any SocialNetwork,
-        configuration: MirrorSettings, zone: TimeZone, bot: AccountID, own: Set<AccountID>, activated: Date,
-        uptime: @escaping @Sendable () -> TimeInterval, past: @escaping @Sendable () async throws -> KnownPast?,
+        of mirror: HumanMirror, finder: ReplyFinder, store: OutboxStore, network: any SocialNetwork, zone: TimeZone,
+        bot: AccountID, own: Set<AccountID>, activated: Date,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
-        (self.finder, self.people, self.store, self.network) = (finder, people, store, network)
-        (self.configuration, self.zone, self.bot, self.own) = (configuration, zone, bot, own)
-        (self.activated, self.past, self.onOptOut) = (activated, past, onOptOut)
-        threads = ThreadQuestions(uptime: uptime)
+        (self.finder, self.store, self.network, self.zone) = (finder, store, network, zone)
+        (self.bot, self.own, self.activated, self.onOptOut) = (bot, own, activated, onOptOut)
+        (people, configuration) = (mirror.people, mirror.configuration)
+        past = { [table = mirror.table] in try await table.record().past }
+        threads = ThreadQuestions { [clock = mirror.clock] in clock.uptime }
     }
 
     /// What became of one mention.
