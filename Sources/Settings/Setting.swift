@@ -139,3 +139,40 @@ package struct Setting: Sendable {
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 }
+
+extension Setting.Form {
+    /// What a value looks like, in Markdown.
+    package var words: String {
+        switch self {
+        case .text(let words): words
+        case .choice(let choices): choices.map { "`\($0)`" }.joined(separator: ", ")
+        case .integer(let range): "\(range.lowerBound)–\(range.upperBound)"
+        case .integerOrNone(let range): "\(range.lowerBound)–\(range.upperBound), `none`"
+        case .positive: "number above 0"
+        case .dollars: "dollars, 0 to 1000000, as `0.25`"
+        }
+    }
+}
+
+extension Setting {
+    /// The default in words, in Markdown; nil if there is none.
+    package var defaultWords: String? {
+        if let usually { return usually }
+        guard let fallback else { return nil }
+        let elsewhere = Dictionary(grouping: NetworkDescriptor.known.filter { $0.defaults[name] != nil }) {
+            $0.defaults[name] ?? ""
+        }
+        let others = elsewhere.sorted { $0.key < $1.key }.map { value, networks in
+            "; `\(value)` where the bot is on \(networks.map(\.name.displayName).joined(separator: " or "))"
+        }
+        return "`\(fallback)`" + others.joined()
+    }
+
+    /// The names of the settings that `mirror-bot set` can store, a line for each group.
+    package static var storableNames: String {
+        Group.allCases.compactMap { group in
+            let names = all.filter { $0.group == group && $0.canBeStored }.map(\.name)
+            return names.isEmpty ? nil : "\(group.title): \(names.joined(separator: ", "))"
+        }.joined(separator: "\n")
+    }
+}

@@ -6,7 +6,7 @@ import Storage
 import SystemPackage
 
 /// Where a setting's value comes from.
-package enum SettingOrigin: String, Sendable {
+package enum SettingOrigin: String, Codable, Sendable {
     case flag
     /// What `mirror-bot set` stored for the mirror.
     case stored = "set"

@@ -76,6 +76,34 @@ import Testing
         try MirrorConfiguration(try values(variables), environment: environment)
     }
 
+    /// Each setting changes what its owner is parsed to, and nothing of the other one.
+    @Test func everySettingIsParsedByItsOwner() throws {
+        func dumped(_ value: Any) -> String {
+            var text = ""
+            dump(value, to: &text)
+            // A set is dumped in any order.
+            return text.split(separator: "\n").sorted().joined(separator: "\n")
+        }
+        func parsed(_ variables: [String: String]) throws -> (process: String, mirror: String) {
+            let values = try Self.values(variables)
+            let process = try ProcessSettings(values, environment: ["HOME": "/home/haruka"])
+            // What the settings are parsed from holds all of them.
+            let parts = Mirror(reflecting: try MirrorSettings(values, readsAccounts: false)).children
+                .filter { $0.label != "values" }
+            return (dumped(process), parts.map { dumped($0.value) }.joined())
+        }
+        let fields = AccountRole.allCases.flatMap { role in AccountField.settable.map { $0.name(of: role) } }
+        for setting in Setting.all where !fields.contains(setting.name) {
+            let base = setting.name == Setting.mediaWithoutAlt.name ? ["MEDIA": "own"] : [:]
+            let before = try parsed(base)
+            let after = try parsed(base.merging([setting.name: try #require(Self.everything[setting.name])]) { $1 })
+            #expect((before.process != after.process) == (setting.scope == .process), "\(setting.name)")
+            let lines = Set(after.mirror.split(separator: "\n")).symmetricDifference(
+                before.mirror.split(separator: "\n"))
+            #expect((before.mirror != after.mirror) == (setting.scope != .process), "\(setting.name): \(lines)")
+        }
+    }
+
     @Test func resolvesEveryVariable() throws {
         #expect(Set(Self.everything.keys) == Set(Setting.all.map(\.name)))
         let values = try Self.values(Self.everything)

@@ -10,8 +10,16 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ConfigCommandTests {
     private struct Report: Decodable {
         var schema: String
-        var settings: [Line]
+        var groups: [Group]
         var problems: [String]
+
+        var settings: [Line] { groups.flatMap(\.settings) }
+    }
+
+    private struct Group: Decodable {
+        var name: String
+        var title: String
+        var settings: [Line]
     }
 
     private struct Line: Decodable {
@@ -19,6 +27,8 @@ import Testing
         var value: String?
         var origin: String
         var summary: String
+        var effect: String?
+        var uptake: String
         var problem: String?
     }
 
@@ -36,7 +46,7 @@ import Testing
         #expect(ending.error.isEmpty || ending.error.hasPrefix("warning: what is set for the mirror is not shown: "))
         #expect(!ending.error.contains("planted"))
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
-        #expect(report.schema == "mirror-bot/config/1")
+        #expect(report.schema == "mirror-bot/config/2")
         #expect(report.problems.isEmpty)
         #expect(report.settings.map(\.name) == Setting.all.map(\.name))
         return Dictionary(uniqueKeysWithValues: report.settings.map { ($0.name, $0) })
@@ -104,19 +114,62 @@ import Testing
         #expect(redacted == Set(Setting.all.filter(\.isSecret).map(\.name)))
     }
 
-    @Test(arguments: [60, 80, 132]) func everySettingHasALineForPeopleThatFits(columns: Int) async throws {
+    @Test(arguments: [40, 60, 80, 120]) func everySettingHasALineForPeopleThatFits(columns: Int) async throws {
         let path = "/" + String(repeating: "a-long-name/", count: 9)
         let ending = try await stage.run(
             "config", environment: ["COLUMNS": "\(columns)", "MIRROR_BOT_HOME": path])
         #expect(ending.status == 0)
         let lines = ending.output.split(separator: "\n")
         expect(lines, "\(lines.filter { $0.count > columns })") { $0.allSatisfy { $0.count <= columns } }
-        let heads = lines.filter { !$0.hasPrefix(" ") }
-        #expect(heads.map { $0.prefix { $0 != " " } } == Setting.all.map { Substring($0.name) })
+        let heads = lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+        #expect(heads.map { $0.dropFirst(2).prefix { $0 != " " } } == Setting.all.map { Substring($0.name) })
+        let titles = lines.filter { line in Setting.Group.allCases.contains { $0.title == line } }
+        #expect(titles.map(String.init) == Setting.Group.allCases.map(\.title))
         let words = ending.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        for setting in Setting.all { #expect(words.contains(setting.summary), "\(setting.name)") }
+        for setting in Setting.all {
+            #expect(words.contains(setting.summary.dropFirst()), "\(setting.name)")
+            let change = "Change: taken up \(setting.uptake.words)."
+            #expect(words.contains(change + (setting.effect.map { " \($0)" } ?? "")), "\(setting.name)")
+        }
         // A path is whole, on however many lines.
         #expect(ending.output.filter { !$0.isWhitespace }.contains(path.prefix(40)))
+    }
+
+    @Test func aWordShowsTheSettingsThatContainIt() async throws {
+        func names(_ word: String) async throws -> [String] {
+            let ending = try await stage.run("config", word, "--json")
+            #expect(ending.status == 0)
+            return try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8)).settings.map(\.name)
+        }
+        try await expect(names("quiet_hours"), equals: ["QUIET_HOURS"])
+        // The meaning counts, too, and so does what a change does.
+        try await expect(names("Pictures")) { $0.contains("MEDIA") && !$0.contains("MIRROR") }
+        try await expect(names("some seconds for")) { $0 == ["FEATURES"] }
+        try await expect(names("no such words")) { $0.isEmpty }
+        let text = try await stage.run("config", "quiet")
+        #expect(
+            text.output.hasPrefix(
+                "Schedule\n  QUIET_HOURS  none  (default)\n    Never post then.\n    Values: spans, as 23:"))
+        try await expect(stage.run("config", "no such words").output, equals: "no setting contains \"no such words\"\n")
+    }
+
+    /// A word hides lines, and no problem.
+    @Test func aWrongValueIsToldWhateverIsShown() async throws {
+        let ending = try await stage.run("config", "LINKS", environment: ["MAX_PER_DAY": "many"])
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("error: MAX_PER_DAY is \"many\""))
+        #expect(!ending.output.contains("MAX_PER_DAY"))
+    }
+
+    @Test func everyLineSaysWhatAChangeDoesAndWhenItIsTakenUp() async throws {
+        let lines = try await lines()
+        #expect(lines["QUIET_HOURS"]?.uptake == "live")
+        #expect(lines["SCHEDULE_MODEL"]?.uptake == "next-decision")
+        #expect(lines["DATABASE_URL"]?.uptake == "next-start")
+        for setting in Setting.all {
+            #expect(lines[setting.name]?.uptake == setting.uptake.rawValue, "\(setting.name)")
+            #expect(lines[setting.name]?.effect == setting.effect, "\(setting.name)")
+        }
     }
 
     /// All of it at once, so that nobody mends one value to learn of the next.

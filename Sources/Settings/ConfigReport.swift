@@ -1,0 +1,92 @@
+import Foundation
+
+/// Every setting with its value, where that comes from, what a change does and when it is taken up.
+///
+/// Holds no secret.
+package struct ConfigReport: Codable, Equatable, Sendable {
+    /// A group of settings.
+    package struct Group: Codable, Equatable, Sendable {
+        package let name: Setting.Group
+        /// The heading above them.
+        package let title: String
+        package let settings: [Line]
+    }
+
+    /// One setting.
+    package struct Line: Codable, Equatable, Sendable {
+        /// The variable.
+        package let name: String
+        /// Nil if it is not set; `<redacted>` for a secret.
+        package let value: String?
+        package let origin: SettingOrigin
+        /// The meaning, one line.
+        package let summary: String
+        /// What a value looks like.
+        package let form: String
+        /// The value where nothing is set, in words; nil without one.
+        package let fallback: String?
+        package let isSecret: Bool
+        /// Whether `mirror-bot set` can store a value for the mirror.
+        package let canBeStored: Bool
+        /// What a change does, where the summary does not say it.
+        package let effect: String?
+        /// When a change is taken up.
+        package let uptake: Setting.Uptake
+        /// Why the value cannot be used; nil if it can.
+        package let problem: String?
+
+        /// Whether a text stands in the name, the meaning or the effect, in letters of either case.
+        fileprivate func contains(_ text: String) -> Bool {
+            [name, summary, effect ?? ""].contains { $0.lowercased().contains(text.lowercased()) }
+        }
+    }
+
+    /// The form of this document.
+    package private(set) var schema = "mirror-bot/config/2"
+    package let groups: [Group]
+    /// Everything that is wrong, also with no single setting.
+    package let problems: [String]
+
+    /// - Parameters:
+    ///   - values: The settings as they were found.
+    ///   - problems: What is wrong with them.
+    ///   - environment: Other variables of the process, which tell the folder of the embedded database.
+    ///   - word: Shows only settings that contain it; nil shows all.
+    package init(
+        _ values: SettingValues, problems: [ConfigurationError], environment: [String: String], word: String? = nil
+    ) {
+        self.problems = problems.map(\.description)
+        groups = Setting.Group.allCases.compactMap { group in
+            let lines = Setting.all.filter { $0.group == group }
+                .map { Self.line($0, values, problems, environment) }
+                .filter { line in word.map(line.contains) ?? true }
+            return lines.isEmpty ? nil : Group(name: group, title: group.title, settings: lines)
+        }
+    }
+
+    private static func line(
+        _ setting: Setting, _ values: SettingValues, _ problems: [ConfigurationError], _ environment: [String: String]
+    ) -> Line {
+        let problem = problems.first { [setting.name, setting.name + "_FILE"].contains($0.setting) }
+        var (value, origin) = (shown(setting, values, isWrong: problem != nil), values.origin(setting))
+        if setting.name == Setting.home.name, origin == .unset,
+            let home = try? ProcessSettings.home(values, environment)
+        {
+            (value, origin) = (home, .fallback)
+        }
+        return Line(
+            name: setting.name, value: value, origin: origin, summary: setting.summary,
+            form: setting.form.words.replacing("`", with: ""), fallback: setting.defaultWords?.replacing("`", with: ""),
+            isSecret: setting.isSecret,
+            canBeStored: setting.canBeStored, effect: setting.effect, uptake: setting.uptake,
+            problem: problem?.description)
+    }
+
+    /// The value as it may be shown: a text that cannot be used may be a secret in the wrong place.
+    private static func shown(_ setting: Setting, _ values: SettingValues, isWrong: Bool) -> String? {
+        guard let text = values.text(setting) else { return nil }
+        if setting.isSecret { return "<redacted>" }
+        guard isWrong, case .text = setting.form, !setting.isPath else { return text }
+        return "<unusable>"
+    }
+}
