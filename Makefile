@@ -42,7 +42,7 @@ DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wi
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo dist deb test test-stress check check-bench check-deploy check-pages check-packages \
+.PHONY: help deps swift build demo dist deb settings test test-stress check check-bench check-deploy check-pages check-packages \
 	try-heroku bench docs lint format torture torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
@@ -94,6 +94,10 @@ deb: dist ## Make a Debian package of that
 test: swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
 	$(install)
 	$(TEST) --skip '\.($(LONG_SUITES))/' $(ARGS)
+
+settings: swift ## Make the tables of docs/settings.md, .env.example and app.json anew from the table of settings
+	$(install)
+	MIRROR_BOT_WRITE_SETTINGS=1 $(TEST) --filter SettingDocumentsTests
 
 test-stress: PACKAGES += python3
 test-stress: swift ## Run the tests RUNS=5 times beside LOAD=4 busy loops, in another order and width each time; SEED=1

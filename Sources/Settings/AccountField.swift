@@ -58,7 +58,8 @@ extension AccountField {
     package static let handle = AccountField(
         "identifier", setting: "HANDLE", looks: "handle or DID", isSecret: false,
         form: { try BlueskyIdentifier.normalized($0, setting: $1) },
-        summary: { whose, role in "\(whose) handle or DID\(role == .human ? "; posts and likes there are public" : "")"
+        summary: { whose, role in
+            "\(whose) handle, such as ann.bsky.social, or DID\(role == .human ? "; posts and likes there are public" : "")"
         })
     package static let appPassword = AccountField(
         "appPassword", setting: "APP_PASSWORD",
@@ -90,8 +91,10 @@ extension AccountField {
     /// The setting that gives the field of a role's account.
     func setting(of role: AccountRole) -> Setting {
         let networks = networks.map(\.displayName).joined(separator: ", ")
+        let isIdentity = NetworkDescriptor.known.contains { $0.identity == self }
         return Setting(
             name(of: role), .accounts, "\(networks): \(summary("the \(role.rawValue)'s", role))", scope: .identity,
-            form: .text(looks), isSecret: isSecret, effect: Setting.rebinding, prompt: .optional)
+            form: .text(looks), isSecret: isSecret, effect: isIdentity ? Setting.rebinding : nil, prompt: .optional,
+            example: self == .server ? "https://mastodon.example" : nil)
     }
 }

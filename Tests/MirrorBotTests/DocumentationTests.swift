@@ -53,7 +53,7 @@ import Testing
         /// Nil for a line that is no row about a variable.
         init?(_ line: String) {
             let cells = line.split(separator: "|").map { String($0).trimmed }
-            guard cells.count == 5, cells[0].hasPrefix("`") else { return nil }
+            guard cells.count == 6, cells[0].hasPrefix("`") else { return nil }
             name = String(cells[0].dropFirst().dropLast())
             (type, fallback, isSecret) = (cells[1], cells[2], cells[3] == "yes")
         }

@@ -11,7 +11,10 @@ struct SetCommand: AsyncParsableCommand {
         abstract: "Set values for this mirror, which win over the environment and .env.",
         discussion: """
             A running worker takes them up within a minute. Without words it shows what is set. Secrets, logins and \
-            what belongs to the process, such as DATABASE_URL, cannot be set; mirror-bot config tells all names.
+            what belongs to the process, such as DATABASE_URL, cannot be set; mirror-bot config WORD tells what a \
+            setting means. These can be set:
+
+            \(Setting.storableNames)
             """)
 
     @Argument(help: ArgumentHelp("As MAX_PER_DAY=5; several at once.", valueName: "name=value"))

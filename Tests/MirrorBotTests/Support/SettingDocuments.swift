@@ -1,0 +1,138 @@
+import Foundation
+import Posts
+import Settings
+import Testing
+
+/// The parts of committed documents that say what the table of settings says, made from it.
+enum SettingDocuments {
+    /// A file of the repository, and what becomes of its text.
+    struct Document: Sendable, CustomTestStringConvertible {
+        let path: String
+        let render: @Sendable (_ text: String) throws -> String
+
+        var testDescription: String { path }
+    }
+
+    static let all = [
+        Document(path: "docs/settings.md") { tables(in: $0) },
+        Document(path: ".env.example") { _ in environmentFile },
+        Document(path: "app.json") { try manifest($0) },
+    ]
+
+    // MARK: docs/settings.md
+
+    /// The text with each table that follows a line such as `<!-- settings: schedule -->` made anew.
+    private static func tables(in text: String) -> String {
+        var (lines, isTable) = ([String](), false)
+        for line in text.components(separatedBy: "\n") {
+            isTable = isTable && line.hasPrefix("|")
+            if !isTable { lines.append(line) }
+            guard let name = line.wholeMatch(of: /<!-- settings: ([a-z]+) -->/)?.output.1,
+                let group = Setting.Group(rawValue: String(name))
+            else { continue }
+            lines += table(of: group)
+            isTable = true
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func table(of group: Setting.Group) -> [String] {
+        let head = [
+            "| variable | type | default | secret | meaning | a change is taken up |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
+        return head
+            + Setting.all.filter { $0.group == group }.map { setting in
+                let meaning = setting.meaning + (setting.details.map { "; \($0)" } ?? "")
+                let change = setting.uptake.words + (setting.effectText.map { ". \($0.trimming(suffix: "."))" } ?? "")
+                let cells = [
+                    "`\(setting.name)`", setting.form.words, setting.defaultWords ?? "–",
+                    setting.isSecret ? "yes" : "no",
+                    meaning, change,
+                ]
+                return "| " + cells.joined(separator: " | ") + " |"
+            }
+    }
+
+    // MARK: .env.example
+
+    private static var environmentFile: String {
+        let start = """
+            # Copy to .env beside mirror-bot and fill in; `mirror-bot login` can take the place of the accounts below.
+            # These are the settings to begin with; `mirror-bot config` lists every setting. Made by `make settings`.
+
+            """
+        let filled =
+            [Setting.timeZone.name, Setting.network.name]
+            + AccountRole.allCases.flatMap {
+                NetworkName.usual.descriptor.requiredNames(of: $0)
+            }
+        let groups = Setting.Group.allCases.map { group in
+            let settings = prompted.filter { $0.group == group }
+            return settings.isEmpty
+                ? []
+                : ["", "# \(group.title)"]
+                    + settings.flatMap { setting in
+                        let value = setting.example ?? setting.fallback ?? ""
+                        return [
+                            "# \(sentence(of: setting))",
+                            "\(filled.contains(setting.name) ? "" : "#")\(setting.name)=\(value)",
+                        ]
+                    }
+        }
+        return start + groups.joined().joined(separator: "\n") + "\n"
+    }
+
+    // MARK: app.json
+
+    /// The text with its variables made anew, but for those of the build.
+    private static func manifest(_ text: String) throws -> String {
+        let (start, end) = ("  \"env\": {\n", "    \"SWIFT_BUILD_FLAGS\"")
+        guard let first = text.range(of: start), let last = text.range(of: end) else { throw Unmarked() }
+        let fields = prompted.map { field(of: $0) + ",\n" }.joined()
+        return text[..<first.upperBound] + fields + text[last.lowerBound...]
+    }
+
+    /// The file lacks the places between which the variables stand.
+    private struct Unmarked: Error {}
+
+    private static func field(of setting: Setting) -> String {
+        var parts = ["\"description\": \"\(sentence(of: setting))\""]
+        switch setting.prompt {
+        case .optional: parts.append("\"required\": false")
+        case .prefilled: parts += ["\"value\": \"\(setting.fallback ?? "")\"", "\"required\": false"]
+        case .generated: parts.append("\"generator\": \"secret\"")
+        case .required, nil: break
+        }
+        let line = "    \"\(setting.name)\": { " + parts.joined(separator: ", ") + " }"
+        guard line.count > 120 else { return line }
+        return "    \"\(setting.name)\": {\n" + parts.map { "      \($0)" }.joined(separator: ",\n") + "\n    }"
+    }
+
+    // MARK: Both
+
+    /// What is asked for when a mirror is set up; what must be filled in comes first.
+    private static let prompted: [Setting] = {
+        let asked = Setting.all.filter { $0.prompt != nil }
+        func isRequired(_ setting: Setting) -> Bool { if case .required = setting.prompt { true } else { false } }
+        return asked.filter(isRequired) + asked.filter { !isRequired($0) }
+    }()
+
+    /// What a setting means, its choices, and what counts without a value.
+    private static func sentence(of setting: Setting) -> String {
+        var text = setting.summary.prefix(1).uppercased() + setting.summary.dropFirst()
+        if case .choice(let choices) = setting.form { text += " (\(choices.joined(separator: ", ")))" }
+        if AccountRole.allCases.contains(where: { NetworkName.usual.descriptor.identity.name(of: $0) == setting.name })
+        {
+            text += "; leave all tokens empty to log in later"
+        }
+        if case .optional = setting.prompt, let usual = setting.defaultWords {
+            text += "; \(usual.replacing("`", with: "")) if left empty"
+        }
+        return text
+    }
+}
+
+extension String {
+    fileprivate func trimming(suffix: String) -> String { hasSuffix(suffix) ? String(dropLast(suffix.count)) : self }
+}
