@@ -196,7 +196,7 @@ import Testing
 
     @Test(arguments: [1, 2, 7, 8, 40, 1_000, Int.max]) func staysWithinBounds(_ failures: Int) {
         for name in ["", "publisher", "bot-mentions", "human-favorites"] {
-            let next = Retry.next(after: failures, of: name, Failure(), now: Self.start)
+            let next = RetryRule.work.next(after: failures, of: name, Failure(), now: Self.start)
             let wait = next.timeIntervalSince(Self.start)
             #expect(wait >= (failures == 1 ? 5 : 10))
             #expect(wait < 375)
