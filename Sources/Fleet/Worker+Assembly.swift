@@ -126,7 +126,8 @@ extension Worker {
         try await mirror.tellContact()
         let stored = try await mirror.table.record()
         guard let id = botAccount?.id ?? stored.bot else {
-            throw ConfigurationError("MIRROR", "has no account for its bot; its database was changed meanwhile")
+            throw ConfigurationError(
+                Setting.mirror.name, "has no account for its bot; its database was changed meanwhile")
         }
         let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
         return (id, botAccount, Set(own))

@@ -61,7 +61,7 @@ struct MirrorOptions: ParsableArguments {
     func checkedValues() async throws -> (values: SettingValues, problems: [ConfigurationError]) {
         var (values, problems) = await values()
         // What is not of its form is taken for the default, and would be blamed for what follows from that.
-        let isReadable = !problems.contains { $0.setting.hasSuffix("NETWORK") }
+        let isReadable = !problems.contains { $0.setting.hasSuffix(Setting.network.name) }
         if isReadable {
             let wrong = Set(problems.map(\.setting))
             problems += MirrorConfiguration.problems(in: values, environment: Console.current.environment)

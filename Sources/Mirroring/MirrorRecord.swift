@@ -377,10 +377,10 @@ package struct MirrorTable: Sendable {
             }
             if let known = record.human, known == record.bot {
                 throw Self.sameAccount(
-                    as: settings[.bot] ?? settings[.human] ?? "MIRROR", isHuman: accounts[.bot] == nil)
+                    as: settings[.bot] ?? settings[.human] ?? Setting.mirror.name, isHuman: accounts[.bot] == nil)
             }
             guard accounts[.bot] != nil else { return }
-            try Self.requireOwnBot(record.bot, of: mirror, setting: settings[.bot] ?? "MIRROR", connection)
+            try Self.requireOwnBot(record.bot, of: mirror, setting: settings[.bot] ?? Setting.mirror.name, connection)
             if record.activated != nil { record.activated = now }
             try OutboxStore.leaveUnsent(of: mirror, on: connection, now: now)
         }

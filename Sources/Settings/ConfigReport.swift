@@ -1,4 +1,5 @@
 import Foundation
+package import Posts
 
 /// Every setting with its value, where that comes from, what a change does and when it is taken up.
 ///
@@ -34,6 +35,9 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let uptake: Setting.Uptake
         /// Why the value cannot be used; nil if it can.
         package let problem: String?
+        /// The digest of what is stored for the mirror, for who changes it; nil for what cannot be stored, and where a flag
+        /// stands before it.
+        package let seen: Seen?
 
         /// Whether a text stands in the name, the meaning or the effect, in letters of either case.
         fileprivate func contains(_ text: String) -> Bool {
@@ -79,7 +83,14 @@ package struct ConfigReport: Codable, Equatable, Sendable {
             form: setting.form.words.replacing("`", with: ""), fallback: setting.defaultWords?.replacing("`", with: ""),
             isSecret: setting.isSecret,
             canBeStored: setting.canBeStored, effect: setting.effect, uptake: setting.uptake,
-            problem: problem?.description)
+            problem: problem?.description, seen: seen(setting, values))
+    }
+
+    private static func seen(_ setting: Setting, _ values: SettingValues) -> Seen? {
+        let origin = values.origin(setting)
+        guard setting.canBeStored, origin != .flag else { return nil }
+        let stored = origin == .stored ? values.text(setting).map { [setting.name: $0] } : nil
+        return SettingTable.seen([setting.name], in: stored ?? [:])
     }
 
     /// The value as it may be shown: a text that cannot be used may be a secret in the wrong place.

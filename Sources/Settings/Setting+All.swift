@@ -146,7 +146,7 @@ extension Setting {
 
     // MARK: Texts
 
-    static let fitness = Setting(
+    package static let fitness = Setting(
         "FITNESS", .texts,
         "which texts are posted by themselves: plain ones first, strictly, loosely, or whatever they say",
         form: .choice(FitnessMode.allCases.map(\.rawValue)), fallback: "plain", uptake: .nextDecision,
@@ -171,15 +171,15 @@ extension Setting {
     static let contentWarnings = Setting(
         "CONTENT_WARNINGS", .texts, "`leave` leaves out posts with a content warning; `carry` sends them with it",
         form: .choice(["leave", "carry"]), fallback: "leave", uptake: .nextDecision, details: "see below")
-    static let media = Setting(
+    package static let media = Setting(
         "MEDIA", .texts, "`own` mirrors posts with the human's own pictures too, and the pictures along with them",
         form: .choice(["off", "own"]), fallback: "off", uptake: .nextDecision,
         effect: "With `off` planned posts with pictures get another text.", details: "see below")
-    static let mediaWithoutAlt = Setting(
+    package static let mediaWithoutAlt = Setting(
         "MEDIA_WITHOUT_ALT", .texts,
         "`no` leaves out posts of which a picture has no description for who cannot see it", form: consent,
         fallback: "no", uptake: .nextDecision, effect: "With `no` planned posts with such pictures get another text.")
-    static let threads = Setting(
+    package static let threads = Setting(
         "THREADS", .texts, "`whole` mirrors the human's own threads too, all parts of one in one slot",
         form: .choice(["off", "whole"]), fallback: "off", uptake: .nextDecision, details: "see below")
     static let quotes = Setting(

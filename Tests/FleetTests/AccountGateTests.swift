@@ -75,12 +75,12 @@ import Testing
         let network = network(refusing: [.readHome])
         let gate = gate(before: network)
         let refused = try #require(await error { _ = try await gate.page(.home, .newest) })
-        #expect(refused.retryAfter == Self.start + 30)
+        #expect(refused.retryAfter == retry(at: Self.start))
         #expect(refused.outcome == .notSent)
         // Nothing is asked in the pause, whatever it is for.
         let calls = network.with { $0.calls.count }
         let held = try #require(await error { _ = try await gate.page(.mentions, .newest) })
-        #expect(held.retryAfter == Self.start + 30)
+        #expect(held.retryAfter == retry(at: Self.start))
         #expect(try await !gate.isOpen())
         #expect(network.with { $0.calls.count } == calls)
         refuse([], at: network)

@@ -83,6 +83,23 @@ import Testing
         }
     }
 
+    /// Its name stands in the table, and code asks the table; `NETWORK` is also what a person puts a network in place of.
+    @Test func noCodeOutsideTheTableNamesASetting() throws {
+        let sources = Self.root.appendingPathComponent("Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+            .compactMap { $0 as? URL }
+            .filter { $0.pathExtension == "swift" && $0.lastPathComponent != "Setting+All.swift" }
+            // It knows nothing of the program that is run against it, and writes its variables as people do.
+            .filter { !$0.path.contains("/Sources/Sandbox/") }
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let named = text.matches(of: /"([A-Z][A-Z_]+)"/).map { String($0.1) }.filter {
+                $0 != Setting.network.name && Setting.named($0) != nil
+            }
+            #expect(named.isEmpty, "\(file.lastPathComponent)")
+        }
+    }
+
     // MARK: docs/architecture.md
 
     /// A link `Type.function` leads to the file that has the function.

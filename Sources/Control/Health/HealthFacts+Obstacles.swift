@@ -88,7 +88,7 @@ extension HealthFacts {
             found.append(
                 make(
                     .noTimeZone, .stops, "TIME_ZONE is not set\(proposal)", brief: "TIME_ZONE is not set",
-                    .set("TIME_ZONE")))
+                    .set(Setting.timeZone.name)))
         }
         if hasBot, let refusal = refusals[.bot] { found.append(refused(.bot, refusal, sends)) }
         return found
@@ -217,7 +217,7 @@ extension HealthFacts {
         return [
             make(
                 .policyUnacknowledged, .stops, of: [.sending], "X_ACKNOWLEDGE_POLICY is no",
-                .set("X_ACKNOWLEDGE_POLICY", "the README says what X asks of a mirror"))
+                .set(Setting.acknowledgeXPolicy.name, "the README says what X asks of a mirror"))
         ]
     }
 
@@ -232,7 +232,9 @@ extension HealthFacts {
         return [
             make(
                 .noFitText, .hinders, of: [.sending], "none of the \(posts) texts may be posted by itself",
-                .set("FITNESS", "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"))
+                .set(
+                    Setting.fitness.name,
+                    "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"))
         ]
     }
 
@@ -460,7 +462,8 @@ extension HealthFacts {
             return [
                 make(
                     .dictionaryMissing, .stops, of: [.favorites, .learning], problem,
-                    brief: "the dictionary cannot be opened", .set("MECAB_DICTIONARY", "MECAB_DICTIONARY names it"))
+                    brief: "the dictionary cannot be opened", .set(Setting.dictionary.name, "MECAB_DICTIONARY names it")
+                )
             ]
         case .noCounts(let problem):
             return [
@@ -475,7 +478,7 @@ extension HealthFacts {
                 make(
                     .thresholdUnreached, .hinders, of: [.favorites],
                     "none of \(learned.seen) posts reached FAVORITE_RATE_THRESHOLD, which is \(wishes.threshold)",
-                    .set("FAVORITE_RATE_THRESHOLD", "mirror-bot explain --text TEXT shows the rate of a post"))
+                    .set(Setting.favoriteRateThreshold.name, "mirror-bot explain --text TEXT shows the rate of a post"))
             ]
         }
     }

@@ -219,7 +219,7 @@ struct HealthReader {
         wishes.onlyAnswers = configuration.schedule.maximumPerDay == 0
         wishes.noAnswers =
             configuration.repliesPerPerson == 0
-            ? "REPLIES_PER_PERSON" : configuration.repliesPerThread == 0 ? "REPLIES_PER_THREAD" : nil
+            ? Setting.repliesPerPerson.name : configuration.repliesPerThread == 0 ? Setting.repliesPerThread.name : nil
         let quiet = configuration.schedule.quiet
         wishes.isAlwaysQuiet = quiet.count >= MinuteOfDay.count
         if let zone, !wishes.isAlwaysQuiet {

@@ -22,7 +22,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         self.code = code
         self.text = text ?? Self.sentence(code)
         let isOfFitness = Refusal.Reason(rawValue: code)?.isOfFitness ?? false
-        setting = Self.settings[code] ?? (isOfFitness ? "FITNESS" : nil)
+        setting = Self.settings[code] ?? (isOfFitness ? Setting.fitness.name : nil)
     }
 
     /// What a code says; the code itself if it is of another version of the program.
@@ -87,21 +87,21 @@ package struct ReportedReason: Codable, Equatable, Sendable {
 
     /// What changes a rule, where a setting does.
     private static let settings: [String: String] = [
-        Action.Reason.sourceEdited: "FOLLOW_EDITS",
-        Action.Reason.humanFavorite: "DELETE_ON_FAVORITE",
-        Refusal.Reason.personCap.rawValue: "REPLIES_PER_PERSON",
-        Refusal.Reason.threadCap.rawValue: "REPLIES_PER_THREAD",
-        Refusal.Reason.dailyCap.rawValue: "FAVORITES_PER_DAY",
-        Refusal.Reason.hasLink.rawValue: "LINKS",
-        Refusal.Reason.hasMedia.rawValue: "MEDIA",
-        Refusal.Reason.threadHead.rawValue: "THREADS",
-        Refusal.Reason.noAltText.rawValue: "MEDIA_WITHOUT_ALT",
-        Action.Reason.humanActive: "HOLD_WHILE_ACTIVE",
-        Action.Reason.quietHours: "QUIET_HOURS",
-        Action.Reason.noFavorites: "FAVORITE_MODE",
-        Action.Reason.onlyAnswers: "MAX_PER_DAY",
-        Refusal.Reason.policyNotAcknowledged.rawValue: "X_ACKNOWLEDGE_POLICY",
-        NetworkError.Code.overBudget.rawValue: "X_BUDGET_USD_PER_MONTH",
+        Action.Reason.sourceEdited: Setting.followEdits.name,
+        Action.Reason.humanFavorite: Setting.deleteOnFavorite.name,
+        Refusal.Reason.personCap.rawValue: Setting.repliesPerPerson.name,
+        Refusal.Reason.threadCap.rawValue: Setting.repliesPerThread.name,
+        Refusal.Reason.dailyCap.rawValue: Setting.favoritesPerDay.name,
+        Refusal.Reason.hasLink.rawValue: Setting.links.name,
+        Refusal.Reason.hasMedia.rawValue: Setting.media.name,
+        Refusal.Reason.threadHead.rawValue: Setting.threads.name,
+        Refusal.Reason.noAltText.rawValue: Setting.mediaWithoutAlt.name,
+        Action.Reason.humanActive: Setting.holdWhileActive.name,
+        Action.Reason.quietHours: Setting.quietHours.name,
+        Action.Reason.noFavorites: Setting.favoriteMode.name,
+        Action.Reason.onlyAnswers: Setting.maxPerDay.name,
+        Refusal.Reason.policyNotAcknowledged.rawValue: Setting.acknowledgeXPolicy.name,
+        NetworkError.Code.overBudget.rawValue: Setting.xBudget.name,
     ]
 }
 

@@ -146,8 +146,8 @@ struct MoveCommand: AsyncParsableCommand {
             return try await Storage.open(location)
         } catch var error as StorageError {
             // Written for the setting that usually names a database.
-            error.operation = error.operation.replacing("DATABASE_URL", with: "--to")
-            error.cause = error.cause.replacing("DATABASE_URL", with: "--to")
+            error.operation = error.operation.replacing(Setting.databaseURL.name, with: "--to")
+            error.cause = error.cause.replacing(Setting.databaseURL.name, with: "--to")
             throw error
         }
     }
@@ -172,7 +172,7 @@ struct MoveCommand: AsyncParsableCommand {
     private static func next(_ location: StorageLocation, key: String?) -> [String] {
         var lines: [String] = []
         switch (key, location) {
-        case ("SECRET_KEY"?, _): lines.append("keep SECRET_KEY as it is: it opens the logins there too")
+        case (Setting.secretKey.name?, _): lines.append("keep SECRET_KEY as it is: it opens the logins there too")
         case (let file?, .postgres):
             lines.append("set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to what is in that file:")
             lines.append("  nothing else opens the logins")
