@@ -54,7 +54,7 @@ actor Person {
     }
 
     private func interfere() async {
-        switch choice.number(below: 13) {
+        switch choice.number(below: 14) {
         case 0...2: await change("skip")
         case 3...4: await change("move")
         case 5...6: await change("pin")
@@ -62,6 +62,7 @@ actor Person {
         case 8: await never()
         case 9...10: await undo()
         case 11: await undoLast()
+        case 12: await restore()
         default: await pause()
         }
     }
@@ -72,6 +73,8 @@ actor Person {
         guard let slot = await upcomingSlot() else { return }
         var words = ["plan", verb, slot.subject, "--json"]
         if verb == "move" { words.insert(newTime(), at: 3) }
+        // Now and then only if the slot is still as the plan showed it: a worker may have changed it since.
+        if let seen = slot.seen, choice.number(below: 2) == 0 { words += ["--seen", seen] }
         let (state, report) = await run(words, as: ChangeReport.self)
         guard state == .exited(0), let changed = report?.slots.first else {
             // A refusal has changed nothing; of anything else nobody knows.
@@ -86,6 +89,17 @@ actor Person {
             ledger.wishes[slot.subject] = .some(wish)
         }
         ledger.done[verb, default: 0] += 1
+    }
+
+    /// Lets a slot be sent after all that was left out.
+    private func restore() async {
+        let skipped = ledger.wishes.filter { $0.value == .some(.skipped) }.keys.sorted()
+        guard !skipped.isEmpty else { return }
+        let subject = skipped[choice.number(below: skipped.count)]
+        // From here on it may be sent or not, whatever the command says.
+        ledger.wishes.updateValue(nil, forKey: subject)
+        guard await run(["plan", "restore", subject, "--json"], as: Empty.self).state == .exited(0) else { return }
+        ledger.done["restore", default: 0] += 1
     }
 
     private func reroll() async {
@@ -171,6 +185,7 @@ actor Person {
             let due: Date
             let state: String
             let text: String?
+            let seen: String?
         }
 
         let slots: [Slot]
