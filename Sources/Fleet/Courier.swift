@@ -1,4 +1,3 @@
-import Settings
 import Archive
 import Blocking
 import Conduct
@@ -10,6 +9,7 @@ import Networks
 import Outbox
 import Posts
 import ServiceLifecycle
+import Settings
 
 /// Sends what is due, one action at a time.
 ///
