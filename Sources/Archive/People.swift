@@ -59,7 +59,7 @@ package struct People: Sendable {
     ///
     /// 1. no, about one of their linked accounts;
     /// 2. yes, about one of them;
-    /// 3. no, about the server of one of them or one above it (``deny(_:at:)``).
+    /// 3. no, about the server of one of them or one above it (``deny(_:seen:at:)``).
     ///
     /// So a word about a person goes before a word about a server, whichever was said first.
     package func stance(of person: AccountID) async throws -> Stance {

@@ -223,7 +223,7 @@ package struct MirrorTable: Sendable {
         try await record().pause.flatMap { $0.holds(at: now) ? $0 : nil }
     }
 
-    /// Lets the mirror pause: once this returns, no further request is recorded as leaving; ``LastWord`` waits for those
+    /// Lets the mirror pause: once this returns, no further request is recorded as leaving; `LastWord` waits for those
     /// that are.
     ///
     /// - Parameters:

@@ -11,7 +11,7 @@ import Storage
 
 /// Looks at everything that a mirror needs, and asks each of its servers.
 ///
-/// Changes nothing; what a probe found is kept, and what was found at all by ``HumanMirror/keep(_:now:)``. On X, asking whose the credentials are costs what reading one account costs.
+/// Changes nothing; what a probe found is kept, and what was found at all by `HumanMirror.keep(_:now:)`. On X, asking whose the credentials are costs what reading one account costs.
 package struct Doctor: Sendable {
     /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be refused.
     private static let clockTolerance: TimeInterval = 60

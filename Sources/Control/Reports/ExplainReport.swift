@@ -205,7 +205,7 @@ package struct ExplainReporter: Sendable {
     /// Explains one action.
     ///
     /// - Parameters:
-    ///   - name: As ``HumanMirror/action(named:in:now:)`` takes it.
+    ///   - name: As `HumanMirror.action(named:in:now:)` takes it.
     ///   - now: The present.
     /// - Returns: What there is to say; a classifier that cannot be reached is reported, not thrown.
     /// - Throws: ``ActionNameError``; the store's error.
@@ -437,7 +437,7 @@ extension HumanMirror {
     /// - Parameters:
     ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`,
     ///     or `#3` for today's, or `next` for the one that comes next.
-    ///   - zone: As ``knownTimeZone()``, for a caller that knows it; nil to read it.
+    ///   - zone: As `knownTimeZone()`, for a caller that knows it; nil to read it.
     ///   - now: Decides which days are still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
     /// - Throws: ``ActionNameError``; the store's error.

@@ -70,7 +70,7 @@ package struct PeopleChanges: Sendable {
     ///
     /// A denial unlearns what was learned from them, and waits for what is just leaving for them.
     ///
-    /// - Throws: The store's error; as ``HumanMirror/favorites()`` where something is unlearned.
+    /// - Throws: The store's error; as `HumanMirror.favorites()` where something is unlearned.
     ///
     /// - Parameter seen: `People.Person.seen` as the operator was shown it; nil where nobody was.
     package func say(
@@ -148,7 +148,7 @@ package struct PeopleChanges: Sendable {
     /// Leaves everybody on a server alone, as a denial of each of them would; see `People.stance(of:)`.
     ///
     /// - Throws: `ChangeRefusal` if neither account of the mirror is on a network where names tell servers; the
-    ///   store's error; as ``HumanMirror/favorites()`` where something is unlearned.
+    ///   store's error; as `HumanMirror.favorites()` where something is unlearned.
     package func deny(_ server: ServerName, seen: Seen? = nil, now: Date) async throws -> ServerChange {
         let networks = [mirror.configuration.botNetwork, mirror.configuration.humanNetwork]
         guard networks.contains(where: \.traits.namesAreIdentities) else { throw Self.noServers(networks[0]) }

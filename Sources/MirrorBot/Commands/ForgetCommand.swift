@@ -136,14 +136,16 @@ struct ForgetListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "Show what is forgotten and muted; of posts and people only digests are left.")
 
-    @OptionGroup var output: ChangeOutput
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
         let (found, zone) = try await options.withZone(making: .database) { mirror, zone in
             (try await Forgetting(mirror: mirror, zone: zone).list(), zone)
         }
-        if output.json { return try JSONOutput.print(ForgetList(forgotten: found)) }
+        if json { return try JSONOutput.print(ForgetList(forgotten: found)) }
         guard !found.isEmpty else { return print("nothing is forgotten or muted") }
         for line in found {
             let kind = Printable.padded(line.kind, to: 6)

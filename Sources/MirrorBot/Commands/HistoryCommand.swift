@@ -70,7 +70,8 @@ struct HistoryCommand: AsyncParsableCommand {
     private func search(in zone: TimeZone, now: Date) throws -> ActionList.Search {
         var search = ActionList.Search()
         (search.kinds, search.states, search.person) = (kind, state, person)
-        (search.words, search.limit, search.cursor) = (words.joined(separator: " "), limit, after)
+        search.words = words.isEmpty ? nil : words.joined(separator: " ")
+        (search.limit, search.cursor) = (limit, after)
         search.since = try since.map { text in
             guard let start = PersonTime(zone: zone).pastInstant(text, now: now) else {
                 throw ValidationError(

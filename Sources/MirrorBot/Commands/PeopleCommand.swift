@@ -63,7 +63,8 @@ struct PeopleListCommand: AsyncParsableCommand {
     private var search: PeopleList.Search {
         var search = PeopleList.Search()
         search.stance = PeopleList.Search.Stance(rawValue: stance) ?? .all
-        (search.words, search.limit, search.cursor) = (words.joined(separator: " "), limit, after)
+        search.words = words.isEmpty ? nil : words.joined(separator: " ")
+        (search.limit, search.cursor) = (limit, after)
         return search
     }
 

@@ -46,7 +46,8 @@ struct TextsCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withRecord { mirror, record in
             var search = TextList.Search()
-            (search.kind, search.words, search.limit) = (only, words.joined(separator: " "), limit)
+            (search.kind, search.limit) = (only, limit)
+            search.words = words.isEmpty ? nil : words.joined(separator: " ")
             search.cursor = after
             let list = try await TextList(of: mirror, search)
             if json { return try JSONOutput.print(list) }

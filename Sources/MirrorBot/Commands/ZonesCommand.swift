@@ -27,14 +27,16 @@ struct ZonesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show by which clock the human lived when; the word list can be left out.")
 
-    @OptionGroup var output: ChangeOutput
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
         let report = try await options.withZone(making: .database) {
             try await ZoneChanges(mirror: $0, zone: $1).report()
         }
-        if output.json { return try JSONOutput.print(report) }
+        if json { return try JSONOutput.print(report) }
         for line in ZonesView.lines(report) { print(line) }
     }
 }

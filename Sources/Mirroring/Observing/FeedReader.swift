@@ -17,7 +17,7 @@ import ServiceLifecycle
 /// from the newest item back to the last known one, or to the start of
 /// listening, page by page and over as many looks as that takes.
 ///
-/// What to read next and what to store is decided by ``FeedState``; the reader
+/// What to read next and what to store is decided by `FeedState`; the reader
 /// asks the network, hands over and stores.
 ///
 /// One look at a time; who comes meanwhile waits for it.
