@@ -1,10 +1,11 @@
-"""Checks four rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks five rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
    stands in knots.txt; a circle may lose files, and gain none.
 3. A comment describes no parameter that is not there. It need not describe those whose names say all.
 4. A command holds no SQL and asks no table: it calls the desk and reports.
+5. The name of a JSON document is written in one place: it means one shape.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -133,6 +134,20 @@ def statements_in_commands() -> list[str]:
     return places
 
 
+def shared_schemas() -> list[str]:
+    """The names of JSON documents that more than one place writes."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(SOURCES.rglob("*.swift")):
+        for number, line in enumerate(file.read_text().split("\n"), 1):
+            for name in re.findall(r'"(mirror-bot/[a-z-]+/\d+)"', re.sub(r"//.*", "", line)):
+                found.setdefault(name, []).append(f"{file.relative_to(ROOT).as_posix()}:{number}")
+    return [
+        f"{places[1]}: writes {name}, as {places[0]} does; one name means one shape"
+        for name, places in found.items()
+        if len(places) > 1
+    ]
+
+
 def unknown_parameters() -> list[str]:
     """The described parameters that their declaration does not have."""
     row = re.compile(r"\s*///\s+- (?:Parameter )?(\w+):")
@@ -172,7 +187,7 @@ def main() -> int:
         print("\n".join(sorted(lines)))
         return 0
     known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
-    problems = network_names() + unknown_parameters() + statements_in_commands()
+    problems = network_names() + unknown_parameters() + statements_in_commands() + shared_schemas()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)
