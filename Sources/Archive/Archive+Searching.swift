@@ -29,6 +29,13 @@ extension Archive {
             ) THEN 1 ELSE 0 END AS never
             """
 
+        static func selection(of id: PostID, _ mirror: String) -> SQL {
+            """
+            SELECT \(fields) FROM posts
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+            """
+        }
+
         init(_ row: SQLRow) throws {
             post = try PostRow.post(row)
             isJudged = try !post.isReply && !row.text("rules").isEmpty
@@ -62,12 +69,7 @@ extension Archive {
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func seen(of id: PostID) async throws -> Seen? {
-        try await storage.query(
-            """
-            SELECT \(Kept.fields) FROM posts
-            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
-            """
-        ).first.map(Kept.init)?.seen
+        try await storage.query(Kept.selection(of: id, mirror)).first.map(Kept.init)?.seen
     }
 
     /// The posts behind a place, the newest first.
@@ -80,20 +82,17 @@ extension Archive {
     package func kept(
         after place: Place? = nil, limit: Int, where isWanted: (Kept) -> Bool = { _ in true }
     ) async throws -> [Kept] {
-        let batch = 500
-        var (place, found): (Place?, [Kept]) = (place, [])
-        while found.count < limit {
-            let rows = try await storage.query(
-                """
-                SELECT \(Kept.fields) FROM posts WHERE mirror = \(mirror) AND \(Self.behind(place))
-                ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT \(batch)
-                """
-            ).map(Kept.init)
-            found += rows.filter(isWanted).prefix(limit - found.count)
-            guard rows.count == batch, let last = rows.last else { break }
-            place = Place(last.post)
+        try await storage.search(limit: limit, behind: place) { place, number in
+            """
+            SELECT \(Kept.fields) FROM posts WHERE mirror = \(mirror) AND \(Self.behind(place))
+            ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT \(number)
+            """
+        } placeOf: {
+            Place(try PostRow.post($0))
+        } _: { row in
+            let kept = try Kept(row)
+            return isWanted(kept) ? kept : nil
         }
-        return found
     }
 
     private static func behind(_ place: Place?) -> SQL {

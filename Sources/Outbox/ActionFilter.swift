@@ -26,6 +26,8 @@ package struct ActionFilter: Sendable {
 
         package init(_ action: Action) { (changed, id) = (action.updated.milliseconds, action.id) }
 
+        init(_ row: SQLRow) throws { (changed, id) = (try row.integer("updated_ms"), try row.text("id")) }
+
         /// The place as it is handed out; nil for what is none.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
@@ -38,7 +40,7 @@ package struct ActionFilter: Sendable {
         fileprivate var condition: SQL { "(updated_ms < \(changed) OR (updated_ms = \(changed) AND id > \(id)))" }
     }
 
-    var condition: SQL {
+    func condition(behind place: Place?) -> SQL {
         var parts: [SQL] = ["updated_ms >= \(since?.milliseconds ?? 0)"]
         if !kinds.isEmpty { parts.append("kind IN \(list: kinds.map(\.rawValue))") }
         if !states.isEmpty { parts.append("state IN \(list: states.map(\.rawValue))") }

@@ -55,7 +55,7 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - reason: A stable code of why; what waits is skipped for it.
-    ///   - seen: The digest of all these actions together as the person saw them; nil where nobody did.
+    ///   - seen: The digest of all these actions together that the person was shown; nil to change without comparing.
     /// - Returns: What became of each wish; it is stored durably.
     /// - Throws: ``OutboxError`` if the lease is lost or an action changes all the time; `SeenChanged` if one is not any
     ///   more as it was seen, and then nothing was noted; the store's error.

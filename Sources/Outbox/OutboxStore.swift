@@ -170,15 +170,13 @@ extension OutboxStore {
     package func history(
         _ filter: ActionFilter, limit: Int, where isWanted: (Action) -> Bool = { _ in true }
     ) async throws -> [Action] {
-        let batch = 500
-        var (filter, found): (ActionFilter, [Action]) = (filter, [])
-        while found.count < limit {
-            let actions = try await actions(where: filter.condition, order: "updated_ms DESC, id ASC", limit: batch)
-            found += actions.filter(isWanted).prefix(limit - found.count)
-            guard actions.count == batch, let last = actions.last else { break }
-            filter.place = ActionFilter.Place(last)
+        try await storage.search(limit: limit, behind: filter.place) { place, number in
+            selection(filter.condition(behind: place), "updated_ms DESC, id ASC", number)
+        } placeOf: {
+            try ActionFilter.Place($0)
+        } _: { row in
+            try Self.action(of: row).flatMap { isWanted($0) ? $0 : nil }
         }
-        return found
     }
 
     /// Actions that changed since a time and may or may not have arrived, each as `post ID`, the newest first.

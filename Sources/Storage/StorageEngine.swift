@@ -111,6 +111,30 @@ extension StorageEngine {
         try await run(sql.isSelect ? .query : .read) { try $0.query(sql) }
     }
 
+    /// Reads rows batch by batch until enough of them are wanted, or none are left.
+    ///
+    /// - Parameters:
+    ///   - limit: The most elements to return.
+    ///   - place: The place behind which to begin; nil for the first row.
+    ///   - statement: Selects so many rows behind a place, in the order of the places.
+    ///   - placeOf: The place of a row.
+    ///   - element: What a row holds; nil for a row that is not wanted.
+    /// - Throws: What the closures throw; ``StorageError`` or `CancellationError`.
+    package func search<Element, Place>(
+        limit: Int, behind place: Place?, _ statement: (Place?, Int) -> SQL, placeOf: (SQLRow) throws -> Place,
+        _ element: (SQLRow) throws -> Element?
+    ) async throws -> [Element] {
+        let batch = 500
+        var (place, found): (Place?, [Element]) = (place, [])
+        while found.count < limit {
+            let rows = try await query(statement(place, batch))
+            found += try rows.compactMap(element).prefix(limit - found.count)
+            guard rows.count == batch, let last = rows.last else { break }
+            place = try placeOf(last)
+        }
+        return found
+    }
+
     /// Runs one changing statement on its own, which may happen twice and must do no harm then.
     ///
     /// - Returns: How many rows it changed, the last time.
