@@ -63,8 +63,7 @@ struct PeopleListCommand: AsyncParsableCommand {
     private var search: PeopleList.Search {
         var search = PeopleList.Search()
         search.stance = PeopleList.Search.Stance(rawValue: stance) ?? .all
-        search.words = words.isEmpty ? nil : words.joined(separator: " ")
-        (search.limit, search.cursor) = (limit, after)
+        (search.words, search.limit, search.cursor) = (words.searchWords, limit, after)
         return search
     }
 
@@ -82,7 +81,7 @@ struct PeopleListCommand: AsyncParsableCommand {
                     Printable.padded(Printable.line(name), to: width) + "  "
                         + Printable.line(notes.compactMap(\.self).joined(separator: ", ")))
             }
-            if let next = list.next { print("and more: --after \(Printable.line(next))") }
+            ListOptions.tell(next: list.next)
         }
     }
 }

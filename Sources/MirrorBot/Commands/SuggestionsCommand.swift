@@ -27,29 +27,21 @@ struct SuggestionsListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "Show what waits for a decision, newest first, with its text, or its address to open in a browser.")
 
+    @OptionGroup var list: ListOptions
     @OptionGroup var options: MirrorOptions
 
-    @Option(help: ArgumentHelp("The most to show.", valueName: "number"))
-    var limit = 20
-
-    @Flag(help: "Print JSON.")
-    var json = false
-
-    func validate() throws {
-        guard (1...10_000).contains(limit) else {
-            throw ValidationError("--limit is \(limit); expected a number from 1 to 10000")
-        }
-    }
-
     func run() async throws {
-        try await options.withMirror { mirror in
-            let list = try await SuggestionList(of: mirror, .init(limit: limit))
-            if json { return try JSONOutput.print(list) }
-            guard !list.suggestions.isEmpty else { return print("nothing waits for a decision") }
-            let zone = try await mirror.knownTimeZone() ?? .gmt
-            for suggestion in list.suggestions {
+        try await options.withRecord { mirror, record in
+            var search = SuggestionList.Search(limit: list.limit)
+            search.cursor = list.after
+            let found = try await SuggestionList(of: mirror, search)
+            if list.json { return try JSONOutput.print(found) }
+            guard !found.suggestions.isEmpty else { return print("nothing waits for a decision") }
+            let zone = mirror.knownTimeZone(record) ?? .gmt
+            for suggestion in found.suggestions {
                 for line in suggestion.lines(now: mirror.clock.now, zone: zone) { print(line) }
             }
+            ListOptions.tell(next: found.next)
         }
     }
 }

@@ -24,37 +24,20 @@ struct TextsCommand: AsyncParsableCommand {
             "Only texts of a kind: fit or unfit to be posted, never to be sent, or answers.", valueName: "kind"))
     var only = TextList.Search.Kind.all
 
-    @Option(help: ArgumentHelp("The most to show.", valueName: "number"))
-    var limit = 20
-
-    @Option(
-        help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place")
-    )
-    var after: String?
-
-    @Flag(help: "Print JSON.")
-    var json = false
-
+    @OptionGroup var list: ListOptions
     @OptionGroup var options: MirrorOptions
-
-    func validate() throws {
-        guard (1...10_000).contains(limit) else {
-            throw ValidationError("--limit is \(limit); expected a number from 1 to 10000")
-        }
-    }
 
     func run() async throws {
         try await options.withRecord { mirror, record in
             var search = TextList.Search()
-            (search.kind, search.limit) = (only, limit)
-            search.words = words.isEmpty ? nil : words.joined(separator: " ")
-            search.cursor = after
-            let list = try await TextList(of: mirror, search)
-            if json { return try JSONOutput.print(list) }
-            guard !list.texts.isEmpty else { return print("no text of the kind is archived") }
+            (search.kind, search.words) = (only, words.searchWords)
+            (search.limit, search.cursor) = (list.limit, list.after)
+            let found = try await TextList(of: mirror, search)
+            if list.json { return try JSONOutput.print(found) }
+            guard !found.texts.isEmpty else { return print("no text of the kind is archived") }
             let zone = mirror.knownTimeZone(record) ?? .gmt
-            for text in list.texts { for line in text.lines(in: zone) { print(line) } }
-            if let next = list.next { print("and more: --after \"\(Printable.line(next))\"") }
+            for text in found.texts { for line in text.lines(in: zone) { print(line) } }
+            ListOptions.tell(next: found.next)
         }
     }
 }

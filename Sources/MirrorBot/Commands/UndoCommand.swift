@@ -85,19 +85,20 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror { mirror in
+        try await options.withRecord { mirror, record in
             try await mirror.tellContact()
-            let (undoing, desk) = (Undoing(mirror: mirror), Desk(mirror, zone: try await mirror.knownTimeZone()))
+            let zone = mirror.knownTimeZone(record) ?? .gmt
+            let (undoing, desk) = (Undoing(mirror: mirror), Desk(mirror, zone: zone))
             if keep {
                 let change = try await desk.perform(KeepProposed())
                 if json { return try JSONOutput.print(change) }
                 return print("\(change.kept) stay, and are asked about no more")
             }
-            let scope = try await scope(of: mirror)
+            let scope = try scope(in: zone, now: mirror.clock.now)
             let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
             var answers: [String: UndoAnswer] = [:]
             if scope != .wanted, !actions.isEmpty {
-                try await confirm(actions, scope, mirror)
+                try confirm(actions, scope, record, zone)
                 answers = try await desk.perform(AskUndo(ids: actions.map(\.id))).answers
             }
             let ids = Set(actions.map(\.id))
@@ -110,18 +111,13 @@ struct UndoCommand: AsyncParsableCommand {
         }
     }
 
-    private func scope(of mirror: HumanMirror) async throws -> Undoing.Scope {
+    private func scope(in zone: TimeZone, now: Date) throws -> Undoing.Scope {
         if resume { return .wanted }
         if ids == ["last"] { return .last }
         if ids == ["everything"] { return .everything }
         if ids == ["proposed"] { return .proposed }
         guard let since else { return .named(ids) }
-        let now = mirror.clock.now
-        let zone = try await mirror.knownTimeZone() ?? .gmt
-        guard let start = PersonTime(zone: zone).pastInstant(since, now: now) else {
-            throw ValidationError(
-                "--since is \"\(since)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h")
-        }
+        let start = try PersonTime(zone: zone).since(since, now: now)
         guard start <= now else { throw ValidationError("--since is \"\(since)\", which is still to come") }
         return .since(start)
     }
@@ -129,12 +125,13 @@ struct UndoCommand: AsyncParsableCommand {
     // MARK: Asking
 
     /// Shows what is meant and asks for a yes; for everything the bot's handle as well.
-    private func confirm(_ actions: [Action], _ scope: Undoing.Scope, _ mirror: HumanMirror) async throws {
-        let zone = try await mirror.knownTimeZone() ?? .gmt
+    private func confirm(
+        _ actions: [Action], _ scope: Undoing.Scope, _ record: MirrorRecord, _ zone: TimeZone
+    ) throws {
         if !yes { UndoView.announcement(actions, zone: zone).forEach { StandardError.write($0 + "\n") } }
         try Confirmation.require("Take \(actions.count == 1 ? "it" : "them") back? [y/N] ", unless: yes)
         guard scope == .everything else { return }
-        let handle = try await mirror.table.record().botHandle ?? "bot"
+        let handle = record.botHandle ?? "bot"
         let typed: String
         if let bot {
             typed = bot

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Control
+import Foundation
+
+/// The flags of commands that list things page by page.
+struct ListOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The most to show.", valueName: "number"))
+    var limit = 20
+
+    @Option(
+        help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place")
+    )
+    var after: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (1...10_000).contains(limit) else {
+            throw ValidationError("--limit is \(limit); expected a number from 1 to 10000")
+        }
+    }
+
+    /// Tells how the next page is shown, if there is one.
+    static func tell(next: String?) {
+        guard let next else { return }
+        let place = Printable.line(next)
+        print("and more: --after \(place.contains(" ") ? "\"\(place)\"" : place)")
+    }
+}
+
+extension Array<String> {
+    /// The words as one text; nil for none.
+    var searchWords: String? { isEmpty ? nil : joined(separator: " ") }
+}
+
+extension PersonTime {
+    /// The instant that `--since` means.
+    ///
+    /// - Throws: `ValidationError` for what is none.
+    func since(_ text: String, now: Date) throws -> Date {
+        guard let start = pastInstant(text, now: now) else {
+            throw ValidationError(
+                "--since is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h")
+        }
+        return start
+    }
+}
