@@ -35,6 +35,7 @@ extension MirrorOptions {
     ///   - needsZone: Whether the change is about days, which without a time zone there are none.
     ///   - making: What may be made where it is not there yet.
     ///   - opening: How the mirror is opened.
+    ///   - ask: Asks the person first, and returns what they were shown; what it throws ends the command.
     ///   - lines: What is told a person.
     /// - Throws: What the desk throws; as ``withZone``.
     func change<Operation: PersonOperation>(
@@ -43,13 +44,17 @@ extension MirrorOptions {
         opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
             try await HumanMirror.open($0, making: $1)
         },
+        asking ask: (Desk) async throws -> Seen? = { _ in nil },
         _ lines: (Operation.Outcome) -> [String]
     ) async throws {
-        let request = PersonRequest(operation, seen: output.digest)
+        func perform(at desk: Desk) async throws -> Operation.Outcome {
+            let shown = try await ask(desk)
+            return try await desk.perform(PersonRequest(operation, seen: output.digest ?? shown))
+        }
         let outcome =
-            if needsZone { try await withZone(making: making) { try await Desk($0, zone: $1).perform(request) } } else {
+            if needsZone { try await withZone(making: making) { try await perform(at: Desk($0, zone: $1)) } } else {
                 try await withRecord(making: making, opening: opening) { mirror, record in
-                    try await Desk(mirror, zone: mirror.knownTimeZone(record)).perform(request)
+                    try await perform(at: Desk(mirror, zone: mirror.knownTimeZone(record)))
                 }
             }
         if output.json { return try JSONOutput.print(outcome) }

@@ -75,17 +75,19 @@ struct ForgetTextCommand: AsyncParsableCommand {
                 ]
             }
         }
-        // Before anything is deleted a person is asked, and what they were shown must still be so then.
-        let (subject, seen) = try await options.withZone(making: .database) { mirror, zone in
-            let forgetting = Forgetting(mirror: mirror, zone: zone)
-            let subject = try await forgetting.subject(of: wish)
-            let seen = yes ? nil : try await forgetting.seen(subject)
-            try await confirm(subject, forgetting)
-            return (subject, seen)
+        // What it was, as it was before it was forgotten.
+        var subject: Forgetting.Subject?
+        let ask = { (desk: Desk) async throws -> Seen? in
+            let forgetting = try await desk.forgetting()
+            let found = try await forgetting.subject(of: wish)
+            subject = found
+            let seen = yes ? nil : try await forgetting.seen(found)
+            try await confirm(found, forgetting)
+            return seen
         }
-        var output = output
-        output.seen = output.seen ?? seen?.description
-        try await options.change(ForgetText(wish), output, needsZone: true) { lines(subject, $0) + $0.wayBackLines }
+        try await options.change(ForgetText(wish), output, needsZone: true, asking: ask) { report in
+            (subject.map { lines($0, report) } ?? []) + report.wayBackLines
+        }
     }
 
     private var wish: ForgettingWish {

@@ -29,8 +29,11 @@ struct PeopleForgetCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        if !yes { try await confirm() }
-        try await options.change(ForgetPerson(account: account), output) { change in
+        let ask = { (desk: Desk) async throws -> Seen? in
+            if !yes { try await confirm(desk.mirror) }
+            return nil
+        }
+        try await options.change(ForgetPerson(account: account), output, asking: ask) { change in
             let gone = change.forgotten
             let counts = [
                 (gone.posts, "of the human's posts, which answered or named them"),
@@ -51,14 +54,12 @@ struct PeopleForgetCommand: AsyncParsableCommand {
         }
     }
 
-    private func confirm() async throws {
-        try await options.withMirror(making: .database) { mirror in
-            let id = try await PeopleBook(mirror: mirror).account(account)
-            let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
-            try Confirmation.require(
-                "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: false,
-                or: "nothing was forgotten")
-        }
+    private func confirm(_ mirror: HumanMirror) async throws {
+        let id = try await PeopleBook(mirror: mirror).account(account)
+        let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
+        try Confirmation.require(
+            "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: false,
+            or: "nothing was forgotten")
     }
 }
 
