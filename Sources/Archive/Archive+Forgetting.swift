@@ -19,7 +19,7 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - ids: The posts; those that are not here are not let in.
-    ///   - seen: ``Kept/seen`` of the first one as a person was shown it; nil where nobody was.
+    ///   - seen: ``Kept/seen`` of the first one that the person was shown; nil to change without comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func forgetForGood(_ ids: [PostID], seen: Seen? = nil, now: Date) async throws {
         let (mirror, digests) = (mirror, ids.map(\.forgottenDigest))
@@ -151,19 +151,17 @@ extension Archive {
         Seen(of: kind, value, "\(isMuted)")
     }
 
-    /// Runs a statement about something muted; where a person saw whether it is, in a transaction that compares that
-    /// first.
+    /// Changes whether something is muted, unless that is not as the person saw it.
     private func execute(
         _ statement: SQL, muting subject: (kind: String, value: String), seen: Seen?
     ) async throws -> Bool {
-        guard seen != nil else { return try await storage.execute(statement) == 1 }
         let (mirror, kind, value) = (mirror, subject.kind, subject.value)
         return try await storage.transaction { connection in
-            // Written as an update, for not every database can lock what it reads.
-            try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)")
-            let found = try connection.query(
-                "SELECT 1 AS one FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)")
-            try seen.require(Self.seen(kind, value, isMuted: !found.isEmpty))
+            if seen != nil {
+                let found = try connection.query(
+                    "SELECT 1 AS one FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)")
+                try seen.require(Self.seen(kind, value, isMuted: !found.isEmpty))
+            }
             return try connection.execute(statement) == 1
         }
     }

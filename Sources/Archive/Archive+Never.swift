@@ -13,7 +13,7 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - key: What texts that read the same have in common.
-    ///   - seen: The post's digest as the person saw it, see ``Kept/seen``; nil where nobody did.
+    ///   - seen: The post's digest (``Kept/seen``) that the person was shown; nil to change without comparing.
     /// - Returns: False if that was so already.
     /// - Throws: `SeenChanged`.
     package func neverUse(_ key: String, of id: PostID, seen: Seen? = nil, now: Date) async throws -> Bool {
@@ -62,11 +62,9 @@ extension Archive {
         _ seen: Seen?, of id: PostID, _ mirror: String, _ connection: any StorageConnection
     ) throws {
         guard seen != nil else { return }
-        let named: SQL = "mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)"
-        // Written as an update, for not every database can lock what it reads.
-        try connection.execute("UPDATE posts SET text = text WHERE \(named)")
-        let rows = try connection.query("SELECT \(Kept.fields) FROM posts WHERE \(named)")
-        guard let kept = try rows.first.map(Kept.init) else { throw SeenChanged() }
+        guard let kept = try connection.query(Kept.selection(of: id, mirror)).first.map(Kept.init) else {
+            throw SeenChanged()
+        }
         try seen.require(kept.seen)
     }
 

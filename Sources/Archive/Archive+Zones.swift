@@ -33,7 +33,7 @@ extension Archive {
     ///
     /// The posts are still to be moved, see ``rewriteTimes(in:)``.
     ///
-    /// - Parameter seen: ``seen(_:)`` of all that is noted as a person was shown it; nil where nobody was.
+    /// - Parameter seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to change without comparing.
     /// - Returns: What came of it; only `.changed` has changed anything.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func add(_ span: ZoneSpan, seen: Seen? = nil, now: Date) async throws -> ZoneChange {
@@ -58,7 +58,7 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - day: Any of its days.
-    ///   - seen: ``seen(_:)`` of all that is noted as a person was shown it; nil where nobody was.
+    ///   - seen: ``seen(_:)`` of all that is noted, as the person was shown it; nil to change without comparing.
     /// - Returns: The time and its zone; nil if nothing was noted of that day.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func removeZone(on day: LocalDay, seen: Seen? = nil) async throws -> ZoneSpan? {
@@ -83,12 +83,10 @@ extension Archive {
         Seen(of: spans.flatMap { [$0.days.lowerBound.description, $0.days.upperBound.description, $0.zone.name] })
     }
 
-    /// What is noted, for who changes it; fails if it is not any more as a person saw it.
+    /// All times that are noted; fails if they are not any more as the person saw them.
     private static func zones(
         _ mirror: String, _ seen: Seen?, _ connection: any StorageConnection
     ) throws -> [ZoneSpan] {
-        // Written as an update, for not every database can lock what it reads.
-        if seen != nil { try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)") }
         let known = try zones(mirror, home: .gmt, connection).spans
         try seen.require(Self.seen(known))
         return known

@@ -117,7 +117,7 @@ package struct People: Sendable {
     ///
     /// - Parameters:
     ///   - handle: The name they were seen under; nil keeps the known one.
-    ///   - seen: ``Person/seen`` as a person was shown it; nil where nobody was.
+    ///   - seen: ``Person/seen`` that the person was shown; nil to change without comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func set(
         _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil, seen: Seen? = nil,
@@ -133,10 +133,9 @@ package struct People: Sendable {
             """, about: person, seen: seen)
     }
 
-    /// Runs a statement about an account; where a person saw something of it, in a transaction that compares that first.
+    /// Changes what is remembered of an account, unless that is not as the person saw it.
     @discardableResult
     private func execute(_ statement: SQL, about id: AccountID, seen: Seen?) async throws -> Int {
-        guard seen != nil else { return try await storage.execute(statement) }
         let mirror = mirror
         return try await storage.transaction { connection in
             try Self.require(seen, of: id, in: mirror, on: connection)
@@ -144,18 +143,11 @@ package struct People: Sendable {
         }
     }
 
-    /// Fails if what is remembered of an account is not any more as a person saw it; else nobody changes it until the
-    /// transaction ends.
+    /// Fails if what is remembered of an account is not any more as the person saw it.
     private static func require(
         _ seen: Seen?, of id: AccountID, in mirror: String, on connection: any StorageConnection
     ) throws {
         guard seen != nil else { return }
-        // Only a row that is there can be locked, and only by a change.
-        try connection.execute(
-            """
-            INSERT INTO people (mirror, network, account_id) VALUES (\(mirror), \(id.network.rawValue), \(id.value))
-            ON CONFLICT (mirror, network, account_id) DO UPDATE SET account_id = excluded.account_id
-            """)
         let stored = try person(id, of: mirror, on: connection)
         try seen.require(stored?.seen ?? Person.seen(id))
     }
@@ -287,7 +279,7 @@ package struct People: Sendable {
 
     /// Takes back that an account is forgotten; what was known of it stays gone.
     ///
-    /// - Parameter seen: ``Person/seen`` as a person was shown it; nil where nobody was.
+    /// - Parameter seen: ``Person/seen`` that the person was shown; nil to change without comparing.
     /// - Returns: False if it was not.
     /// - Throws: `SeenChanged`; the store's error.
     package func readmit(_ account: AccountID, seen: Seen? = nil) async throws -> Bool {
@@ -414,9 +406,7 @@ extension People {
             """
             INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
             VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(Stance.deny.rawValue), \(Self.server), \(date))
-            ON CONFLICT (mirror, network, account_id) DO UPDATE SET stance = excluded.stance, reason = excluded.reason,
-                stance_ms = excluded.stance_ms
-            WHERE people.reason IS NULL
+            ON CONFLICT (mirror, network, account_id) DO NOTHING
             """, about: id, seen: seen) == 1
     }
 
@@ -430,7 +420,6 @@ extension People {
             """
             DELETE FROM people
             WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)
-                AND reason = \(Self.server)
             """, about: id, seen: seen) == 1
     }
 
@@ -497,7 +486,7 @@ extension People {
     /// Says that two accounts belong to the same person, and with them all
     /// accounts that either was linked to before.
     ///
-    /// - Parameter seen: ``Person/seen`` of the first as a person was shown it; nil where nobody was.
+    /// - Parameter seen: ``Person/seen`` of the first that the person was shown; nil to change without comparing.
     /// - Throws: `SeenChanged`; the store's error.
     package func link(_ first: AccountID, _ second: AccountID, seen: Seen? = nil) async throws {
         let mirror = mirror

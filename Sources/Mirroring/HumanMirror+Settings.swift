@@ -7,7 +7,7 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - values: By the names of their variables.
-    ///   - seen: `SettingTable.seen(_:in:)` of these names as a person was shown it; nil where nobody was.
+    ///   - seen: `SettingTable.seen(_:in:)` of these names that the person was shown; nil to change without comparing.
     ///   - now: Recorded with them.
     /// - Throws: `ConfigurationError` for the first that cannot be set or used; `SeenChanged`; the store's error.
     package func set(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {

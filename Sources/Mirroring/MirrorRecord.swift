@@ -230,7 +230,7 @@ package struct MirrorTable: Sendable {
     ///   - until: When it goes on by itself; nil for when somebody resumes it.
     ///   - reason: What a person wants to be told of later.
     ///   - code: Why the mirror pauses by itself; nil for a person's wish.
-    ///   - seen: ``Pause/seen(_:)`` as a person was shown it; nil where nobody was.
+    ///   - seen: ``Pause/seen(_:)`` that the person was shown; nil to change without comparing.
     ///   - now: Since when.
     /// - Returns: The stored pause.
     /// - Throws: `SeenChanged`; the store's error.
@@ -238,15 +238,19 @@ package struct MirrorTable: Sendable {
     package func pause(
         until: Date?, reason: String?, code: Pause.Code? = nil, seen: Seen? = nil, now: Date
     ) async throws -> Pause {
-        try await change(
-            """
-            INSERT INTO mirrors (mirror, created_ms, paused_ms, paused_until_ms, pause_reason, pause_code)
-            VALUES (\(mirror), \(now.milliseconds), \(now.milliseconds), \(until?.milliseconds), \(reason),
-                \(code?.rawValue))
-            ON CONFLICT (mirror) DO UPDATE SET paused_ms = excluded.paused_ms,
-                paused_until_ms = excluded.paused_until_ms, pause_reason = excluded.pause_reason,
-                pause_code = excluded.pause_code
-            """, seen: seen, now: now)
+        let mirror = mirror
+        try await storage.transaction { connection in
+            if seen != nil { try seen.require(Pause.seen(try Self.pause(of: mirror, at: now, connection))) }
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms, paused_ms, paused_until_ms, pause_reason, pause_code)
+                VALUES (\(mirror), \(now.milliseconds), \(now.milliseconds), \(until?.milliseconds), \(reason),
+                    \(code?.rawValue))
+                ON CONFLICT (mirror) DO UPDATE SET paused_ms = excluded.paused_ms,
+                    paused_until_ms = excluded.paused_until_ms, pause_reason = excluded.pause_reason,
+                    pause_code = excluded.pause_code
+                """)
+        }
         return Pause(
             since: Date(milliseconds: now.milliseconds), until: until.map { Date(milliseconds: $0.milliseconds) },
             reason: reason, code: code)
@@ -254,33 +258,25 @@ package struct MirrorTable: Sendable {
 
     /// Ends a pause.
     ///
-    /// - Parameter seen: ``Pause/seen(_:)`` as a person was shown it; nil where nobody was.
+    /// - Parameter seen: ``Pause/seen(_:)`` that the person was shown; nil to change without comparing.
     /// - Returns: The pause that held; nil if none did.
     /// - Throws: `SeenChanged`; the store's error.
     package func resume(seen: Seen? = nil, now: Date) async throws -> Pause? {
-        let pause = try await pause(at: now)
-        try await change(
-            """
-            UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL, pause_code = NULL
-            WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
-            """, seen: seen, now: now)
-        return pause
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            let pause = try Self.pause(of: mirror, at: now, connection)
+            try seen.require(Pause.seen(pause))
+            try connection.execute(
+                """
+                UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL, pause_code = NULL
+                WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
+                """)
+            return pause
+        }
     }
 
-    /// Runs a statement about the pause; where a person saw one, in a transaction that compares that first.
-    private func change(_ statement: SQL, seen: Seen?, now: Date) async throws {
-        guard seen != nil else {
-            try await storage.execute(statement)
-            return
-        }
-        let mirror = mirror
-        try await storage.transaction { connection in
-            // Written as an update, for not every database can lock what it reads.
-            try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)")
-            let pause = try Self.record(mirror, connection)?.pause.flatMap { $0.holds(at: now) ? $0 : nil }
-            try seen.require(Pause.seen(pause))
-            try connection.execute(statement)
-        }
+    private static func pause(of mirror: String, at now: Date, _ connection: any StorageConnection) throws -> Pause? {
+        try record(mirror, connection)?.pause.flatMap { $0.holds(at: now) ? $0 : nil }
     }
 
     /// Lets whatever was prepared to be sent be checked once more: a person has changed what may be.

@@ -126,7 +126,6 @@ extension OutboxStore {
     private func require(_ seen: Seen?, of day: LocalDay, on connection: any StorageConnection) throws {
         guard seen != nil else { return }
         let slots: SQL = "kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)"
-        try Self.lock(slots, of: mirror, on: connection)
         let stored = try actions(where: slots, order: "+due_ms ASC, subject ASC", limit: 10_000, on: connection)
         try seen.require(Seen(ofDay: stored))
     }
@@ -136,18 +135,10 @@ extension OutboxStore {
         guard seen != nil else { return }
         var found: [String: Seen] = [:]
         for part in ids.portions {
-            try Self.lock("id IN \(list: part)", of: mirror, on: connection)
             for action in try actions(where: "id IN \(list: part)", order: "id ASC", limit: part.count, on: connection)
             { found[action.id] = action.seen }
         }
         try seen.require(Seen(ofAll: ids.compactMap { found[$0] }))
-    }
-
-    /// Keeps everybody else from changing some actions until the transaction ends.
-    ///
-    /// Written as an update, for not every database can lock what it reads.
-    private static func lock(_ condition: SQL, of mirror: String, on connection: any StorageConnection) throws {
-        try connection.execute("UPDATE actions SET updated_ms = updated_ms WHERE mirror = \(mirror) AND \(condition)")
     }
 
     /// Takes a day's waiting slots out, but for the pinned ones.
@@ -203,14 +194,13 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - condition: What must hold of it besides.
-    ///   - seen: Its digest as the person saw it; nil where nobody did.
+    ///   - seen: Its digest that the person was shown; nil to change without comparing.
     /// - Returns: False if it is in another one, or not there.
     func steer(
         _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE", seen: Seen?,
         _ assignments: SQL, now: Date
     ) async throws -> Bool {
         try await storage.transaction { connection in
-            if seen != nil { try Self.lock("id = \(id)", of: mirror, on: connection) }
             guard let before = try action(id, on: connection) else { return false }
             try seen.require(before.seen)
             let changed = try connection.execute(

@@ -45,12 +45,14 @@ package struct Seen: Codable, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Seen? {
-    /// Fails if something is not any more as it was shown; without a digest nothing is asked.
+    /// Fails if something is not any more as it was shown; without a digest nothing is compared.
+    ///
+    /// To be called in the transaction that makes the change: that one sees what it changes as if no other ran meanwhile.
     ///
     /// - Parameter current: The digest of what is stored.
     /// - Throws: ``SeenChanged``.
-    package func require(_ current: @autoclosure () -> Seen) throws {
-        if let self, self != current() { throw SeenChanged() }
+    package func require(_ current: Seen) throws {
+        if let self, self != current { throw SeenChanged() }
     }
 }
 

@@ -31,18 +31,6 @@ package struct SettingTable: Sendable {
         return Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
     }
 
-    /// Fails if what is set under some names is not any more as a person saw it; else no person changes it until the
-    /// transaction ends.
-    private static func require(
-        _ seen: Seen?, of names: some Sequence<String>, _ mirror: String, _ connection: any StorageConnection
-    ) throws {
-        guard seen != nil else { return }
-        // Written as an update, for not every database can lock what it reads.
-        try connection.execute("UPDATE mirrors SET version = version WHERE mirror = \(mirror)")
-        let stored = try all(of: mirror, on: connection)
-        try seen.require(Self.seen(names, in: stored))
-    }
-
     /// Stores values that were checked, see `HumanMirror.set(_:seen:now:)`.
     package func store(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let mirror = mirror
@@ -54,21 +42,21 @@ package struct SettingTable: Sendable {
             columns: [("mirror", .text), ("name", .text), ("value", .text), ("updated_ms", .integer)],
             rows: rows, onConflict: .update(key: ["mirror", "name"], set: ["value", "updated_ms"]))
         try await storage.transaction { connection in
-            try Self.require(seen, of: values.keys, mirror, connection)
+            if seen != nil { try seen.require(Self.seen(values.keys, in: try Self.all(of: mirror, on: connection))) }
             try connection.insert(batch)
         }
     }
 
     /// Forgets values; those that are not set are no error.
     ///
-    /// - Parameter seen: ``seen(_:in:)`` of these names as a person was shown it; nil where nobody was.
+    /// - Parameter seen: ``seen(_:in:)`` of these names that the person was shown; nil to change without comparing.
     /// - Returns: The names of those that were set.
     /// - Throws: `SeenChanged`; the store's error.
     package func remove(_ names: [String], seen: Seen? = nil) async throws -> [String] {
         let mirror = mirror
         return try await storage.transaction { connection in
-            try Self.require(seen, of: names, mirror, connection)
             let known = try Self.all(of: mirror, on: connection)
+            try seen.require(Self.seen(names, in: known))
             let found = names.filter { known[$0] != nil }
             guard !found.isEmpty else { return [] }
             try connection.execute("DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")

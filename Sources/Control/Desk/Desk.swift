@@ -26,8 +26,6 @@ package struct Desk: Sendable {
             return try await request.operation.perform(at: self, seen: request.seen)
         } catch is SeenChanged {
             throw ChangeRefusal(.changed, "it has changed since it was shown; nothing was done, look again")
-        } catch let error as ActionNameError {
-            throw ChangeRefusal(.unknown, error.description)
         }
     }
 

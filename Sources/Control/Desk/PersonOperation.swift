@@ -13,7 +13,7 @@ package protocol PersonOperation: Codable, Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - desk: The mirror, and its zone.
-    ///   - seen: What the person saw of the thing that is changed; nil where they were shown nothing.
+    ///   - seen: What the person saw of the thing that is changed; nil to change without comparing.
     /// - Throws: `ChangeRefusal` if the change cannot be made, `SeenChanged` if the thing is not any more as it was seen; then
     ///   nothing was changed. The store's error.
     func perform(at desk: Desk, seen: Seen?) async throws -> Outcome

@@ -164,7 +164,7 @@ package struct Forgetting: Sendable {
 
     /// Takes back that words or days are muted; what left comes back where it is read again.
     ///
-    /// - Parameter seen: ``Forgotten/seen`` as the person was shown it; nil where nobody was.
+    /// - Parameter seen: ``Forgotten/seen`` that the person was shown; nil to change without comparing.
     /// - Returns: False if there was nothing to take back.
     /// - Throws: `SeenChanged`; the store's error.
     package func undo(_ subject: Subject, seen: Seen? = nil) async throws -> Bool {
@@ -307,7 +307,7 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - person: One of their accounts, which comes first.
-    ///   - seen: `People.Person.seen` of it as a person was shown it; nil where nobody was.
+    ///   - seen: `People.Person.seen` of it that the person was shown; nil to change without comparing.
     ///   - now: When they asked.
     /// - Returns: All their accounts.
     /// - Throws: The store's error.

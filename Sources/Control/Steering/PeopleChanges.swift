@@ -72,7 +72,7 @@ package struct PeopleChanges: Sendable {
     ///
     /// - Throws: The store's error; as `HumanMirror.favorites()` where something is unlearned.
     ///
-    /// - Parameter seen: `People.Person.seen` as the operator was shown it; nil where nobody was.
+    /// - Parameter seen: `People.Person.seen` that the operator was shown; nil to change without comparing.
     package func say(
         _ stance: People.Stance, of person: AccountID, seen: Seen? = nil, now: Date
     ) async throws -> PersonChange {
@@ -94,7 +94,7 @@ package struct PeopleChanges: Sendable {
 
     /// Says that two accounts are one person; what was said of one of them then holds for all.
     ///
-    /// - Parameter seen: `People.Person.seen` of the first; nil where nobody was shown it.
+    /// - Parameter seen: `People.Person.seen` of the first; nil to change without comparing.
     /// - Throws: The store's error; as `HumanMirror.favorites()` where something is unlearned.
     package func link(
         _ first: AccountID, _ second: AccountID, seen: Seen? = nil, now: Date
@@ -111,7 +111,7 @@ package struct PeopleChanges: Sendable {
 
     /// Takes an account out of those that are one person.
     ///
-    /// - Parameter seen: `People.Person.seen` of it; nil where nobody was shown it.
+    /// - Parameter seen: `People.Person.seen` of it; nil to change without comparing.
     /// - Returns: What holds then, and whether it was linked to others.
     /// - Throws: The store's error.
     package func unlink(_ account: AccountID, seen: Seen? = nil) async throws -> PersonChange {

@@ -24,7 +24,7 @@ package struct SuggestionReview: Sendable {
 
     /// Lets the worker do what was suggested.
     ///
-    /// - Parameter seen: The suggestion's digest as the person was shown it; nil where nobody was.
+    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without comparing.
     /// - Throws: `ChangeRefusal` if no such suggestion waits, and for a favorite where the network or `FAVORITE_MODE` lets
     ///   the bot give none; `SeenChanged`; the store's error.
     package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
@@ -52,7 +52,7 @@ package struct SuggestionReview: Sendable {
 
     /// Decides against what was suggested.
     ///
-    /// - Parameter seen: The suggestion's digest as the person was shown it; nil where nobody was.
+    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without comparing.
     /// - Throws: `ChangeRefusal` if no such suggestion waits; `SeenChanged`; the store's error.
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
         let action = try await suggestion(id, in: .suggested, seen)
@@ -63,7 +63,7 @@ package struct SuggestionReview: Sendable {
 
     /// Lets a suggestion wait again that a person decided against; what was learned from that stays until they decide anew.
     ///
-    /// - Parameter seen: The action's digest as the person was shown it; nil where nobody was.
+    /// - Parameter seen: The action's digest that the person was shown; nil to change without comparing.
     /// - Throws: `ChangeRefusal` if nobody decided against such a suggestion, or its time has passed; `SeenChanged`; the
     ///   store's error.
     package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {

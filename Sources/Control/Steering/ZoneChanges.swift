@@ -43,7 +43,7 @@ package struct ZoneChanges: Sendable {
     ///   - name: The zone.
     ///   - from: The first day; nil if the time has no beginning.
     ///   - to: The last day; nil if it has no end.
-    ///   - seen: ``ZonesReport/seen`` as the person was shown it; nil where nobody was.
+    ///   - seen: ``ZonesReport/seen`` that the person was shown; nil to change without comparing.
     ///   - now: Recorded with it.
     /// - Returns: What came of it.
     /// - Throws: `ChangeRefusal`; the store's error. What was noted then stays noted, and posts that were not

@@ -46,7 +46,7 @@ package struct PlanRedraw: Sendable {
     /// - Parameters:
     ///   - day: Today or a later day.
     ///   - seed: Makes one draw differ from the one before.
-    ///   - seen: The digest of the day's slots as the person saw them; nil where nobody did.
+    ///   - seen: The digest of the day's slots that the person was shown; nil to change without comparing.
     ///   - now: Earlier minutes are not drawn.
     /// - Returns: How many slots left, and how many came.
     /// - Throws: ``ChangeRefusal``; `SeenChanged`; the store's error.
