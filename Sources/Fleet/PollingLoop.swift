@@ -1,4 +1,3 @@
-import Control
 import Favorites
 package import Foundation
 package import Logging

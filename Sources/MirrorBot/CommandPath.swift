@@ -1,5 +1,4 @@
 import ArgumentParser
-import Control
 import Mirroring
 import Settings
 

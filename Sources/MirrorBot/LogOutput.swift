@@ -1,4 +1,3 @@
-import Control
 import Foundation
 import Logging
 import Mirroring

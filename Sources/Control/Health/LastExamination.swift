@@ -1,5 +1,4 @@
 package import Foundation
-import Mirroring
 
 /// The last examination by `doctor`, which is not repeated here: that would ask the networks, at a price on X.
 package struct LastExamination: Codable, Equatable, Sendable {

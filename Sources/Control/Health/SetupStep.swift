@@ -1,5 +1,3 @@
-import Mirroring
-
 /// One thing that a person does before a mirror works by itself.
 package struct SetupStep: Codable, Equatable, Sendable {
     package var isDone: Bool

@@ -1,5 +1,3 @@
-import Mirroring
-
 /// A name that is not that of one action.
 package struct ActionNameError: Error, Equatable, Sendable, CustomStringConvertible {
     /// As many digits of an identifier are shown where there is little room, and nearly always enough.

@@ -1,5 +1,4 @@
 package import Foundation
-import Mirroring
 package import Posts
 import Schedule
 

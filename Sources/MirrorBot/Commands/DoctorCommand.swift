@@ -3,7 +3,6 @@ import Control
 import Foundation
 import Mirroring
 import Posts
-import Settings
 
 /// `mirror-bot doctor`.
 struct DoctorCommand: AsyncParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Control
 import Fleet
 import Foundation
 import Mirroring

@@ -1,4 +1,3 @@
-import Control
 import Fleet
 import Foundation
 import Logging

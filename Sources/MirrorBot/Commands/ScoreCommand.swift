@@ -1,5 +1,4 @@
 import ArgumentParser
-import Control
 import Evaluation
 import Mirroring
 

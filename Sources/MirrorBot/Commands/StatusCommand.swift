@@ -2,7 +2,6 @@ import ArgumentParser
 import Control
 import Foundation
 import Mirroring
-import Settings
 
 /// `mirror-bot status`.
 struct StatusCommand: AsyncParsableCommand {

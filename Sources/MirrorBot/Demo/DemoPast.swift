@@ -1,11 +1,9 @@
 import Archive
-import Control
 import Foundation
 import Mirroring
 import Posts
 import Sandbox
 import Schedule
-import Settings
 
 /// What the demo's human did before its first day.
 struct DemoPast {

@@ -1,5 +1,4 @@
 import Archive
-import Control
 import Foundation
 import Mirroring
 import Outbox

@@ -1,4 +1,3 @@
-import Control
 import Mirroring
 import Networks
 import Posts
