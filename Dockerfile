@@ -3,7 +3,7 @@ FROM swift:6.3-noble AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 # hadolint ignore=DL3008
 RUN apt-get update -q && apt-get install -y -q --no-install-recommends \
-        libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev \
+        libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev libssl-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY Package.swift ./
@@ -18,7 +18,8 @@ RUN swift build -c release --product mirror-bot \
 FROM swift:6.3-noble-slim
 # hadolint ignore=DL3008
 RUN apt-get update -q && apt-get install -y -q --no-install-recommends \
-        ca-certificates libarchive13t64 libcurl4t64 libhiredis1.1.0 libmecab2 libpq5 libsqlite3-0 mecab-ipadic-utf8 tzdata \
+        ca-certificates libarchive13t64 libcurl4t64 libhiredis1.1.0 libmecab2 libpq5 libsqlite3-0 libssl3t64 \
+        mecab-ipadic-utf8 tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --home-dir /data mirror-bot \
     && install -d -o mirror-bot -g mirror-bot -m 0700 /data

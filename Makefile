@@ -3,7 +3,8 @@
 SWIFT ?= swift
 ARGS ?=
 # The libraries that the program links, and the dictionary that it reads, as Debian and Ubuntu name them.
-PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev mecab-ipadic-utf8
+PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev libssl-dev $\
+	mecab-ipadic-utf8
 # What tests start besides. Debian starts such servers at every boot, so that nobody gets them for a look at the demo.
 TEST_PACKAGES = openssl pgbouncer postgresql redis-server zip
 # Our own targets must compile without a warning; users' compilers may be newer. The busiest are optimized, nothing
@@ -38,7 +39,7 @@ LOAD ?= 4
 # MIRROR_BOT_SYMBOLS too.
 DOCS_BUILD ?= .build/docs
 # What DocC documents: every target but the C libraries.
-DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wildcard Sources/*)))
+DOCUMENTED = $(filter-out CArchive CCrypto CCurl CHiredis CMeCab CPostgres,$(notdir $(wildcard Sources/*)))
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 

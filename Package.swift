@@ -74,9 +74,9 @@ let besideStorage =
         "docs",
     ]
     + [
-        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control",
-        "Evaluation",
-        "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts",
+        "Archive", "Blocking", "CArchive", "CCrypto", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control",
+        "Cryptography", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks",
+        "Outbox", "Postgres", "Posts",
         "Redis", "Sandbox", "Schedule",
         "Settings", "Transport", "Web",
     ].map { "Sources/\($0)" }
@@ -145,7 +145,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
         .package(
             url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"), traits: ["Logging"]),
-        .package(url: "https://github.com/apple/swift-crypto", .upToNextMinor(from: "4.5.2")),
         .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
         .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
@@ -156,6 +155,7 @@ let package = Package(
     ],
     targets: [
         // C libraries: a module map and the shims that Swift needs.
+        library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         library("CPostgres", pkgConfig: "libpq", apt: "libpq-dev"),
         library("CHiredis", apt: "libhiredis-dev"),
@@ -164,10 +164,10 @@ let package = Package(
 
         // Each C library's one Swift owner.
         target("Blocking"),
+        target("Cryptography", ["CCrypto"]),
         target("Transport", ["Blocking", "CCurl"]),
         target("Postgres", ["Blocking", "CPostgres"]),
-        target(
-            "Redis", ["Blocking", "CHiredis", "Transport", .product(name: "Crypto", package: "swift-crypto")]),
+        target("Redis", ["Blocking", "CHiredis", "Cryptography", "Transport"]),
         target("MeCab", ["CMeCab"]),
 
         // The path is the root so that the migrations at the top level can be
@@ -188,10 +188,10 @@ let package = Package(
         // The domain: none of these imports another.
         // What becomes of HTML is embedded, as the rules of Conduct are.
         .target(
-            name: "Posts", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
-            resources: [.embedInCode("Resources")], swiftSettings: settings(of: "Posts")),
+            name: "Posts", dependencies: ["Cryptography"], resources: [.embedInCode("Resources")],
+            swiftSettings: settings(of: "Posts")),
         target("Archive", ["Posts", "Storage"]),
-        target("Import", ["CArchive", "Posts", .product(name: "Crypto", package: "swift-crypto")]),
+        target("Import", ["CArchive", "Cryptography", "Posts"]),
         target("Schedule", ["Posts"]),
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
         // Its rules are embedded, as the sandbox's sentences are.
@@ -199,17 +199,15 @@ let package = Package(
             name: "Conduct", dependencies: ["Posts"], resources: [.embedInCode("Resources")],
             swiftSettings: settings(of: "Conduct")),
         target("Outbox", ["Posts", "Storage"]),
-        target(
-            "Networks", ["Posts", "Transport", lifecycle, logging, .product(name: "Crypto", package: "swift-crypto")]),
+        target("Networks", ["Cryptography", "Posts", "Transport", lifecycle, logging]),
 
         // What processes and mirrors are told: settings, networks as values, accounts, credentials.
         target(
             "Settings",
             [
-                "Conduct", "Favorites", "MeCab", "Networks", "Outbox", "Posts", "Redis", "Schedule", "Storage",
-                "Transport", logging,
+                "Conduct", "Cryptography", "Favorites", "MeCab", "Networks", "Outbox", "Posts", "Redis", "Schedule",
+                "Storage", "Transport", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -217,9 +215,8 @@ let package = Package(
         target(
             "Mirroring",
             [
-                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts",
-                "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Archive", "Blocking", "Conduct", "Cryptography", "Favorites", "Import", "MeCab", "Networks", "Outbox",
+                "Posts", "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
             ]
         ),
         // What a person can do to a mirror, and what it tells them.
@@ -228,7 +225,6 @@ let package = Package(
             [
                 "Archive", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
                 "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         target(
@@ -249,8 +245,7 @@ let package = Package(
         .target(
             name: "Sandbox",
             dependencies: [
-                "Posts", logging,
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Cryptography", "Posts", logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -282,13 +277,14 @@ let package = Package(
         // How tests say what they expect.
         .target(name: "Expectations", path: "Tests/Expectations", swiftSettings: settings),
         tests("BlockingTests", ["Blocking"]),
+        tests("CryptographyTests", ["Cryptography"]),
         tests("TransportTests", ["Blocking", "TestSupport", "Transport"]),
         tests("RedisTests", ["Redis", "TestSupport", "Transport"]),
         tests("MeCabTests", ["MeCab"]),
         tests("StorageTests", ["Postgres", "Storage", "TestSupport"]),
         tests("PostsTests", ["Posts", "TestSupport"]),
         tests("ArchiveTests", ["Archive", "Posts", "Storage", "TestSupport"]),
-        tests("ImportTests", ["Import", "Posts", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+        tests("ImportTests", ["Cryptography", "Import", "Posts", "TestSupport"]),
         tests("ScheduleTests", ["Evaluation", "Posts", "Schedule"]),
         tests("FavoritesTests", ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
         tests("ConductTests", ["Conduct", "Posts", "TestSupport"], exclude: ["Resources"]),

@@ -101,7 +101,7 @@ mirror-bot $version for Linux on $(uname -m), made on $(sed -n 's/^PRETTY_NAME="
 
 It needs of the system, which may be newer than that one:
 
-    sudo apt-get install ca-certificates libarchive13 libcurl4 libmecab2 libpq5 libsqlite3-0 mecab-ipadic-utf8 tzdata
+    sudo apt-get install ca-certificates libarchive13 libcurl4 libmecab2 libpq5 libsqlite3-0 libssl3 mecab-ipadic-utf8 tzdata
 
 To install it below /usr/local, and to see whether it works:
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// The blocks of a CAR file (version 1), found by what names them.
@@ -68,7 +68,7 @@ final class BlockFile {
             throw ImportError(.bomb, path: path, "its records are said to be far more than the file holds")
         }
         let bytes = try read(at: place.offset, count: place.count)
-        guard bytes.count == place.count, Array(SHA256.hash(data: bytes)) == digest else {
+        guard bytes.count == place.count, HashFunction.sha256.digest(of: bytes) == digest else {
             throw ItemFault("its block is not what its name says")
         }
         return bytes

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// Hashes that are the same in every process and on every machine: what is stored depends on them.
 package enum StableHash {
@@ -27,7 +27,7 @@ package enum StableHash {
 
     /// The same of parts that are counted only when it runs.
     package static func digest(of parts: [String]) -> [UInt8] {
-        Array(SHA256.hash(data: Array(parts.map(\.utf8).joined(separator: [0]))))
+        HashFunction.sha256.digest(of: Array(parts.map(\.utf8).joined(separator: [0])))
     }
 }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// One argument of a command: any bytes.
 package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
@@ -111,7 +111,7 @@ package struct RedisScript: Hashable, Sendable {
 
     package init(_ source: String) {
         self.source = source
-        digest = Insecure.SHA1.hash(data: Array(source.utf8)).map { byte in
+        digest = HashFunction.sha1.digest(of: source.utf8).map { byte in
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0" + digits : digits
         }.joined()

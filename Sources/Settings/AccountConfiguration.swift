@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Foundation
 import Networks
 package import Posts
@@ -93,7 +93,7 @@ package struct AccountCredentials: Sendable {
     package var fingerprint: String {
         let parts = network.descriptor.fingerprint.map(text)
         let text = ([network.rawValue] + parts).joined(separator: "\n")
-        return Data(SHA256.hash(data: Data(text.utf8)).prefix(16)).base64EncodedString()
+        return Data(HashFunction.sha256.digest(of: text.utf8).prefix(16)).base64EncodedString()
     }
 
     /// Whether both certainly open one and the same account.

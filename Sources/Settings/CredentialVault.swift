@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Foundation
 package import Logging
 package import Networks
@@ -249,7 +249,7 @@ struct KeyFile: Sendable {
     /// - Throws: ``ConfigurationError`` if that is not possible.
     func readOrMake() throws -> Secret {
         if let key = try read() { return key }
-        let key = SymmetricKey(size: .bits256).withUnsafeBytes(\.hexadecimal)
+        let key = SealingKey.randomBytes(32).hexadecimal
         let draft = path + "." + UUID().uuidString
         defer { unlink(draft) }
         try make(draft, holding: key + "\n")
@@ -286,15 +286,14 @@ struct KeyFile: Sendable {
 struct VaultSeal: Sendable {
     /// Stands before every sealed text; another form gets another number.
     private static let version = "1."
-    private static let purpose = Data("mirror-bot credentials 1".utf8)
+    private static let purpose = "mirror-bot credentials 1"
 
-    private let key: SymmetricKey
+    private let key: SealingKey
 
     /// - Parameter secret: 64 hexadecimal digits stand for the 32 bytes that they spell, any other text for itself.
     init(secret: Secret) {
         let text = secret.reveal()
-        let material = SymmetricKey(data: Self.bytes(hex: text) ?? Data(text.utf8))
-        key = HKDF<SHA256>.deriveKey(inputKeyMaterial: material, info: Self.purpose, outputByteCount: 32)
+        key = SealingKey(from: Self.bytes(hex: text) ?? Array(text.utf8), purpose: Self.purpose.utf8)
     }
 
     /// A text that shows nothing of `secret`.
@@ -303,27 +302,24 @@ struct VaultSeal: Sendable {
     ///   - secret: What to seal.
     ///   - place: Where the text will be kept; it opens nowhere else.
     /// - Returns: ASCII characters.
-    /// - Throws: An error of the cipher, which does not happen with a key of 32 bytes.
+    /// - Throws: `SealingKey.Unavailable`.
     func sealed(_ secret: Secret, place: String) throws -> String {
-        let box = try ChaChaPoly.seal(Data(secret.reveal().utf8), using: key, authenticating: Data(place.utf8))
-        return Self.version + box.combined.base64EncodedString()
+        let sealed = try key.sealed(secret.reveal().utf8, context: place.utf8)
+        return Self.version + Data(sealed).base64EncodedString()
     }
 
     /// What was sealed; nil if it was sealed with another key or for another place, or was changed.
     func opened(_ text: String, place: String) -> Secret? {
         guard text.hasPrefix(Self.version), let data = Data(base64Encoded: String(text.dropFirst(Self.version.count))),
-            let box = try? ChaChaPoly.SealedBox(combined: data),
-            let plain = try? ChaChaPoly.open(box, using: key, authenticating: Data(place.utf8))
+            let plain = key.opened(data, context: place.utf8)
         else { return nil }
-        return String(data: plain, encoding: .utf8).map(Secret.init)
+        return String(validating: plain, as: UTF8.self).map(Secret.init)
     }
 
-    private static func bytes(hex text: String) -> Data? {
+    private static func bytes(hex text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         guard text.utf8.count == 64, digits.count == 64 else { return nil }
-        var bytes = Data(capacity: 32)
-        for place in stride(from: 0, to: 64, by: 2) { bytes.append(UInt8(digits[place] * 16 + digits[place + 1])) }
-        return bytes
+        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Writes repositories of Bluesky as CAR files, right or wrong as a test wants it.
@@ -84,7 +84,7 @@ struct RepositoryWriter {
         return .map([("e", .array(members)), ("l", left.map { .link($0) } ?? .null)])
     }
 
-    static func name(of bytes: [UInt8]) -> CID { [0x01, 0x71, 0x12, 0x20] + SHA256.hash(data: bytes) }
+    static func name(of bytes: [UInt8]) -> CID { [0x01, 0x71, 0x12, 0x20] + HashFunction.sha256.digest(of: bytes) }
 
     static func varint(_ number: Int) -> [UInt8] {
         var (rest, bytes) = (number, [UInt8]())

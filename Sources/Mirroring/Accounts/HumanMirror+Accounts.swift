@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Foundation
 package import Networks
 package import Posts
@@ -120,7 +120,7 @@ extension HumanMirror {
                 credentials[role] = "setting \(account.credentials.fingerprint)"
             } else if let sealed = values[role.rawValue] {
                 // Sealed with a number used once, so that each login has another text.
-                let hash = SHA256.hash(data: Data(sealed.utf8))
+                let hash = HashFunction.sha256.digest(of: sealed.utf8)
                 credentials[role] = "login \(Data(hash.prefix(16)).base64EncodedString())"
             }
         }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Foundation
 import Posts
 import Transport
@@ -215,7 +215,7 @@ struct BlueskyMark: Hashable, Sendable {
     let order: String
 
     init(_ name: String, order: String) {
-        self.name = SHA256.hash(data: Data(name.utf8)).prefix(8).hexadecimal
+        self.name = HashFunction.sha256.digest(of: name.utf8).prefix(8).hexadecimal
         self.order = order
     }
 

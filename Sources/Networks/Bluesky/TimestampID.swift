@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Foundation
 import Posts
 
@@ -46,7 +46,7 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
     ///   - createdAt: When the draft was made final; years outside 1970 through 2255 are moved to the nearest.
     ///   - key: What tells the draft from all others.
     package init(createdAt: Date, key: String) {
-        let digest = Array(SHA256.hash(data: Data(key.utf8)))
+        let digest = HashFunction.sha256.digest(of: key.utf8)
         let number = digest.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let milliseconds = UInt64(min(max(createdAt.milliseconds, 0), Self.latest))
         let time = milliseconds * 1_000 + (number >> Self.clockBits) % 1_000

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Foundation
 package import Posts
 package import Transport
@@ -347,7 +347,7 @@ enum MastodonProofKey {
 
     /// What the server is told beforehand.
     static func challenge(of verifier: Secret) -> String {
-        text(of: Array(SHA256.hash(data: Data(verifier.reveal().utf8))))
+        text(of: HashFunction.sha256.digest(of: verifier.reveal().utf8))
     }
 
     /// Base64 for addresses, without padding (RFC 4648, section 5).

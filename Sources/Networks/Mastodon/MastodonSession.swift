@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Foundation
 package import Posts
 import Transport
@@ -226,7 +226,7 @@ struct MastodonSavedSession: Codable {
     private static func origin(of credentials: MastodonCredentials) -> String {
         let parts = [credentials.clientID, credentials.refreshToken?.reveal(), credentials.accessToken.reveal()]
         let text = parts.map { $0 ?? "" }.joined(separator: "\n")
-        return SHA256.hash(data: Data(text.utf8)).hexadecimal
+        return HashFunction.sha256.digest(of: text.utf8).hexadecimal
     }
 }
 

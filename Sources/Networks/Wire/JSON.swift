@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Posts
 
@@ -95,8 +95,8 @@ enum JSONBody {
     }
 
     /// 32 hexadecimal digits that tell some bytes from others.
-    static func digest(_ bytes: some Sequence<UInt8>) -> String {
-        SHA256.hash(data: Array(bytes)).prefix(16).hexadecimal
+    static func digest(_ bytes: some Collection<UInt8>) -> String {
+        HashFunction.sha256.digest(of: bytes).prefix(16).hexadecimal
     }
 }
 

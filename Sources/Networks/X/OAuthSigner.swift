@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Posts
 
@@ -42,9 +42,7 @@ struct OAuthSigner: Sendable {
 
     /// The signature in base64.
     func signature(of request: Request) -> String {
-        let key = SymmetricKey(data: Data(signingKey.utf8))
-        let code = HMAC<Insecure.SHA1>.authenticationCode(for: Data(baseString(of: request).utf8), using: key)
-        return Data(code).base64EncodedString()
+        Data(HashFunction.sha1.code(of: baseString(of: request).utf8, key: signingKey.utf8)).base64EncodedString()
     }
 
     /// The text that is signed.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// A value of the protocol's data model; what is null stays apart from what is absent.
@@ -92,13 +92,13 @@ struct ContentID: Equatable, Sendable {
 
     /// Of a file: its bytes are hashed as they are.
     init(ofFile bytes: [UInt8]) {
-        text = "b" + Self.base32([0x01, 0x55, 0x12, 0x20] + SHA256.hash(data: bytes))
+        text = "b" + Self.base32([0x01, 0x55, 0x12, 0x20] + HashFunction.sha256.digest(of: bytes))
     }
 
     init(of record: RecordValue) {
         var encoded: [UInt8] = []
         record.appendCBOR(to: &encoded)
-        text = "b" + Self.base32(Self.prefix + SHA256.hash(data: encoded))
+        text = "b" + Self.base32(Self.prefix + HashFunction.sha256.digest(of: encoded))
     }
 
     /// The bytes of any CIDv1 in base 32; nil where it is none.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// How an application gets a token: registration, a code shown to the person, the token itself.
@@ -334,7 +334,7 @@ struct MastodonTokens: Sendable {
 
     /// RFC 7636, S256: the hash of the verifier in base64 for addresses, without padding.
     static func challenge(_ verifier: String) -> String {
-        Data(SHA256.hash(data: Data(verifier.utf8))).base64EncodedString()
+        Data(HashFunction.sha256.digest(of: verifier.utf8)).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

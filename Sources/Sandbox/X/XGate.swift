@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Who may come in: keeps the tokens and checks the signature of every request.
@@ -165,9 +165,7 @@ struct XSignature: Sendable {
     /// The signature in Base64; without a token its secret is empty.
     func text(consumerSecret: String, tokenSecret: String) -> String {
         let key = Self.escaped(consumerSecret) + "&" + Self.escaped(tokenSecret)
-        let code = HMAC<Insecure.SHA1>.authenticationCode(
-            for: Data(base.utf8), using: SymmetricKey(data: Data(key.utf8)))
-        return Data(code).base64EncodedString()
+        return Data(HashFunction.sha1.code(of: base.utf8, key: key.utf8)).base64EncodedString()
     }
 
     /// Letters, digits and `-._~` stay; every other byte becomes `%` and two digits.

@@ -1,0 +1,91 @@
+import CCrypto
+
+/// A key that seals bytes with ChaCha20-Poly1305 (RFC 8439, section 2.8).
+package struct SealingKey: Sendable {
+    /// OpenSSL refused the cipher, as it does in FIPS mode.
+    package struct Unavailable: Error, CustomStringConvertible {
+        package let description = "OpenSSL offers no ChaCha20-Poly1305, as in FIPS mode: use an OpenSSL that offers it"
+    }
+
+    private static let (keySize, nonceSize, tagSize) = (32, 12, 16)
+
+    private let bytes: [UInt8]
+
+    /// Derives the key with HKDF-SHA256 (RFC 5869) without a salt.
+    ///
+    /// - Parameters:
+    ///   - material: What the operator keeps secret: one byte or more.
+    ///   - purpose: The derivation's `info`; each purpose gets a key of its own.
+    package init(from material: some Collection<UInt8>, purpose: some Collection<UInt8>) {
+        let (material, purpose) = (Array(material), Array(purpose))
+        var key = [UInt8](repeating: 0, count: Self.keySize)
+        let done = mb_hkdf_sha256(material, material.count, purpose, purpose.count, &key, key.count)
+        precondition(done == 1, "OpenSSL could not derive a key: no memory is left")
+        bytes = key
+    }
+
+    /// - Parameter bytes: The key itself, of 32 bytes.
+    init(_ bytes: [UInt8]) {
+        precondition(bytes.count == Self.keySize)
+        self.bytes = bytes
+    }
+
+    /// Seals bytes under a new random nonce.
+    ///
+    /// - Parameters:
+    ///   - plain: What to seal.
+    ///   - context: What is authenticated beside it; the same must be given to open it.
+    /// - Returns: The nonce (12 bytes), the ciphertext, the tag (16 bytes).
+    /// - Throws: ``Unavailable``.
+    package func sealed(
+        _ plain: some Collection<UInt8>, context: some Collection<UInt8>
+    ) throws(Unavailable) -> [UInt8] {
+        try sealed(plain, context: context, nonce: Self.randomBytes(Self.nonceSize))
+    }
+
+    /// Returns bytes of the system's generator of random numbers, which may serve as a key.
+    package static func randomBytes(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    func sealed(
+        _ plain: some Collection<UInt8>, context: some Collection<UInt8>, nonce: [UInt8]
+    ) throws(Unavailable) -> [UInt8] {
+        let cipher = EVP_CIPHER_CTX_new()
+        defer { EVP_CIPHER_CTX_free(cipher) }
+        let (plain, context) = (Array(plain), Array(context))
+        var text = [UInt8](repeating: 0, count: plain.count)
+        var tag = [UInt8](repeating: 0, count: Self.tagSize)
+        var (count, rest): (Int32, Int32) = (0, 0)
+        guard EVP_EncryptInit_ex2(cipher, EVP_chacha20_poly1305(), bytes, nonce, nil) == 1,
+            EVP_EncryptUpdate(cipher, nil, &count, context, Int32(context.count)) == 1,
+            EVP_EncryptUpdate(cipher, &text, &count, plain, Int32(plain.count)) == 1,
+            EVP_EncryptFinal_ex(cipher, nil, &rest) == 1,
+            EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), &tag) == 1
+        else { throw Unavailable() }
+        return nonce + text + tag
+    }
+
+    /// Opens what ``sealed(_:context:)`` returned.
+    ///
+    /// - Returns: nil if another key or context sealed the bytes, or somebody changed them.
+    package func opened(_ sealed: some Collection<UInt8>, context: some Collection<UInt8>) -> [UInt8]? {
+        guard sealed.count >= Self.nonceSize + Self.tagSize else { return nil }
+        let cipher = EVP_CIPHER_CTX_new()
+        defer { EVP_CIPHER_CTX_free(cipher) }
+        let nonce = Array(sealed.prefix(Self.nonceSize))
+        let text = Array(sealed.dropFirst(Self.nonceSize).dropLast(Self.tagSize))
+        var tag = Array(sealed.suffix(Self.tagSize))
+        let context = Array(context)
+        var plain = [UInt8](repeating: 0, count: text.count)
+        var (count, rest): (Int32, Int32) = (0, 0)
+        guard EVP_DecryptInit_ex2(cipher, EVP_chacha20_poly1305(), bytes, nonce, nil) == 1,
+            EVP_DecryptUpdate(cipher, nil, &count, context, Int32(context.count)) == 1,
+            EVP_DecryptUpdate(cipher, &plain, &count, text, Int32(text.count)) == 1,
+            EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag) == 1,
+            EVP_DecryptFinal_ex(cipher, nil, &rest) == 1
+        else { return nil }
+        return plain
+    }
+}
