@@ -47,10 +47,20 @@ struct AccountSettings {
     private func error(foreign field: AccountField) -> ConfigurationError {
         let theirs = field.networks.map(\.displayName).joined(separator: " and ")
         let wanted = field.networks.map(\.rawValue).joined(separator: " or ")
+        guard let setting = values.networkSetting(of: role)?.name else {
+            // Nobody named a network, and no network has all of these.
+            let other = AccountField.settable.first {
+                text($0) != nil && $0.networks.allSatisfy { !field.networks.contains($0) }
+            }
+            let rest = other.map {
+                "\($0.name(of: role)) to \($0.networks.map(\.displayName).joined(separator: " and "))"
+            }
+            return ConfigurationError(
+                field.name(of: role), "belongs to \(theirs), but \(rest ?? "others do not"); remove one of the two")
+        }
         return ConfigurationError(
             field.name(of: role),
-            "belongs to \(theirs), but \(Setting.network(of: role).name) is \(network.rawValue); remove it, "
-                + "or set \(Setting.network(of: role).name) to \(wanted)")
+            "belongs to \(theirs), but \(setting) is \(network.rawValue); remove it, or set \(setting) to \(wanted)")
     }
 
     private func error(missing: [AccountField], but present: AccountField) -> ConfigurationError {

@@ -35,18 +35,24 @@ extension Setting {
         effect: "Another name is another mirror, with accounts and data of its own.")
     package static let network: Setting = Setting(
         "NETWORK", .mirror, "where both accounts live", scope: .identity, form: networks,
-        fallback: NetworkName.usual.rawValue, effect: rebinding, prompt: .optional, example: "mastodon")
+        fallback: NetworkName.usual.rawValue,
+        usually: "the network to which the variables of the accounts belong; `mastodon` without any", effect: rebinding,
+        prompt: .optional, example: "mastodon",
+        derived: { values, _ in values.impliedNetwork().map { ($0.rawValue, .implied) } })
     package static let humanNetwork = Setting(
         "HUMAN_NETWORK", .mirror, "where the human lives, if not where the bot does", scope: .identity, form: networks,
-        fallback: NetworkName.usual.rawValue, usually: "as `NETWORK`", effect: rebinding,
+        fallback: NetworkName.usual.rawValue,
+        usually: "as `NETWORK`, or the network to which the account's variables belong", effect: rebinding,
         details:
             "also the network of imported JSON Lines, while [archives](archives.md) know theirs: mastodon-archive, "
             + "Pixelfed and Misskey count as Mastodon",
-        prompt: .optional, derived: { values, _ in values.text(network) })
+        prompt: .optional, derived: { values, _ in values.derivedNetwork(of: .human) })
     static let botNetwork = Setting(
         "BOT_NETWORK", .mirror, "where the bot lives, if not where the human does", scope: .identity, form: networks,
-        fallback: NetworkName.usual.rawValue, usually: "as `NETWORK`", effect: rebinding, prompt: .optional,
-        derived: { values, _ in values.text(network) })
+        fallback: NetworkName.usual.rawValue,
+        usually: "as `NETWORK`, or the network to which the account's variables belong", effect: rebinding,
+        prompt: .optional,
+        derived: { values, _ in values.derivedNetwork(of: .bot) })
     package static let timeZone = Setting(
         "TIME_ZONE", .mirror, "zone of the human's clock, such as `Asia/Tokyo` or `Europe/Berlin`",
         form: .text("IANA name"), effect: "The times of the archived posts are computed anew in the new zone.",
@@ -276,7 +282,8 @@ extension Setting {
         "NOTIFY_FORMAT", .notifications, "a JSON object, or a text with the headers of ntfy", scope: .process,
         form: .choice(NoticeConfiguration.Format.allCases.map(\.rawValue)), fallback: "json",
         usually: "`json`; `ntfy` where `NOTIFY_URL` begins with `ntfy://`",
-        derived: { values, _ in values.text(notifyURL)?.hasPrefix(NoticeConfiguration.ntfyScheme) == true ? "ntfy" : nil
+        derived: { values, _ in
+            values.text(notifyURL)?.hasPrefix(NoticeConfiguration.ntfyScheme) == true ? ("ntfy", .fallback) : nil
         })
     package static let notifyCommand = Setting(
         "NOTIFY_COMMAND", .notifications, "program that is given each message as JSON on its standard input",

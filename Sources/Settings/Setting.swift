@@ -22,6 +22,9 @@ package struct Setting: Sendable {
         case dollars
     }
 
+    /// Tells the value that follows from others, and whether it is a mere default or what those imply.
+    typealias Derivation = @Sendable (SettingValues, Setting) -> (text: String, origin: SettingOrigin)?
+
     /// What the setting is a property of, and with that which value it becomes part of.
     package enum Scope: String, Codable, Sendable {
         /// A process: ``ProcessSettings``.
@@ -91,8 +94,8 @@ package struct Setting: Sendable {
     package let form: Form
     /// The value when nothing is set; nil if there is none.
     package let fallback: String?
-    /// The default where other settings decide it; nil where ``fallback`` holds.
-    let derived: @Sendable (SettingValues, Setting) -> String?
+    /// The value of a setting that nobody gave, where other settings decide it; nil where ``fallback`` holds.
+    let derived: Derivation
     /// Never printed; also read from the file that `NAME_FILE` names.
     package let isSecret: Bool
     /// The name of a file or folder, in which `~` at the start is the home folder.
@@ -116,7 +119,7 @@ package struct Setting: Sendable {
         fallback: String? = nil, usually: String? = nil, isSecret: Bool = false, isPath: Bool = false,
         uptake: Uptake? = nil, effect: String? = nil, details: String? = nil, prompt: Prompt? = nil,
         example: String? = nil,
-        derived: @escaping @Sendable (SettingValues, Setting) -> String? = { _, _ in nil }
+        derived: @escaping Derivation = { _, _ in nil }
     ) {
         (self.name, self.group, self.scope, self.form) = (name, group, scope, form)
         (self.meaning, self.details, self.fallback, self.usually) = (meaning, details, fallback, usually)

@@ -17,6 +17,8 @@ package enum SettingOrigin: String, Codable, Sendable {
     case dotEnv = ".env"
     /// The network of what `mirror-bot login` stored.
     case login
+    /// What other variables imply, such as the network to which they belong.
+    case implied
     case fallback = "default"
     case unset
 }
@@ -60,8 +62,6 @@ package struct SettingValues: Sendable {
                 if let value = try Self.find(setting, flags, environment, dotEnv) {
                     found[setting.name] = value
                     try Self.check(value.text, of: setting)
-                } else {
-                    found[setting.name] = fallback(of: setting)
                 }
             } catch let error as ConfigurationError {
                 problems.append(error)
@@ -69,6 +69,8 @@ package struct SettingValues: Sendable {
                 problems.append(ConfigurationError(setting.name, "cannot be read"))
             }
         }
+        // Behind all that was given, for a default may follow from it.
+        for setting in Setting.all where found[setting.name] == nil { found[setting.name] = fallback(of: setting) }
     }
 
     /// Reads every setting of a process without flags; as ``loadAll(flags:environment:folder:)``.
@@ -156,7 +158,28 @@ package struct SettingValues: Sendable {
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
     func networkSetting(of role: AccountRole) -> Setting? {
-        [.network(of: role), .network].first { ![.fallback, .login].contains(origin($0)) }
+        [.network(of: role), .network].first { ![.fallback, .implied, .login].contains(origin($0)) }
+    }
+
+    /// The one network to which all variables of both accounts can belong; nil if they leave a choice, or differ.
+    func impliedNetwork() -> NetworkName? {
+        let common = possibleNetworks(of: .human).intersection(possibleNetworks(of: .bot))
+        return common.count == 1 ? common.first : nil
+    }
+
+    /// The network of a role's account that nobody named for the role: `NETWORK` if somebody set that, else the one to which
+    /// the account's variables belong, else that of the other account.
+    func derivedNetwork(of role: AccountRole) -> (text: String, origin: SettingOrigin)? {
+        let isNamed = ![.fallback, .implied, .unset].contains(origin(.network))
+        let own = possibleNetworks(of: role)
+        if !isNamed, own.count == 1, let network = own.first { return (network.rawValue, .implied) }
+        return text(.network).map { ($0, isNamed ? .fallback : origin(.network)) }
+    }
+
+    /// The networks whose accounts have all variables that are set for the role; all without any, none if they differ.
+    private func possibleNetworks(of role: AccountRole) -> Set<NetworkName> {
+        AccountField.settable.filter { text($0.setting(of: role)) != nil }
+            .reduce(Set(NetworkName.known)) { $0.intersection($1.networks) }
     }
 
     /// The values where what is set for the mirror wins over everything but flags.
@@ -208,17 +231,19 @@ package struct SettingValues: Sendable {
 
     /// Brings defaults that other settings decide up to date with these.
     private mutating func deriveDefaults() {
-        for setting in Setting.all where origin(setting) == .fallback {
+        for setting in Setting.all where [.fallback, .implied].contains(origin(setting)) {
             found[setting.name] = fallback(of: setting)
         }
     }
 
     private func fallback(of setting: Setting) -> Found? {
-        (setting.derived(self, setting) ?? setting.fallback).map { ($0, .fallback) }
+        setting.derived(self, setting) ?? setting.fallback.map { ($0, .fallback) }
     }
 
     /// What a setting is that nobody gave, where the bot's network has a default of its own.
-    func ofBotNetwork(_ setting: Setting) -> String? { network(of: .bot).descriptor.defaults[setting.name] }
+    func ofBotNetwork(_ setting: Setting) -> (text: String, origin: SettingOrigin)? {
+        network(of: .bot).descriptor.defaults[setting.name].map { ($0, .fallback) }
+    }
 
     /// The value as a whole number; the form was checked when it was read.
     func integer(_ setting: Setting) -> Int { text(setting).flatMap { Int($0) } ?? 0 }

@@ -51,6 +51,13 @@ import Testing
         (["HUMAN_NETWORK": "x"], .x, .mastodon), (["BOT_NETWORK": "bluesky"], .mastodon, .bluesky),
         (["NETWORK": "x", "BOT_NETWORK": "mastodon"], .x, .mastodon),
         (["NETWORK": "x", "HUMAN_NETWORK": "bluesky", "BOT_NETWORK": "mastodon"], .bluesky, .mastodon),
+        // What accounts are described by tells where they are.
+        (of(.human, x).merging(of(.bot, x)) { $1 }, .x, .x), (of(.bot, x), .x, .x),
+        (of(.human, bluesky).merging(of(.bot, bluesky)) { $1 }, .bluesky, .bluesky),
+        (of(.human, mastodon).merging(of(.bot, mastodon)) { $1 }, .mastodon, .mastodon),
+        (of(.human, x).merging(of(.bot, mastodon)) { $1 }, .x, .mastodon),
+        (of(.human, bluesky).merging(of(.bot, x)) { $1 }, .bluesky, .x),
+        (of(.bot, bluesky).merging(["HUMAN_NETWORK": "x"]) { $1 }, .x, .bluesky),
     ]
 
     @Test(arguments: networks)
@@ -119,8 +126,9 @@ import Testing
     }
 
     static let foreign: [(String, [String: String], String, String)] = [
-        ("HANDLE", ["NETWORK": "x"], "Bluesky", "bluesky"), ("APP_PASSWORD", [:], "Bluesky", "bluesky"),
-        ("CONSUMER_KEY", [:], "X", "x"), ("ACCESS_TOKEN_SECRET", ["NETWORK": "bluesky"], "X", "x"),
+        ("HANDLE", ["NETWORK": "x"], "Bluesky", "bluesky"),
+        ("APP_PASSWORD", ["NETWORK": "mastodon"], "Bluesky", "bluesky"),
+        ("CONSUMER_KEY", ["NETWORK": "mastodon"], "X", "x"), ("ACCESS_TOKEN_SECRET", ["NETWORK": "bluesky"], "X", "x"),
         ("SERVER", ["NETWORK": "x"], "Mastodon", "mastodon"),
         ("ACCESS_TOKEN", ["NETWORK": "bluesky"], "Mastodon and X", "mastodon or x"),
     ]
@@ -132,13 +140,41 @@ import Testing
         let whole = Self.of(role, row.variables["NETWORK"] == "x" ? Self.x : [:])
         let name = "\(role.prefix)_\(row.name)"
         let error = try #require(Self.error(row.variables, whole, [name: "s3cr3t"]))
-        let network = row.variables["NETWORK"] ?? "mastodon"
+        let network = try #require(row.variables["NETWORK"])
         #expect(
             error.description
-                == "\(name) belongs to \(row.theirs), but \(role.prefix)_NETWORK is \(network); remove it, or set "
-                + "\(role.prefix)_NETWORK to \(row.wanted)")
+                == "\(name) belongs to \(row.theirs), but NETWORK is \(network); remove it, or set NETWORK to \(row.wanted)"
+        )
         #expect(error.setting == name)
         #expect(!error.isMissing)
+    }
+
+    @Test(arguments: AccountRole.allCases) func refusesTheSettingsOfTwoNetworks(_ role: AccountRole) throws {
+        let error = try #require(Self.error(Self.of(role, Self.x), Self.of(role, Self.bluesky)))
+        let name = role.prefix
+        #expect(
+            error.description
+                == "\(name)_ACCESS_TOKEN_SECRET belongs to X, but \(name)_HANDLE to Bluesky; remove one of the two")
+    }
+
+    @Test func saysThatANetworkFollowsFromTheAccounts() throws {
+        let values = try Self.values(Self.of(.human, Self.x), Self.of(.bot, Self.x))
+        for setting in [Setting.network, .humanNetwork, .botNetwork] {
+            #expect(values.text(setting) == "x")
+            #expect(values.origin(setting) == .implied)
+        }
+        // What follows from the network follows from that, too.
+        #expect(values.text(.favoriteMode) == "suggest")
+        let named = try Self.values(Self.of(.human, Self.x), ["NETWORK": "x"])
+        #expect(named.origin(.network) == .environment)
+        #expect(named.origin(.humanNetwork) == .fallback)
+    }
+
+    /// A login is of its own network, and says so where nobody did.
+    @Test func aLoginDecidesForARoleWithoutVariables() throws {
+        let values = try Self.values(Self.of(.human, Self.x)).adopting([.bot: .mastodon])
+        #expect(values.text(.humanNetwork) == "x")
+        #expect(values.text(.botNetwork) == "mastodon")
     }
 
     @Test func readsNoAccountsWhereNoneAreWanted() throws {
