@@ -9,6 +9,16 @@ import Outbox
 import Posts
 import Settings
 
+/// The worker has no time zone, and none of the human's past from which to guess one: it waits for a training.
+struct AwaitsTraining: Error, CustomStringConvertible {
+    /// What somebody is told who does not wait.
+    let cause: ConfigurationError
+
+    var description: String {
+        "\(Setting.timeZone.name) is not set; mirror-bot train scheduler can guess it, and the worker waits for that"
+    }
+}
+
 /// Putting a worker together from its configuration and what the networks say.
 extension Worker {
     /// Verifies both accounts and builds what the passes need.
@@ -44,10 +54,9 @@ extension Worker {
         let configuration = mirror.configuration
         let bot = gates.gate(before: bot, .bot, of: self)
         let human = human.map { gates.gate(before: $0, .human, of: self) }
+        // First, for it asks no network.
+        let zone = try await zone()
         let accounts = try await verifiedAccounts(bot: bot, human: human)
-        guard let zone = try await mirror.settleTimeZone(now: clock.now) else {
-            throw try await mirror.missingTimeZone()
-        }
         let waited = clock.uptime - (gates.begun ?? clock.uptime)
         let activated = try await mirror.table.activate(now: bot.present(at: clock.now) - waited)
         let limits = try await bot.limits()
@@ -104,8 +113,26 @@ extension Worker {
         } catch let error as NetworkError {
             throw UnusableAccount(cause: error)
         }
-        guard try await mirror.knownTimeZone() == nil else { return }
-        throw try await mirror.missingTimeZone()
+        guard try await mirror.table.record().past != nil else { return }
+        _ = try await zone()
+    }
+
+    /// The human's zone: configured, known before, or adopted now.
+    ///
+    /// - Throws: ``AwaitsTraining`` while nothing of the human is known from which to guess; `ConfigurationError` if that
+    ///   is not enough; the store's error.
+    private func zone() async throws -> TimeZone {
+        if let zone = try await mirror.adoptTimeZone(now: clock.now) {
+            if mirror.configuration.timeZone == nil, let source = try await mirror.table.record().timeZoneSource {
+                logger.warning(
+                    "Nobody named the time zone; set TIME_ZONE if the human lives in another",
+                    metadata: [LogKeys.zone: "\(zone.name)", LogKeys.reason: "\(source.words)"])
+            }
+            return zone
+        }
+        let missing = try await mirror.missingTimeZone()
+        guard try await mirror.table.record().past != nil else { throw AwaitsTraining(cause: missing) }
+        throw missing
     }
 
     // MARK: Accounts

@@ -217,8 +217,10 @@ package struct Worker: Sendable {
     /// Somebody waits for the answer, and nobody for a bot that may be let in later.
     private var hasty: Gates { Gates(patience: .none) }
 
-    /// What the caller is told: the network's own words of an account that is given up.
-    private static func cause(of error: any Error) -> any Error { (error as? UnusableAccount)?.cause ?? error }
+    /// What the caller is told: the network's own words of an account that is given up, what is missing of the settings.
+    private static func cause(of error: any Error) -> any Error {
+        (error as? UnusableAccount)?.cause ?? (error as? AwaitsTraining)?.cause ?? error
+    }
 
     private func leaseKeeper() -> LeaseKeeper {
         LeaseKeeper(

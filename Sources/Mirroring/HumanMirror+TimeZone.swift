@@ -1,9 +1,30 @@
 import Archive
-import Foundation
+package import Foundation
 import Posts
 import Schedule
 
 extension HumanMirror {
+    /// Gives a mirror without a time zone the one that its archive names, else the one that fits the archived posts best.
+    ///
+    /// A wrong guess does little harm: posts leave at the times of day at which the human posted, whatever the zone is
+    /// called, but for summer time and the borders between days.
+    ///
+    /// - Parameter now: Recorded with the change.
+    /// - Returns: The mirror's zone, also one that it had before; nil if there are too few posts to guess from.
+    /// - Throws: The store's error.
+    @discardableResult
+    package func adoptTimeZone(now: Date) async throws -> TimeZone? {
+        if let zone = try await settleTimeZone(now: now) { return zone }
+        let named = try await table.record().archiveTimeZone.flatMap(TimeZone.init(identifier:))
+        let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess())?.candidates.first?.example
+        guard let zone = named ?? guess.flatMap(TimeZone.init(identifier:)) else { return nil }
+        let source: TimeZoneSource = named == nil ? .guess : .archive
+        // In this order: a zone that is stored is the one in which the minutes are.
+        try await archive.rewriteTimes(in: zone)
+        try await table.setTimeZone(zone.name, from: source, now: now)
+        return zone
+    }
+
     /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
     package func timeZoneProposal() async throws -> String {
         if let named = try await table.record().archiveTimeZone { return "the archive says \(named)" }

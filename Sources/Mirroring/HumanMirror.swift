@@ -266,7 +266,7 @@ package struct HumanMirror: Sendable {
         if record.zone != zone || isStale { try await archive.rewriteTimes(in: zone) }
         guard configuration.timeZone != nil else { return zone }
         let name = configuration.name(of: zone)
-        if record.timeZone != name { try await table.setTimeZone(name, now: now) }
+        if record.timeZone != name || record.timeZoneSource != nil { try await table.setTimeZone(name, now: now) }
         return zone
     }
 

@@ -19,6 +19,7 @@ package enum LogKeys {
     package static let reason = "reason"
     package static let state = "action.state"
     package static let until = "until"
+    package static let zone = "zone"
 }
 
 extension People {

@@ -1,6 +1,7 @@
 package import Foundation
 import Outbox
 package import Posts
+import Schedule
 package import Settings
 package import Storage
 
@@ -13,6 +14,8 @@ package struct MirrorRecord: Equatable, Sendable {
     package var timeZone: String?
     /// The zone in which minutes are recorded; nil too for one that this machine does not know.
     package var zone: TimeZone? { timeZone.flatMap(TimeZone.init(identifier:)) }
+    /// Why the mirror has that zone though no person named it; nil for a person's.
+    package var timeZoneSource: TimeZoneSource?
     /// The zone that the last archive named, which is only a proposal.
     package var archiveTimeZone: String?
     /// When the bot first ran; nothing older is ever answered or favorited.
@@ -25,6 +28,23 @@ package struct MirrorRecord: Equatable, Sendable {
     package var move: MoveMark?
     /// What a person said about pausing, also if its end has passed; nil if nothing.
     package var pause: Pause?
+}
+
+/// Where a time zone comes from that no person named.
+package enum TimeZoneSource: String, Codable, Sendable {
+    /// The human's archive names it.
+    case archive
+    /// It fits the hours in which the human never posts.
+    case guess
+
+    /// The rest of a sentence about the zone.
+    package var words: String {
+        switch self {
+        case .archive: "as the archive says"
+        case .guess:
+            "guessed from the hours in which the human never posts, give or take \(TimeZoneGuess.uncertaintyHours) hours"
+        }
+    }
 }
 
 /// How much of what the human posted before the mirror began is known.
@@ -431,8 +451,14 @@ package struct MirrorTable: Sendable {
     }
 
     /// Stores the zone of the human's clock.
-    package func setTimeZone(_ identifier: String, now: Date) async throws {
-        try await update(now: now) { record, _ in record.timeZone = identifier }
+    ///
+    /// - Parameters:
+    ///   - identifier: Its IANA name.
+    ///   - source: Why it is that one; nil if a person named it.
+    ///   - now: Recorded for a new mirror.
+    /// - Throws: The store's error.
+    package func setTimeZone(_ identifier: String, from source: TimeZoneSource? = nil, now: Date) async throws {
+        try await update(now: now) { record, _ in (record.timeZone, record.timeZoneSource) = (identifier, source) }
     }
 
     /// Keeps the zone that an archive names, to be proposed where none is set.
@@ -478,7 +504,8 @@ package struct MirrorTable: Sendable {
                 UPDATE mirrors SET human_account = \(Self.stored(record.human)), human_handle = \(record.humanHandle),
                     bot_account = \(Self.stored(record.bot)), bot_handle = \(record.botHandle),
                     human_verified = \(record.verified[.human]), bot_verified = \(record.verified[.bot]),
-                    time_zone = \(record.timeZone), archive_time_zone = \(record.archiveTimeZone),
+                    time_zone = \(record.timeZone), time_zone_source = \(record.timeZoneSource?.rawValue),
+                    archive_time_zone = \(record.archiveTimeZone),
                     activated_ms = \(record.activated?.milliseconds)
                 WHERE mirror = \(mirror)
                 """)
@@ -516,7 +543,7 @@ package struct MirrorTable: Sendable {
 
     private static let columns: SQL = """
         human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
-            time_zone, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
+            time_zone, time_zone_source, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
             paused_ms, paused_until_ms, pause_reason, pause_code, past
         """
 
@@ -530,6 +557,7 @@ package struct MirrorTable: Sendable {
                 bot: Self.account(try row.optionalText("bot_account")),
                 humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
                 timeZone: try row.optionalText("time_zone"),
+                timeZoneSource: try row.optionalText("time_zone_source").flatMap(TimeZoneSource.init(rawValue:)),
                 archiveTimeZone: try row.optionalText("archive_time_zone"),
                 activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
                 past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),

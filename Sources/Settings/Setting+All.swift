@@ -55,10 +55,12 @@ extension Setting {
         derived: { values, _ in values.derivedNetwork(of: .bot) })
     package static let timeZone = Setting(
         "TIME_ZONE", .mirror, "zone of the human's clock, such as `Asia/Tokyo` or `Europe/Berlin`",
-        form: .text("IANA name"), effect: "The times of the archived posts are computed anew in the new zone.",
-        details: "`run` needs it, and the error proposes one where the archive allows; for who moved see "
+        form: .text("IANA name"),
+        usually: "as the archive says, else guessed from the hours in which the human posts",
+        effect: "The times of the archived posts are computed anew in the new zone.",
+        details: "`status` and `doctor` say when it was guessed; for who moved see "
             + "[`zones`](operations.md#a-person-who-moved)",
-        prompt: .required, example: "Europe/Berlin")
+        prompt: .optional, example: "Europe/Berlin")
     static let pollSeconds = Setting(
         "POLL_SECONDS", .mirror, "seconds between two looks at the mentions; the other feeds follow in proportion",
         form: .integer(10...3_600), fallback: "60")

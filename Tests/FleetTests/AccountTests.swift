@@ -78,20 +78,38 @@ import Testing
         try await expectNothingHappened(fixture)
     }
 
-    @Test func proposesATimeZoneFromTheArchive() async throws {
+    @Test func guessesATimeZoneFromTheArchive() async throws {
         let fixture = try await MirrorFixture.start(variables: ["TIME_ZONE": ""])
-        let error = await #expect(throws: ConfigurationError.self) {
-            try await fixture.worker().run(until: Sample.hour(24))
-        }
-        let text = try #require(error?.description)
-        #expect(error?.setting == "TIME_ZONE")
-        let guess = try #require(text.firstMatch(of: /suggest UTC\+(\d+), give or take 2 hours, for example \w+\/\w+/))
-        // Tokyo is nine hours ahead.
-        #expect((7...11).contains(try #require(Int(guess.1))))
-        try await expectNothingHappened(fixture)
-        // Once it is known it need not be repeated.
-        try await fixture.mirror.table.setTimeZone(Sample.zone.identifier, now: fixture.clock.now)
+        // As earlier versions left it.
+        try await fixture.mirror.storage.execute("UPDATE mirrors SET time_zone = NULL")
         #expect(try await fixture.worker().runOnce())
+        let record = try await fixture.mirror.table.record()
+        #expect(record.timeZoneSource == .guess)
+        // Tokyo is nine hours ahead.
+        let hours = try #require(record.zone?.secondsFromGMT(for: fixture.clock.now)) / 3_600
+        #expect((7...11).contains(hours))
+        try await expect(fixture.slots()) { !$0.isEmpty }
+        // A person's word counts from then on.
+        let told = try await fixture.reopened(changing: ["TIME_ZONE": "Asia/Tokyo"])
+        try await expect(told.settleTimeZone(now: fixture.clock.now), equals: Sample.zone)
+        try await expect(told.table.record().timeZoneSource, equals: nil)
+    }
+
+    /// A platform starts the worker beside the training.
+    @Test func waitsForTheTrainingThatGuessesItsTimeZone() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false, variables: ["TIME_ZONE": ""])
+        try await fixture.live(
+            until: 24, after: "Start failed, trying again",
+            events: [
+                (
+                    1,
+                    {
+                        try await expect(fixture.actions()) { $0.isEmpty }
+                        try await TrainedDatabase.train(fixture.mirror, on: .mastodon)
+                    }
+                )
+            ])
+        try await expect(fixture.mirror.table.record().timeZoneSource, equals: .guess)
         try await expect(fixture.slots()) { !$0.isEmpty }
     }
 

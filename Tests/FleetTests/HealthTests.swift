@@ -227,7 +227,7 @@ import Testing
         let elsewhere: Set<Obstacle.Code> = [
             .arriving, .botLoginUnusable, .botRefused, .botLacksScope, .storeReadOnly, .storeAway, .workerEnded,
             .workerLate, .passLate, .mentionsUnpaid, .creditsDepleted, .itemsUnreached, .ownPostsUnpaid, .zoneToCome,
-            .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay, .dictionaryMissing, .nothingToLearnFrom,
+            .zoneAdopted, .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay, .dictionaryMissing, .nothingToLearnFrom,
             .thresholdUnreached, .favoritesSpent, .humanLoginUnusable, .humanLacksScope, .humanDisabled,
         ]
         #expect(elsewhere.union(Self.faults.map(\.code)) == Set(Obstacle.Code.allCases))
@@ -273,6 +273,7 @@ import Testing
         expect(codes { $0.worker = .passLate(last: Self.hourAgo, every: 300) }, equals: [.passLate])
         expect(codes { $0.worker = .passes(last: Self.hourAgo) }, equals: [])
         expect(codes { $0.zoneToCome = "minutes are those of UTC" }, equals: [.zoneToCome])
+        expect(codes { $0.zoneSource = .guess }, equals: [.zoneAdopted])
         expect(codes { $0.wishes.onlyAnswers = true }, equals: [.onlyAnswers])
         expect(codes { $0.wishes.isAlwaysQuiet = true }, equals: [.alwaysQuiet])
         expect(codes { $0.wishes.quietUntil = "07:00" }, equals: [.quietHours])

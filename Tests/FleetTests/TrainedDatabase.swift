@@ -57,7 +57,8 @@ enum TrainedDatabase {
 
         private static func make(_ variables: [String: String], on network: NetworkName) async throws {
             let mirror = try await HumanMirror.open(
-                try MirrorFixture.configuration(variables.merging(["MIRROR": MirrorFixture.mirror]) { $1 }))
+                try MirrorFixture.configuration(
+                    variables.merging(["MIRROR": MirrorFixture.mirror, "TIME_ZONE": Sample.zone.identifier]) { $1 }))
             try await train(mirror, on: network)
             await mirror.close()
         }

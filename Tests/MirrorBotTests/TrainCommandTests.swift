@@ -144,26 +144,47 @@ import Testing
         #expect(ending.output.contains("left out 1: own posts, reposts and people who opted out\n"))
     }
 
-    @Test func proposesTheTimeZoneThatIsNotSet() async throws {
+    @Test func guessesTheTimeZoneThatIsNotSet() async throws {
         let ending = try await stage.run(
             "train", "scheduler", "--from", "-", environment: ["TIME_ZONE": ""],
             input: Fixture.lines(days: 30, perDay: 12))
         #expect(ending.status == 0)
-        #expect(ending.output.contains("set TIME_ZONE before run: the hours in which the human never posts suggest"))
+        #expect(
+            ending.output.contains(
+                ", guessed from the hours in which the human never posts, give or take 2 hours; set TIME_ZONE if it is another\n"
+            ))
+        let status = try await stage.status(["TIME_ZONE": ""])
+        try expect(#require(status.timeZone)) { ending.output.contains("the time zone is \($0), guessed") }
+        expect(status.idle) { $0.contains { $0.contains("guessed") && $0.contains("set TIME_ZONE if") } }
     }
 
-    @Test func proposesTheZoneThatAnArchiveNamedEverAfter() async throws {
+    @Test func saysThatThereIsTooLittleToGuessATimeZoneFrom() async throws {
+        let ending = try await stage.run(
+            "train", "scheduler", "--from", "-", environment: ["TIME_ZONE": ""],
+            input: Fixture.lines(days: 5, perDay: 4))
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("set TIME_ZONE before run: there are too few posts"))
+        try await expect(stage.status(["TIME_ZONE": ""]).timeZone, equals: nil)
+    }
+
+    @Test func takesTheZoneThatAnArchiveNames() async throws {
         let path = try Fixture.xArchive(in: stage.folder)
         let zone = #"window.YTD.account_timezone.part0 = [{"accountTimezone":{"accountId":"42","timeZone":"Tokyo"}}]"#
         try zone.write(toFile: path + "/data/account-timezone.js", atomically: false, encoding: .utf8)
         let unset = ["TIME_ZONE": ""]
         let trained = try await stage.run("train", "scheduler", "--from", path, environment: unset)
-        #expect(trained.output.contains("set TIME_ZONE before run: the archive says Asia/Tokyo\n"))
-        let plan = try await stage.run("plan", environment: unset)
-        #expect(plan.error == "error: TIME_ZONE is not set; the archive says Asia/Tokyo\n")
+        #expect(
+            trained.output.contains(
+                "the time zone is Asia/Tokyo, as the archive says; set TIME_ZONE if it is another\n"))
+        try await expect(stage.run("plan", environment: unset).status, equals: 0)
+        try await expect(stage.status(unset).timeZone, equals: "Asia/Tokyo")
+        // A person's word counts from then on.
+        let set = try await stage.run(
+            "train", "scheduler", "--from", path, environment: ["TIME_ZONE": "Europe/Berlin"])
+        expect(set.output) { !$0.contains("the time zone is") }
         let status = try await stage.status(unset)
-        #expect(status.timeZone == nil)
-        #expect(status.idle.contains("no plan is made: TIME_ZONE is not set; the archive says Asia/Tokyo"))
+        #expect(status.timeZone == "Europe/Berlin")
+        expect(status.idle) { !$0.contains { $0.contains("as the archive says") } }
     }
 
     // MARK: Clearing

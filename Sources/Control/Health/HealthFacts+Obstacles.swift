@@ -405,6 +405,12 @@ extension HealthFacts {
         guard !isElsewhere else { return [] }
         var found: [Obstacle] = []
         if let zoneToCome { found.append(make(.zoneToCome, .note, of: [], zoneToCome)) }
+        if let zone, let zoneSource {
+            found.append(
+                make(
+                    .zoneAdopted, .note, of: [], "the time zone is \(zone.name), \(zoneSource.words)",
+                    .set(Setting.timeZone.name, "set TIME_ZONE if the human lives in another")))
+        }
         if let hold = wishes.uselessHold { found.append(make(.holdUseless, .note, of: [], hold, brief: hold)) }
         if let setting = wishes.noAnswers {
             found.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))

@@ -79,6 +79,7 @@ struct HealthReader {
         var facts = HealthFacts(now: now)
         (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
         facts.zoneToCome = mirror.zoneToCome(record)
+        facts.zoneSource = configuration.timeZone == nil ? record.timeZoneSource : nil
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
         (facts.refusals, facts.feeds) = (rows.refusals, feeds)

@@ -127,6 +127,8 @@ extension Obstacle {
         case ownPostsUnpaid = "own-posts-unpaid"
         // Posting as the settings want it.
         case zoneToCome = "zone-to-come"
+        /// No person named the time zone.
+        case zoneAdopted = "zone-adopted"
         case holdUseless = "hold-useless"
         case onlyAnswers = "only-answers"
         case noAnswers = "no-answers"
@@ -161,7 +163,7 @@ extension Obstacle {
             switch self {
             case .moved, .arriving, .firstPostHidden, .paused: "mirror"
             case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled: "bot"
-            case .noTimeZone, .zoneToCome: "time zone"
+            case .noTimeZone, .zoneToCome, .zoneAdopted: "time zone"
             case .storeFull, .storeReadOnly, .storeAway: "database"
             case .workerEnded, .noWorker, .workerLate, .passLate, .startFails, .publisherFails, .mentionsFail,
                 .partFails:
@@ -207,7 +209,7 @@ extension Obstacle {
                 "nothing new is learned"
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
                 .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .clockWrong, .ownPostsUnpaid,
-                .zoneToCome, .holdUseless, .everybodyDenied, .review, .undoProposed:
+                .zoneToCome, .zoneAdopted, .holdUseless, .everybodyDenied, .review, .undoProposed:
                 nil
             }
         }
@@ -229,7 +231,7 @@ extension Obstacle {
                 .noWorker, .workerLate, .passLate:
                 nil
             case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .ownPostsUnpaid,
-                .zoneToCome, .holdUseless, .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay,
+                .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay,
                 .everybodyDenied, .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing, .countsUnavailable,
                 .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,
                 .humanLoginUnusable:

@@ -71,6 +71,9 @@ package struct Doctor: Sendable {
     private func zone() async throws -> [Finding] {
         guard let zone = try await mirror.knownTimeZone() else { throw try await mirror.missingTimeZone() }
         if let sentence = try await mirror.zoneToCome() { return [.warn("time zone", sentence)] }
+        if mirror.configuration.timeZone == nil, let source = try await mirror.table.record().timeZoneSource {
+            return [.warn("time zone", "\(zone.name), \(source.words); set TIME_ZONE if it is another")]
+        }
         return [.ok("time zone", zone.identifier)]
     }
 

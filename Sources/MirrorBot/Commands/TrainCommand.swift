@@ -85,7 +85,11 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
         if output.json { return try JSONOutput.print(outcome) }
         outcome.reading.tell()
         print("the archive holds \(outcome.archived) posts")
-        if let proposal = outcome.timeZoneProposal { print("set TIME_ZONE before run: \(proposal)") }
+        if let zone = outcome.timeZone, let source = outcome.timeZoneSource {
+            print("the time zone is \(zone), \(source.words); set TIME_ZONE if it is another")
+        } else if outcome.timeZone == nil {
+            print("set TIME_ZONE before run: there are too few posts to guess the human's time zone from")
+        }
     }
 }
 

@@ -128,6 +128,7 @@ package struct SchedulerTrainer: Sendable {
     /// Notes that the past is known, and draws plans anew that were made from much less.
     private func learned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
         let now = mirror.clock.now
+        try await mirror.adoptTimeZone(now: now)
         let isMore = try await mirror.table.notePast(past, now: now)
         let isMuch = Double(summary.learned) >= Self.redrawnFrom * Double(try await mirror.archive.count())
         guard summary.learned > 0, isMore || isMuch else { return }

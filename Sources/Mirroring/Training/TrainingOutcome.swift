@@ -45,8 +45,10 @@ package struct SchedulerTraining: Codable, Equatable, Sendable {
     package let reading: TrainingReading
     /// Posts in the archive now.
     package let archived: Int
-    /// What `TIME_ZONE` may have to be; nil where it is set.
-    package let timeZoneProposal: String?
+    /// The mirror's time zone; nil if nobody named it and there are too few posts to guess it.
+    package let timeZone: String?
+    /// Why the mirror has it though no person named it; nil for a person's.
+    package let timeZoneSource: TimeZoneSource?
 }
 
 /// What came of learning which posts the human favorites.
@@ -89,9 +91,10 @@ extension HumanMirror {
     ///
     /// - Throws: The store's error.
     package func outcome(ofScheduler summary: TrainingSummary) async throws -> SchedulerTraining {
-        SchedulerTraining(
+        let record = try await table.record()
+        return SchedulerTraining(
             mirror: name, reading: TrainingReading(summary), archived: try await archive.count(),
-            timeZoneProposal: configuration.timeZone == nil ? try await timeZoneProposal() : nil)
+            timeZone: record.timeZone, timeZoneSource: record.timeZoneSource)
     }
 
     /// Tells what the classifier's training did, and how far the mirror is.
