@@ -115,7 +115,8 @@ check: swift ## Run the long tests: workers that live and die, the harnesses; LO
 check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc
 check-deploy: swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
 	$(install)
-	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
+	@# As platforms build it.
+	$(HARNESSES) $(TESTING) MIRROR_BOT_WORKER_ONLY=1 $(SWIFT) build $(TEST_BUILD) --product mirror-bot
 	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product Torture
 	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
 

@@ -22,6 +22,11 @@ let isFuzzing = Context.environment["MIRROR_BOT_FUZZ"] != nil
 /// Set by `make check` and whatever else starts the harness. The program and `make test` need none of it.
 let hasHarnesses = Context.environment["MIRROR_BOT_HARNESSES"] != nil
 
+/// Whether the program is built without the commands `demo`, `evaluate` and `score`, which no worker needs.
+///
+/// Set by `bin/pre_compile` where a platform limits the time of a build: a third of the code serves those commands alone.
+let isWorkerOnly = Context.environment["MIRROR_BOT_WORKER_ONLY"] != nil
+
 /// What every target is compiled with: the Swift 6 language mode (from the
 /// tools version) and the upcoming features that make imports and existentials
 /// explicit.
@@ -257,14 +262,14 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Blocking", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
-                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "Web",
-                lifecycle, logging,
+                "Archive", "Blocking", "Control", "Favorites", "Fleet", "Import", "MeCab", "Mirroring", "Networks",
+                "Outbox", "Posts", "Redis", "Schedule", "Settings", "Storage", "Web", lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: settings
+            ] + (isWorkerOnly ? [] : ["Evaluation", "Sandbox"]),
+            exclude: isWorkerOnly ? ["Demo", "Measures"] : [],
+            swiftSettings: settings + (isWorkerOnly ? [.define("WORKER_ONLY")] : [])
         ),
 
         // Real servers and loopback sockets for the tests.

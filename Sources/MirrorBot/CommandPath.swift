@@ -18,6 +18,13 @@ struct UnknownCommand: Error, CustomStringConvertible {
                 parent = command
                 continue
             }
+            #if WORKER_ONLY
+                if ["demo", "evaluate", "score"].contains(word) {
+                    return UnknownCommand(
+                        description: "\(word) is not part of this build, which holds only what a worker needs",
+                        parent: parent)
+                }
+            #endif
             let names = commands.compactMap { $0.configuration.commandName }
             guard let near = Spelling.nearest(to: word.lowercased(), among: names) else { return nil }
             return UnknownCommand(

@@ -29,16 +29,25 @@ struct MirrorBot: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
+            LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
             PostCommand.self, NeverCommand.self, ForgetCommand.self, UndoCommand.self, PauseCommand.self,
             ResumeCommand.self, RunCommand.self, StatusCommand.self, HistoryCommand.self, TextsCommand.self,
             NotifyCommand.self, ExplainCommand.self,
-            StatsCommand.self, ReportCommand.self, ProfileCommand.self, DoctorCommand.self, ScoreCommand.self,
-            SuggestionsCommand.self, PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, SetCommand.self,
+            StatsCommand.self, ReportCommand.self, ProfileCommand.self, DoctorCommand.self,
+            SuggestionsCommand.self, PeopleCommand.self, ConfigCommand.self, SetCommand.self,
             UnsetCommand.self, ZonesCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self,
             MoveCommand.self,
             MigrateCommand.self,
-        ])
+        ] + ofNoWorker)
+
+    #if WORKER_ONLY
+        private static let ofNoWorker: [any ParsableCommand.Type] = []
+    #else
+        /// The commands that a build with `MIRROR_BOT_WORKER_ONLY` leaves out.
+        private static let ofNoWorker: [any ParsableCommand.Type] = [
+            DemoCommand.self, ScoreCommand.self, EvaluateCommand.self,
+        ]
+    #endif
 
     /// The parser's errors begin as ours do.
     static let _errorPrefix = "error: "

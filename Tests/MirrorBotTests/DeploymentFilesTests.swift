@@ -117,6 +117,24 @@ import Testing
         #expect(DictionaryProfile.ipadic.searchPaths.contains("/app/" + compiled))
     }
 
+    /// The buildpack reads the hook into the shell that builds.
+    @Test func thePlatformBuildsOnlyWhatAWorkerNeeds() throws {
+        let hook = Self.root.appendingPathComponent("bin/pre_compile").path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["bash", "-ec", "source \"$1\"; env", "compile", hook]
+        process.environment = ["PATH": "/usr/bin:/bin"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let variables = String(decoding: output, as: UTF8.self).split(separator: "\n")
+        #expect(variables.contains("MIRROR_BOT_WORKER_ONLY=1"))
+        #expect(try text("Package.swift").contains(#"Context.environment["MIRROR_BOT_WORKER_ONLY"]"#))
+    }
+
     // MARK: app.json, Aptfile, Procfile
 
     private struct Manifest: Decodable {
@@ -154,7 +172,7 @@ import Testing
     /// Linked into the program, Swift's library knows no time zones; without a product, more is built than it.
     @Test func thePlatformBuildsTheWorkerAloneWithSwiftBesideIt() throws {
         let manifest = try manifest()
-        #expect(manifest.env["SWIFT_BUILD_FLAGS"]?.value == "--product mirror-bot")
+        #expect(manifest.env["SWIFT_BUILD_FLAGS"]?.value == "--product mirror-bot -debug-info-format none")
         #expect(manifest.env["SWIFT_DYNAMIC_STDLIB"]?.value == "true")
         let package = try text("Package.swift")
         #expect(package.contains(#".executable(name: "mirror-bot""#))
@@ -166,11 +184,19 @@ import Testing
         #expect(buildpacks == ["heroku-community/apt", "https://github.com/vapor-community/heroku-buildpack"])
     }
 
-    @Test func thePlatformAsksForWhatRunNeeds() throws {
-        let zone = try #require(try manifest().env["TIME_ZONE"])
-        #expect(zone.required != false)
-        #expect(zone.value == nil)
-        #expect(!zone.description.isEmpty)
+    /// The form has no headings.
+    @Test func theFormSaysWhatToFillInForEachNetwork() throws {
+        let env = try manifest().env
+        for (first, network) in [
+            ("HUMAN_CONSUMER_KEY", "X"), ("HUMAN_SERVER", "Mastodon"), ("HUMAN_HANDLE", "Bluesky"),
+        ] {
+            let advice = try #require(env[first]?.description)
+            #expect(advice.contains("For \(network), fill in "), "\(first): \(advice)")
+        }
+        let places = try ["HUMAN_CONSUMER_KEY", "BOT_ACCESS_TOKEN", "HUMAN_SERVER", "HUMAN_HANDLE", "TIME_ZONE"].map {
+            try #require(try text("app.json").range(of: "\"\($0)\": {")).lowerBound
+        }
+        #expect(places == places.sorted())
     }
 
     @Test func everyVariableIsOneOfTheProgram() throws {
@@ -197,7 +223,7 @@ import Testing
         let demanded = try manifest().env.filter { _, variable in
             variable.required != false && variable.value == nil && variable.generator == nil
         }
-        #expect(demanded.keys.sorted() == ["TIME_ZONE"])
+        #expect(demanded.isEmpty)
     }
 
     /// The processes by their names.
