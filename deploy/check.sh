@@ -252,26 +252,42 @@ try_settings() {
 # --- The Procfile -----------------------------------------------------------------------------------------------------
 
 # The processes under an ordinary runner, with an embedded database and a sandbox: both do their work, and TERM ends
-# the worker in order.
+# the worker in order. Once as most people deploy it, once with what the original button asked for, where the worker
+# starts before anything is learned.
 check_procfile() {
-    local network runner settings=$scratch/settings log=$scratch/log
+    local settings=$scratch/settings
     honcho check >/dev/null 2>&1 || fail "honcho cannot read the Procfile"
     # The runner starts a shell for each line, and TERM would end that one, whatever the program does.
     sed 's/^\([a-z]*\): */\1: exec /' Procfile >"$scratch/Procfile"
-    "$programs/Torture" sandbox --settings "$settings" --minutes 10 &
+    try_procfile usual
+    try_procfile button --network x --eight-keys
+    [ "$(grep -c '_\(KEY\|SECRET\|TOKEN\)=' "$settings")" = 8 ] || fail "the button has other keys than eight"
+    if grep -q '^TIME_ZONE\|NETWORK=' "$settings"; then fail "the button's form is not as empty as it was"; fi
+}
+
+# Lives the processes once, in a home called $1, with a sandbox that is told the rest.
+try_procfile() {
+    local network runner log=$scratch/$1.log
+    rm -f "$settings"
+    "$programs/Torture" sandbox --settings "$settings" --minutes 10 "${@:2}" &
     network=$!
     await 60 test -e "$settings"
-    local clean=(env -i HOME="$scratch" MIRROR_BOT_HOME="$scratch/home" PATH="$programs:$PATH" LANG=C.UTF-8)
+    local clean=(env -i HOME="$scratch" MIRROR_BOT_HOME="$scratch/$1" PATH="$programs:$PATH" LANG=C.UTF-8)
     [ -z "${MECAB_DICTIONARY:-}" ] || clean+=("MECAB_DICTIONARY=$MECAB_DICTIONARY")
     "${clean[@]}" honcho -f "$scratch/Procfile" -e "$settings" start release || fail "the Procfile's release failed"
+    [ "$1" = usual ] || start_worker
     # The script that a platform runs once; honcho gives it the variables.
     "${clean[@]}" honcho -f "$scratch/Procfile" -e "$settings" run bash -c "$(postdeploy)" || fail "app.json's postdeploy failed"
-    "${clean[@]}" honcho -f "$scratch/Procfile" -e "$settings" start worker >"$log" 2>&1 &
-    runner=$!
+    [ "$1" != usual ] || start_worker
     wait "$network" || { tail -20 "$log" >&2; fail "the Procfile's worker did not post on the sandbox"; }
     kill -TERM "$runner"
     wait "$runner" || true
     grep -q 'worker.1 stopped (rc=0)' "$log" || { tail -20 "$log" >&2; fail "TERM did not end the worker in order"; }
+}
+
+start_worker() {
+    "${clean[@]}" honcho -f "$scratch/Procfile" -e "$settings" start worker >"$log" 2>&1 &
+    runner=$!
 }
 
 postdeploy() { python3 -c 'import json; print(json.load(open("app.json"))["scripts"]["postdeploy"])'; }

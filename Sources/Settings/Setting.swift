@@ -77,8 +77,6 @@ package struct Setting: Sendable {
 
     /// How `app.json` and `.env.example` ask for the setting when a mirror is set up.
     package enum Prompt: Sendable {
-        /// Without a value the mirror does not run.
-        case required
         /// It may be left empty.
         case optional
         /// The default is filled in.

@@ -26,6 +26,13 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The file to write the settings into, as lines NAME=value.", valueName: "path"))
     var settings: String
 
+    @Flag(
+        help: """
+            Write no settings but those of the original Heroku button, the eight keys of both accounts on X, with \
+            X_ACKNOWLEDGE_POLICY and what leads to the sandbox.
+            """)
+    var eightKeys = false
+
     @Option(help: ArgumentHelp("How many posts to wait for.", valueName: "number"))
     var posts = 1
 
@@ -36,6 +43,7 @@ struct SandboxCommand: AsyncParsableCommand {
         guard (1...100).contains(posts) else {
             throw ValidationError("--posts is \(posts); expected a number from 1 to 100")
         }
+        guard !eightKeys || network == .x else { throw ValidationError("--eight-keys needs --network x") }
         guard (1...60).contains(minutes) else {
             throw ValidationError("--minutes is \(minutes); expected a number from 1 to 60")
         }
@@ -67,10 +75,18 @@ struct SandboxCommand: AsyncParsableCommand {
 
     private func variables(of sandbox: Sandbox, _ started: Date) -> [String: String] {
         let rehearsal = Rehearsal.Settings(origin: Stage.origin, started: started, factor: Self.factor)
-        return SandboxRole.allCases.reduce(into: rehearsal.variables) { variables, role in
+        let accounts = SandboxRole.allCases.reduce(into: ["TIME_ZONE": Stage.zone.identifier]) { variables, role in
             variables.merge(sandbox.settings(of: role, on: network)) { $1 }
-            variables["TIME_ZONE"] = Stage.zone.identifier
         }
+        let written = eightKeys ? accounts.filter { Self.isOfTheButton($0.key) } : accounts
+        return written.merging(rehearsal.variables) { $1 }
+    }
+
+    /// Whether a setting is one of the eight keys, or needed besides in a sandbox.
+    private static func isOfTheButton(_ name: String) -> Bool {
+        name == Setting.acknowledgeXPolicy.name
+            || ["_CONSUMER_KEY", "_CONSUMER_SECRET", "_ACCESS_TOKEN", "_ACCESS_TOKEN_SECRET", "_API_BASE_URL"]
+                .contains { name.hasSuffix($0) }
     }
 
     /// Whole at once: who waits for the file may read it as soon as it is there.

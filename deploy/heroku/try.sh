@@ -273,8 +273,7 @@ start_servers() {
 
 # The variables that a new app has before anybody gave it an account.
 write_variables() {
-    printf '%s\n' "DATABASE_URL=$database_url" "REDIS_URL=$redis_url" "SECRET_KEY=$(openssl rand -hex 32)" \
-        TIME_ZONE=Asia/Tokyo
+    printf '%s\n' "DATABASE_URL=$database_url" "REDIS_URL=$redis_url" "SECRET_KEY=$(openssl rand -hex 32)"
     manifest 'for name, variable in app["env"].items():
     if "value" in variable: print(name + "=" + variable["value"])'
 }
@@ -297,15 +296,17 @@ live() {
     [ -n "$sandbox" ] || sandbox=$root/.build/debug/Torture
     [ -x "$sandbox" ] || code=69 fail "find $sandbox: make it with \`MIRROR_BOT_HARNESSES=1 swift build --product Torture\`, or name it with --sandbox"
     rm -f "$work/settings"
-    "$sandbox" sandbox --settings "$work/settings" --posts 2 --minutes 15 &
+    # With what the original button asked for, and nothing else.
+    "$sandbox" sandbox --network x --eight-keys --settings "$work/settings" --posts 2 --minutes 15 &
     network=$!
     until_true test -e "$work/settings"
     sort "$work/bare" "$work/settings" | awk -F= '!seen[$1]++' >"$work/whole"
-    say "postdeploy, with the accounts of a sandbox"
-    (dyno run.3 "$work/whole" "$(manifest 'print(app["scripts"]["postdeploy"])')") || fail "train"
+    # The platform may start it first.
     say "worker: $(process worker)"
     (dyno worker.1 "$work/whole" "$(process worker)") &
     worker=$!
+    say "postdeploy, with the accounts of a sandbox"
+    (dyno run.3 "$work/whole" "$(manifest 'print(app["scripts"]["postdeploy"])')") || fail "train"
     wait "$network" || { kill -TERM "$worker"; fail "see a post on the sandbox"; }
     say "the slug's worker has posted on the sandbox; now the platform stops it"
     kill -TERM "$worker" && wait "$worker" || status=$?

@@ -89,20 +89,51 @@ enum SettingDocuments {
     private static func manifest(_ text: String) throws -> String {
         let (start, end) = ("  \"env\": {\n", "    \"SWIFT_BUILD_FLAGS\"")
         guard let first = text.range(of: start), let last = text.range(of: end) else { throw Unmarked() }
-        let fields = prompted.map { field(of: $0) + ",\n" }.joined()
+        let fields = form.map { field(of: $0.setting, $0.advice) + ",\n" }.joined()
         return text[..<first.upperBound] + fields + text[last.lowerBound...]
     }
 
     /// The file lacks the places between which the variables stand.
     private struct Unmarked: Error {}
 
-    private static func field(of setting: Setting) -> String {
-        var parts = ["\"description\": \"\(sentence(of: setting))\""]
+    /// The variables as the platform's form asks for them: network by network, then what all networks share.
+    ///
+    /// The form has no headings, so that the first variable of each network says which ones to fill in.
+    private static let form: [(setting: Setting, advice: String?)] = {
+        let asked = Setting.all.filter { $0.prompt != nil }
+        // X first: what it shares with another network stands there, for only X needs all of it.
+        let networks: [(name: NetworkName, advice: String)] = [
+            (.x, "For X, fill in the eight keys from here on and X_ACKNOWLEDGE_POLICY, and leave the rest as it is"),
+            (
+                .mastodon,
+                "For Mastodon, fill in this, HUMAN_ACCESS_TOKEN, BOT_SERVER and BOT_ACCESS_TOKEN, and leave the rest "
+                    + "as it is"
+            ),
+            (
+                .bluesky,
+                "For Bluesky, fill in this, BOT_HANDLE and BOT_APP_PASSWORD, and leave the rest as it is"
+            ),
+        ]
+        var form: [(setting: Setting, advice: String?)] = []
+        for network in networks {
+            let names = AccountRole.allCases.flatMap { role in
+                network.name.descriptor.fields.filter { $0.field.setting != nil }.map { $0.field.name(of: role) }
+            }
+            let own = names.compactMap(Setting.named) + asked.filter { network.name == .x && $0.group == .paid }
+            let new = own.filter { setting in !form.contains { $0.setting.name == setting.name } }
+            form += new.enumerated().map { ($1, $0 == 0 ? network.advice : nil) }
+        }
+        return form + asked.filter { setting in !form.contains { $0.setting.name == setting.name } }.map { ($0, nil) }
+    }()
+
+    private static func field(of setting: Setting, _ advice: String?) -> String {
+        let description = ([sentence(of: setting)] + [advice].compactMap(\.self)).joined(separator: ". ")
+        var parts = ["\"description\": \"\(description)\""]
         switch setting.prompt {
         case .optional: parts.append("\"required\": false")
         case .prefilled: parts += ["\"value\": \"\(setting.fallback ?? "")\"", "\"required\": false"]
         case .generated: parts.append("\"generator\": \"secret\"")
-        case .required, nil: break
+        case nil: break
         }
         let line = "    \"\(setting.name)\": { " + parts.joined(separator: ", ") + " }"
         guard line.count > 120 else { return line }
@@ -111,12 +142,8 @@ enum SettingDocuments {
 
     // MARK: Both
 
-    /// What is asked for when a mirror is set up; what must be filled in comes first.
-    private static let prompted: [Setting] = {
-        let asked = Setting.all.filter { $0.prompt != nil }
-        func isRequired(_ setting: Setting) -> Bool { if case .required = setting.prompt { true } else { false } }
-        return asked.filter(isRequired) + asked.filter { !isRequired($0) }
-    }()
+    /// What is asked for when a mirror is set up.
+    private static let prompted = Setting.all.filter { $0.prompt != nil }
 
     /// What a setting means, its choices, and what counts without a value.
     private static func sentence(of setting: Setting) -> String {
