@@ -12,7 +12,7 @@ package import Transport
 package struct NetworkDescriptor: Sendable {
     /// A value that describes an account of the network.
     package struct Field: Sendable {
-        let field: AccountField
+        package let field: AccountField
         /// The roles whose accounts can do without it.
         let optional: Set<AccountRole>
 

@@ -5,6 +5,7 @@ import Networks
 import Outbox
 import Posts
 import Sandbox
+import Storage
 import Testing
 
 @testable import Control
