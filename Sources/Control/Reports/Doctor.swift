@@ -57,7 +57,7 @@ package struct Doctor: Sendable {
             try await RedisCountStore(client: redis, mirror: mirror.name).tryOut()
         } catch let error as RedisError where error.serverCode == "NOPERM" {
             var found = Finding.fail("redis", error)
-            found.fix = "give its user the rights that docs/operations.md names"
+            found.fix = "give its user the rights that docs/deploy.md names"
             return [found]
         }
         return [.ok("redis", "REDIS_URL answers and takes changes")]
