@@ -9,7 +9,7 @@ struct MirrorsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mirrors",
         abstract: "List the mirrors of the database.",
-        discussion: "--mirror NAME, or the variable MIRROR, says which one the other commands mean.")
+        discussion: "The other commands use the one that --mirror or the variable MIRROR names.")
 
     @Flag(help: "Print JSON.")
     var json = false

@@ -10,26 +10,25 @@ import Storage
 struct MoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
-        abstract: "Take a mirror to another database, from a file to a server or back.",
+        abstract: "Move a mirror to another database, from a file to a server or back.",
         discussion: """
-            Everything goes along, what the bot did included, so that nothing happens twice; every row is compared with \
-            what arrived. Stop the worker first. A move that was interrupted goes on when it is called again. The old \
-            copy stays, and no worker accepts it any more. A password is better kept out of the URL: libpq finds it in \
-            PGPASSWORD or ~/.pgpass.
+            Copies everything including the history, so that nothing happens twice, and compares every row. Stop the \
+            worker first. Run an interrupted move again to continue it. The old copy stays, but workers refuse it. \
+            Keep the password out of the URL: libpq finds it in PGPASSWORD or ~/.pgpass.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "A postgres:// URL, or a folder as MIRROR_BOT_HOME names it; its tables are made.", valueName: "place"))
+            "A postgres:// URL, or a folder as for MIRROR_BOT_HOME; its tables are created.", valueName: "place"))
     var to: String?
 
-    @Flag(help: "Every mirror of the database, instead of one.")
+    @Flag(help: "Move every mirror of the database.")
     var all = false
 
-    @Flag(help: "The new place is lost: let the mirror live here again.")
+    @Flag(help: "The new place is lost: use the mirror here again.")
     var stay = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask before an older copy is written over.")
+    @Flag(name: .shortAndLong, help: "Do not ask before an older copy is overwritten.")
     var yes = false
 
     @Flag(help: "Print JSON.")

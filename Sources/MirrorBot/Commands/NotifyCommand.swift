@@ -9,15 +9,15 @@ import Settings
 struct NotifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify",
-        abstract: "Show what you were told while nobody looked, or try whether you are told.",
+        abstract: "Show the notifications that were sent, or send a test.",
         discussion: """
-            NOTIFY_URL and NOTIFY_COMMAND say who is told. There is one message a day for each cause, and one when it is \
-            over. With --test one message is sent that says so; it ends with 69 if that did not arrive.
+            NOTIFY_URL and NOTIFY_COMMAND set where notifications go. There is one a day for each cause, and one \
+            when the cause is over. --test ends with 69 if the message did not arrive.
             """)
 
     @OptionGroup var options: MirrorOptions
 
-    @Flag(help: "Send one message that says that it is a test.")
+    @Flag(help: "Send a test message.")
     var test = false
 
     @Flag(help: "Print JSON.")

@@ -8,15 +8,15 @@ import Settings
 struct RebindCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebind",
-        abstract: "Bind the mirror to the accounts that its credentials open now.",
+        abstract: "Accept the logged-in accounts as this mirror's.",
         discussion: """
-            A mirror belongs to the accounts that it began with, and refuses others. This shows whose it is and whose \
-            the credentials are, asks, and binds it anew: for an account that moved, or where a wrong one was noted. \
-            What the bot did, people and what was learned stay.
+            A mirror belongs to the accounts with which it began, and refuses others. This command shows both the \
+            mirror's accounts and the logged-in ones, asks, and accepts the latter: for an account that moved, or \
+            that was wrong from the start. History, people and what was learned stay.
             """)
 
     @Option(
-        help: ArgumentHelp("human or bot; both if it is not given.", valueName: "role"), transform: RoleArgument.role)
+        help: ArgumentHelp("human or bot; both by default.", valueName: "role"), transform: RoleArgument.role)
     var role: AccountRole?
 
     @Flag(name: .shortAndLong, help: "Do not ask.")

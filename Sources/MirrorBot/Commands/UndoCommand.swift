@@ -11,35 +11,35 @@ import Posts
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Take back what the bot did: delete its posts and replies, withdraw its favorites.",
+        abstract: "Delete the bot's posts and replies, withdraw its favorites.",
         discussion: """
-            What waits is kept from happening instead. First the wish is written down, then it is carried out, no faster \
-            than the network allows; interrupted, a running worker or `undo --resume` goes on, also while the mirror \
-            pauses. What was taken back is never sent again, and its text counts as used.
+            Waiting actions are cancelled. The request is stored first and then carried out, as fast as the network \
+            permits. A running worker or undo --resume continues an interrupted one, also during a pause. What was \
+            taken back is never sent again, and its text counts as used.
 
-            Only what this database knows can be taken back: not what the bot did before it had one, nor as another \
+            Only what this database knows can be taken back: not what the bot did before it had one, or as another \
             account.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Actions, by their ids or slots, as explain takes them; or one word: last, everything, or proposed for the copies of what the human deleted or changed.",
+            "Ids or slots of actions, as for explain; or one word: last, everything, or proposed (copies of posts that the human deleted or changed).",
             valueName: "id"))
     var ids: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Everything from then on: 18:30, 2026-11-24, \"2026-11-24 18:30\"; 45m, 6h, 3d or 2w count back from now.",
+            "Everything since then: 18:30, 2026-11-24, \"2026-11-24 18:30\", or 45m, 6h, 3d, 2w ago.",
             valueName: "time"))
     var since: String?
 
-    @Flag(help: "Go on with what was asked for before.")
+    @Flag(help: "Continue an interrupted undo.")
     var resume = false
 
-    @Flag(help: "Let stay what is proposed, and propose it no more.")
+    @Flag(help: "With proposed: keep them for good.")
     var keep = false
 
-    @Flag(help: "Only posts, with last, everything, --since and --resume; may be given with the other two.")
+    @Flag(help: "Only posts, with last, everything, --since or --resume; may be combined with the other two.")
     var posts = false
 
     @Flag(help: "Only replies.")
@@ -52,7 +52,7 @@ struct UndoCommand: AsyncParsableCommand {
     var yes = false
 
     @Option(
-        help: ArgumentHelp("The bot's handle, as a second yes to everything.", valueName: "handle"))
+        help: ArgumentHelp("The bot's handle: the second confirmation of everything.", valueName: "handle"))
     var bot: String?
 
     @Flag(help: "Print the receipt as JSON.")
