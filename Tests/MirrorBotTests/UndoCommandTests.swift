@@ -80,7 +80,7 @@ import Testing
 
         let explained = try await stage.run("explain", actions[0].id)
         #expect(explained.output.contains("undone"))
-        #expect(explained.output.contains("a person wants it taken back"))
+        #expect(explained.output.contains("a person asked to take it back"))
         let plan = try await stage.plan("--date", "\(LocalTime(actions[0].due, in: .gmt).day)")
         expect(plan.slots) { $0.contains { $0.id == actions[0].id && $0.state == "undone" } }
         try await expect(stage.status().recent) { $0.contains { $0.state == .undone && $0.reason == "by-person" } }

@@ -39,7 +39,7 @@ struct NotifyCommand: AsyncParsableCommand {
         Console.current.log.follow(configuration)
         guard configuration.process.notices.tells else {
             throw ConfigurationError(
-                Setting.notifyURL.name, "is not set, nor is \(Setting.notifyCommand.name): nobody is told anything")
+                Setting.notifyURL.name, "is not set, nor is \(Setting.notifyCommand.name), so notifications go nowhere")
         }
         let sender = NoticeSender(configuration.process.notices)
         let receipts = await sender.send(.test(of: configuration.mirror.mirror, now: Date()))

@@ -141,7 +141,7 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.change(UnlinkPerson(account: account), output, making: .nothing) { change in
             let shown = shownAccount(change.account)
-            return [change.wayBack == nil ? "nothing to do: \(shown) was linked to nobody" : "on its own: \(shown)"]
+            return [change.wayBack == nil ? "nothing to do: \(shown) was not linked" : "not linked any more: \(shown)"]
         }
     }
 }
@@ -204,7 +204,7 @@ extension PersonChange {
         if said == .allow, let onDenied { lines.append("this goes before the denial of \(Printable.line(onDenied))") }
         if said == .deny, unlearned == 0, !isKnown {
             lines.append(
-                "nobody called so was met yet: if they have written to the bot, compare with mirror-bot people list")
+                "nobody known has this name; if they have written to the bot, compare with mirror-bot people list")
         }
         return lines + unlearnedLine(unlearned) + left.map(\.line)
     }
@@ -222,7 +222,7 @@ extension ServerChange {
         if known > 0 {
             lines.append("known people on it: \(known)")
         } else if unlearned == 0 {
-            lines.append("nobody known is on it: compare the host with those of mirror-bot people list")
+            lines.append("nobody known is on it; compare the host with those of mirror-bot people list")
         }
         if !allowed.isEmpty {
             let names = allowed.map { Printable.line($0) }.joined(separator: ", ")

@@ -145,7 +145,7 @@ struct PlanRerollCommand: AsyncParsableCommand {
         try await options.change(operation, output, needsZone: true) { change in
             [
                 """
-                drew \(change.day) anew: \(change.taken) slots left out, \(change.added) new ones; see mirror-bot plan \
+                drew \(change.day) again: \(change.taken) slots skipped, \(change.added) new ones; see mirror-bot plan \
                 --date \(change.day)
                 """
             ]
@@ -168,11 +168,11 @@ struct NeverCommand: AsyncParsableCommand {
     func run() async throws {
         guard undo else {
             return try await options.change(NeverSend(post: post), output, needsZone: true) { change in
-                change.lines(change.isNew ? "never again" : "that was so already") + change.wayBackLines
+                change.lines(change.isNew ? "excluded" : "excluded already") + change.wayBackLines
             }
         }
         try await options.change(SendAgain(post: post), output, needsZone: true) { change in
-            change.lines(change.isNew ? "may be sent again" : "nothing to do, that may be sent")
+            change.lines(change.isNew ? "may be sent again" : "nothing to do, it was not excluded")
         }
     }
 }
@@ -190,7 +190,7 @@ struct PostCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func validate() throws {
-        guard now else { throw ValidationError("say --now to send it; mirror-bot plan pin gives it to a slot") }
+        guard now else { throw ValidationError("give --now to send it, or give it to a slot with mirror-bot plan pin") }
     }
 
     func run() async throws {

@@ -35,7 +35,7 @@ struct ProfileCommand: AsyncParsableCommand {
                 "Write this into the profile of @\(Printable.line(proposal.bot))? [y/N] ", unless: yes)
             guard try await mirror.writeProfile(proposal) else {
                 throw CommandError(
-                    .tryLater, "could not write the profile: somebody changed it meanwhile; look at it again")
+                    .tryLater, "could not write the profile: it was changed meanwhile; run the command again")
             }
             if !json { print("written") }
         }

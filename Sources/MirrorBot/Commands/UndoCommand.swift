@@ -268,7 +268,7 @@ private enum UndoView {
             (receipt.takenBack, "taken back"), (receipt.alreadyGone, "gone already"),
             (receipt.withheld, "had not happened, and will not"), (receipt.already, "taken back before"),
             (receipt.waiting, "to be taken back yet"),
-            (receipt.unknown, "of which nobody knows yet whether it arrived; taken back if it did"),
+            (receipt.unknown, "may have arrived; taken back if so"),
             (receipt.refused, "refused by the network"), (receipt.nothing, "had not happened, as far as is known"),
             (receipt.outOfReach, "done by another account of the bot, and out of reach"),
         ]
