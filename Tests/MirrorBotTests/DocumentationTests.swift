@@ -12,7 +12,7 @@ import Testing
 
     /// The texts, by their paths below the root.
     private static let pages =
-        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+        ["README.md", "README.ja.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
         + ["architecture", "archives", "html", "control", "deploy", "measures", "promises", "run", "settings"].map {
             "docs/\($0).md"
         }
