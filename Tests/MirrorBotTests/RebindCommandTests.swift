@@ -85,7 +85,7 @@ import Testing
         }
         let ending = try await stage.run("rebind", "--yes", environment: settings)
         #expect(ending.status == 75)
-        #expect(ending.error.contains("a worker holds it; stop that one first"))
+        #expect(ending.error.contains("a worker holds it; stop it first"))
         worker.send(SIGTERM)
         _ = await worker.ending()
         await sandbox.stop()

@@ -51,7 +51,7 @@ import Testing
         await expect(worker.ending().status, equals: 0)
 
         let resumed = try await stage.run("resume", environment: settings)
-        #expect(resumed.output == "mirror default goes on\n")
+        #expect(resumed.output == "mirror default continues\n")
         try await expect(stage.run("resume", environment: settings).output) { $0.hasPrefix("nothing to do: ") }
         let json = try await stage.run("pause", "--json", environment: settings)
         #expect(json.output.contains(#""schema" : "mirror-bot/pause/1""#))

@@ -70,7 +70,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
             return try await options.change(RememberText(wish), output, needsZone: true) { change in
                 [
                     change.isUndone
-                        ? "taken back; what is read from now on comes in again"
+                        ? "reverted; posts return when they are read again"
                         : "nothing to do: that was not forgotten"
                 ]
             }

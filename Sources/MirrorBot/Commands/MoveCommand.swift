@@ -88,12 +88,12 @@ struct MoveCommand: AsyncParsableCommand {
             case .held:
                 throw CommandError(
                     .tryLater,
-                    "could not move mirror \(name): a worker holds it; stop that one first. Nothing was changed")
+                    "could not move mirror \(name): a worker holds it; stop it first. Nothing was changed")
             case .restless:
                 throw CommandError(
                     .tryLater,
-                    "could not move mirror \(name): something else keeps changing it; wait until training has ended, and "
-                        + "call this again")
+                    "could not move mirror \(name): another process keeps changing it; wait until training has ended, and "
+                        + "run this again")
             }
             if !json, let receipt = receipts.last { Self.print(receipt) }
         }
@@ -106,9 +106,9 @@ struct MoveCommand: AsyncParsableCommand {
     private func confirm(_ move: MirrorMove, _ name: String, at location: StorageLocation) async throws {
         guard let leftover = try await move.leftover(), !yes else { return }
         let age = leftover.since.map { " of \($0.rfc3339)" } ?? ""
-        let kind = leftover.state == .left ? "as it was when it went away from there" : "not complete"
+        let kind = leftover.state == .left ? "as it was when it was moved away" : "not complete"
         StandardError.write("\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(kind)\n")
-        try Confirmation.require("Write over it? [y/N] ", unless: yes)
+        try Confirmation.require("Overwrite it? [y/N] ", unless: yes)
     }
 
     private func stay(_ mirror: HumanMirror) async throws {
@@ -117,8 +117,8 @@ struct MoveCommand: AsyncParsableCommand {
         }
         StandardError.write(
             """
-            mirror \(mirror.name) lives at \(Printable.line(move.place)). What it did there is not known here: should it \
-            still run there, both would answer; and what it did there may happen again.
+            mirror \(mirror.name) lives at \(Printable.line(move.place)). What it did there is unknown here: if it \
+            still runs there, both answer, and what it did there may happen again.
 
             """)
         try Confirmation.require("Let it live here again? [y/N] ", unless: yes)
@@ -173,7 +173,7 @@ struct MoveCommand: AsyncParsableCommand {
         switch (key, location) {
         case (Setting.secretKey.name?, _): lines.append("keep SECRET_KEY as it is: it opens the logins there too")
         case (let file?, .postgres):
-            lines.append("set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to what is in that file:")
+            lines.append("set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to its content:")
             lines.append("  nothing else opens the logins")
         case (let file?, .sqlite(let path)):
             lines.append("copy \(Printable.line(file)) to \(Printable.line(path)).key: nothing else opens the logins")

@@ -51,7 +51,7 @@ struct NotifyCommand: AsyncParsableCommand {
         }
         let problems = receipts.compactMap { receipt in receipt.problem.map { "\(receipt.way): \($0)" } }
         guard problems.isEmpty else {
-            throw CommandError(.unavailable, "could not tell \(problems.joined(separator: "; "))")
+            throw CommandError(.unavailable, "could not send to \(problems.joined(separator: "; "))")
         }
     }
 }
@@ -82,11 +82,11 @@ private struct NoticeReport: Encodable {
     }
 
     func lines(in zone: TimeZone) -> [String] {
-        guard !notices.isEmpty else { return ["there was nothing to tell"] }
+        guard !notices.isEmpty else { return ["no notifications were sent"] }
         return notices.map { entry in
             var parts = [entry.since.map { "since \(LocalTime($0, in: zone))" } ?? "over"]
-            parts.append(entry.lastTold.map { "told \(LocalTime($0, in: zone))" } ?? "not told yet")
-            if entry.attempts > 0 { parts.append("\(entry.attempts) tries in vain") }
+            parts.append(entry.lastTold.map { "sent \(LocalTime($0, in: zone))" } ?? "not sent yet")
+            if entry.attempts > 0 { parts.append("\(entry.attempts) failed attempts") }
             return Printable.padded(entry.cause.rawValue, to: 16) + parts.joined(separator: ", ")
         }
     }

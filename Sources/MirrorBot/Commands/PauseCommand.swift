@@ -47,7 +47,7 @@ struct ResumeCommand: AsyncParsableCommand {
         try await options.change(ResumeMirror(), output) { change in
             [
                 change.wasPaused == true
-                    ? "mirror \(change.mirror) goes on" : "nothing to do: mirror \(change.mirror) does not pause"
+                    ? "mirror \(change.mirror) continues" : "nothing to do: mirror \(change.mirror) is not paused"
             ]
         }
     }

@@ -93,7 +93,7 @@ extension PeopleList.Line {
             AccountID(reference: account, localHost: nil)?.shown ?? account,
             [
                 handle.map { "@\($0)" }, replies > 0 ? "\(replies) replies" : nil, stance,
-                onDenied.map { "left alone with \($0)" },
+                onDenied.map { "denied with \($0)" },
                 sameAs.isEmpty ? nil : "same as \(sameAs.joined(separator: ", "))",
             ]
         )
@@ -104,7 +104,7 @@ extension PeopleList.Server {
     fileprivate var row: (name: String, notes: [String?]) {
         (
             ServerName(reference: server)?.shown ?? server,
-            ["everybody on it is left alone", "\(known) known"]
+            ["everybody on it is denied", "\(known) known"]
         )
     }
 }
@@ -200,8 +200,8 @@ extension PersonChange {
         let id = AccountID(reference: account, localHost: nil)?.shown ?? account
         let shown = Printable.line(handle.map { "@\($0) (\(id))" } ?? id)
         var lines = wasForgotten ? ["no longer forgotten: \(shown)"] : []
-        lines.append("\(said == .deny ? "left alone from now on" : "allowed"): \(shown)")
-        if said == .allow, let onDenied { lines.append("this goes before the denial of \(Printable.line(onDenied))") }
+        lines.append("\(said == .deny ? "denied" : "allowed"): \(shown)")
+        if said == .allow, let onDenied { lines.append("this overrides the denial of \(Printable.line(onDenied))") }
         if said == .deny, unlearned == 0, !isKnown {
             lines.append(
                 "nobody known has this name; if they have written to the bot, compare with mirror-bot people list")
@@ -218,7 +218,7 @@ extension ServerChange {
             return [isNew ? "no longer denied: \(shown)" : "nothing to do: \(shown) was not denied"]
                 + (below.isEmpty ? [] : ["it stays denied by \(above)"])
         }
-        var lines = ["left alone \(isNew ? "from now on" : "already"): everybody on \(shown)"]
+        var lines = ["denied\(isNew ? "" : " already"): everybody on \(shown)"]
         if known > 0 {
             lines.append("known people on it: \(known)")
         } else if unlearned == 0 {
@@ -226,7 +226,7 @@ extension ServerChange {
         }
         if !allowed.isEmpty {
             let names = allowed.map { Printable.line($0) }.joined(separator: ", ")
-            lines.append("not left alone, for they were allowed: \(names)")
+            lines.append("not denied, because they are allowed: \(names)")
         }
         return lines + unlearnedLine(unlearned) + left.map(\.line)
     }

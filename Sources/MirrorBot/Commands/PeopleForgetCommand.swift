@@ -58,7 +58,7 @@ struct PeopleForgetCommand: AsyncParsableCommand {
         let id = try await PeopleBook(mirror: mirror).account(account)
         let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
         try Confirmation.require(
-            "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: false,
+            "Remove everything about \(all.joined(separator: ", "))? [y/N] ", unless: false,
             or: "nothing was forgotten")
     }
 }
@@ -119,7 +119,7 @@ private struct PersonView {
         report.accounts.map { account in
             let notes = [
                 account.handle.map { "@\($0)" },
-                account.isForgotten ? "forgotten: only that is kept, as a digest" : account.stance,
+                account.isForgotten ? "forgotten: only a digest is kept" : account.stance,
                 account.reason.map { "by \($0)" },
                 account.onDenied.map { "on the denied server \($0)" },
                 account.lastContact.map { "last answered \(time($0))" },

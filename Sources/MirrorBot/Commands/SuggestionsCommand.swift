@@ -155,6 +155,6 @@ extension SuggestionList.Suggestion {
             separator: ": ")
         if !reason.isEmpty { lines.append("    \(reason)") }
         if !features.isEmpty { lines.append("    \(Printable.line(features.joined(separator: ", ")))") }
-        return lines + ["    to be decided until \(LocalTime(expires, in: zone))\(price)"]
+        return lines + ["    decide before \(LocalTime(expires, in: zone))\(price)"]
     }
 }

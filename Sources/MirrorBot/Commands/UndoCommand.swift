@@ -92,7 +92,7 @@ struct UndoCommand: AsyncParsableCommand {
             if keep {
                 let change = try await desk.perform(KeepProposed())
                 if json { return try JSONOutput.print(change) }
-                return print("\(change.kept) stay, and are asked about no more")
+                return print("\(change.kept) are kept for good")
             }
             let scope = try scope(in: zone, now: mirror.clock.now)
             let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
@@ -137,10 +137,11 @@ struct UndoCommand: AsyncParsableCommand {
             typed = bot
         } else {
             guard Console.current.input.isInteractive else {
-                throw CommandError(.usage, "nothing was changed; name the bot too: --bot @\(Printable.line(handle))")
+                throw CommandError(
+                    .usage, "nothing was changed; give the bot's handle too: --bot @\(Printable.line(handle))")
             }
             typed = try Question.line(
-                "That is all the bot did. Type its handle, @\(Printable.line(handle)), to go on: ")
+                "This takes back everything. Type the bot's handle, @\(Printable.line(handle)), to continue: ")
         }
         guard typed.drop(while: { $0 == "@" }).lowercased() == handle.lowercased() else {
             throw CommandError(
@@ -202,7 +203,7 @@ struct UndoCommand: AsyncParsableCommand {
         guard !receipt.isComplete, try await !mirror.isAtWork(now: mirror.clock.now) else { return }
         let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
         throw CommandError(
-            .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker goes on")
+            .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker continues")
     }
 }
 
@@ -233,7 +234,7 @@ private final class UndoProgress {
 
     func wait(until time: Date) {
         guard !isQuiet, terminal.isInteractive else { return }
-        StandardError.write("\r\(done) of \(total), goes on at \(LocalTime(time, in: .current)) ")
+        StandardError.write("\r\(done) of \(total), continues at \(LocalTime(time, in: .current))  ")
     }
 
     func finish() {
@@ -266,18 +267,18 @@ private enum UndoView {
     static func lines(_ receipt: UndoReceipt, _ scope: Undoing.Scope) -> [String] {
         let counts: [(Int, String)] = [
             (receipt.takenBack, "taken back"), (receipt.alreadyGone, "gone already"),
-            (receipt.withheld, "had not happened, and will not"), (receipt.already, "taken back before"),
-            (receipt.waiting, "to be taken back yet"),
+            (receipt.withheld, "cancelled before they happened"), (receipt.already, "taken back before"),
+            (receipt.waiting, "waiting to be taken back"),
             (receipt.unknown, "may have arrived; taken back if so"),
-            (receipt.refused, "refused by the network"), (receipt.nothing, "had not happened, as far as is known"),
-            (receipt.outOfReach, "done by another account of the bot, and out of reach"),
+            (receipt.refused, "refused by the network"), (receipt.nothing, "did not happen, as far as known"),
+            (receipt.outOfReach, "done by another account of the bot, so out of reach"),
         ]
         var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         if lines.isEmpty { lines = ["nothing to take back"] }
         let failed = receipt.actions.filter { $0.cause != nil }
         lines += failed.prefix(shown).map { "  \(ActionID.short($0.id)): " + Printable.line($0.cause ?? "") }
         if failed.count > shown { lines.append("  and \(failed.count - shown) more") }
-        if scope == .everything { lines.append("what the bot did before this database is not among them") }
+        if scope == .everything { lines.append("what the bot did before it had this database is not included") }
         return lines
     }
 }

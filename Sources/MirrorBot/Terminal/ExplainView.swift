@@ -16,7 +16,7 @@ struct ExplainView {
     /// The whole answer.
     var lines: [String] {
         [head] + facts.flatMap { row($0, $1) } + rules + obstacles
-            + judgement(report.judgement, "how it was judged when it was decided")
+            + judgement(report.judgement, "how it was judged at the decision")
             + judgement(report.judgementNow, "how it is judged by what is known now") + problem
     }
 
@@ -112,7 +112,7 @@ struct ExplainView {
 
     private var rules: [String] {
         guard !report.rules.isEmpty else { return [] }
-        return ["", terminal.bold("the rules that spoke")]
+        return ["", terminal.bold("the rules that decided")]
             + report.rules.flatMap { rule in
                 let setting = rule.setting.map { "; \($0) changes that" } ?? ""
                 let text = Printable.line("\(rule.code): \(rule.text)\(setting)")
@@ -124,7 +124,7 @@ struct ExplainView {
 
     private var obstacles: [String] {
         guard let obstacles = report.obstacles, !obstacles.isEmpty else { return [] }
-        return ["", terminal.bold("what keeps it from being sent")]
+        return ["", terminal.bold("what prevents it")]
             + obstacles.flatMap { obstacle in
                 let text = Printable.line(obstacle.sentence)
                 return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
