@@ -18,7 +18,7 @@ import Testing
         #expect(japanese.code == english.code)
         #expect(japanese.links == english.links)
         #expect(japanese.items == english.items)
-        #expect(japanese.cells == english.cells)
+        #expect(japanese.rows == english.rows)
     }
 
     @Test func eachReadmeLeadsToTheOther() throws {
@@ -38,6 +38,7 @@ import Testing
         ("make demo   ", "make show   "), ("`mirror-bot undo everything`", "`mirror-bot undo last`"),
         ("](docs/run.md)", "](docs/control.md)"), ("(https://www.heroku.com/deploy)", "(https://example.com)"),
         ("/deploy/button.svg)", "/button.svg)"), ("| longest text |", "| longest | text |"),
+        ("| 300 characters |", "| 301 characters |"),
         ("- **Replies**", "**Replies**"),
     ])
     func anEditOfOneSideIsSeen(_ words: String, _ others: String) throws {
@@ -66,8 +67,19 @@ private struct Skeleton: Equatable {
     private(set) var links: [String] = []
     /// The number of items of lists.
     private(set) var items = 0
-    /// The number of cells in each row of tables.
-    private(set) var cells: [Int] = []
+    /// The rows of tables.
+    private(set) var rows: [Row] = []
+
+    /// A row of a table: how many cells it has, and the numbers in it, sorted.
+    struct Row: Equatable {
+        let cells: Int
+        let numbers: [String]
+
+        init(_ line: Substring) {
+            cells = line.split(separator: "|").count
+            numbers = line.matches(of: /[0-9]+(?:[.,][0-9]+)*/).map { String($0.output) }.sorted()
+        }
+    }
 
     init(_ text: String) {
         var block: [String]?
@@ -81,7 +93,7 @@ private struct Skeleton: Equatable {
             } else {
                 if let level = line.prefixMatch(of: /#+/)?.output.count { headings.append(level) }
                 if line.hasPrefix("- ") { items += 1 }
-                if line.hasPrefix("|") { cells.append(line.split(separator: "|").count) }
+                if line.hasPrefix("|") { rows.append(Row(line)) }
                 prose += line + "\n"
             }
         }
