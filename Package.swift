@@ -75,7 +75,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 let besideStorage =
     [
         "Aptfile", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile",
-        "Package.swift", "Procfile", "README.md", "SECURITY.md", "Tests", "app.json", "bin", "compose.yaml", "deploy",
+        "Package.swift", "Procfile", "README.ja.md", "README.md", "SECURITY.md", "Tests", "app.json", "bin",
+        "compose.yaml", "deploy",
         "docs",
     ]
     + [

@@ -87,10 +87,28 @@ def commands(command, path):
         yield from commands(sub, [*path, sub["commandName"]])
 
 
-def section(path, command):
-    arguments = [a for a in shown(command.get("arguments")) if a["valueName"] not in ("help", "version")]
+def own(command):
+    return [a for a in shown(command.get("arguments")) if a["valueName"] not in ("help", "version")]
+
+
+def shared(root):
+    """The options that more than half of the commands have, each once."""
+    owners = [own(command) for _, command in commands(root, [])]
+    return [
+        argument for number, arguments in enumerate(owners) for argument in arguments
+        if argument["kind"] != "positional"
+        and sum(argument in others for others in owners) * 2 > len(owners)
+        and not any(argument in others for others in owners[:number])
+    ]
+
+
+def section(path, command, shared):
+    arguments, options = own(command), ""
+    if sum(argument in arguments for argument in shared) * 2 > len(shared):
+        arguments, options = [a for a in arguments if a not in shared], " [\\fIoptions\\fR]"
     lines = [".Ss mirror\\-bot " + escaped(" ".join(path))]
-    usage = "\\fBmirror\\-bot " + escaped(" ".join(path)) + "\\fR " + " ".join(map(synopsis, arguments))
+    usage = "\\fBmirror\\-bot " + escaped(" ".join(path)) + "\\fR" + options
+    usage = " ".join([usage, *map(synopsis, arguments)])
     lines += [".Bd -ragged -offset indent", usage, ".Ed", ".Pp"]
     lines += [escaped(part) for part in sentences(command.get("abstract", ""))]
     text = paragraphs(command.get("discussion"))
@@ -105,11 +123,14 @@ def manual(root, version, date):
         f".Dd {date}", ".Dt MIRROR-BOT 1", f".Os mirror-bot {version}", ".Sh NAME", ".Nm mirror-bot",
         ".Nd " + escaped(root["abstract"].rstrip(".")), ".Sh SYNOPSIS", ".Nm", ".Ar command", ".Op Ar options",
         ".Sh DESCRIPTION", *paragraphs(root["discussion"]),
-        ".Pp", "Every command tells more of itself with", "\\fB\\-\\-help\\fR.", ".Sh COMMANDS",
+        ".Pp", "Each command has its own", "\\fB\\-\\-help\\fR.", ".Sh COMMANDS",
     ]
+    common = shared(root)
     for path, command in commands(root, []):
-        lines += section(path, command)
+        lines += section(path, command, common)
     lines += [
+        ".Sh OPTIONS", "Most commands have these, shown above as", ".Op Ar options :", ".Bl -tag -width Ds",
+        *[line for argument in common for line in described(argument)], ".El",
         ".Sh ENVIRONMENT", "Settings are read from the environment and from the file", ".Pa .env",
         "in the working folder;", "\\fBmirror\\-bot config\\fR", "lists them all.",
         ".Sh FILES", ".Bl -tag -width Ds", ".It Pa ~/.local/share/mirror-bot/mirror-bot.sqlite",

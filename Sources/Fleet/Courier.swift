@@ -11,18 +11,17 @@ import Posts
 import ServiceLifecycle
 import Settings
 
-/// Sends what is due, one action at a time.
+/// Sends due actions, one at a time.
 ///
-/// The loops share one courier; its turnstile keeps them from sending at once, so
-/// that caps and the order of slots hold.
+/// The loops share one courier, whose turnstile serializes them, so that caps and the order of slots hold.
 package actor Courier {
-    /// How many other texts are tried in place of one that is gone.
+    /// Attempts with another text after the original of a text is gone.
     private static let replacementsAtMost = 3
-    /// How old a decision about somebody's post may be before that is looked at once more, in seconds.
+    /// The age in seconds of a decision about another person's post from which the post is checked again.
     private static let decisionsLast: TimeInterval = 3_600
 
     private let delivery: Delivery
-    /// Nil for a run that only pretends.
+    /// Nil for a dry run.
     private let takingBack: TakingBack?
     private let store: OutboxStore
     private let planner: PlanMaker
@@ -36,16 +35,16 @@ package actor Courier {
     private let goOnForgetting: @Sendable () async throws -> Void
     private let clock: any WallClock
     private let logger: Logger
-    /// What was decided since it was last sent.
+    /// Actions decided since the last sending.
     private var decided: [Action] = []
     private let turnstile = Turnstile()
 
-    /// What changes something at the bot's network.
+    /// The parts that change something at the bot's network.
     struct Hands {
         let delivery: Delivery
-        /// Nil for a run that only pretends.
+        /// Nil for a dry run.
         let takingBack: TakingBack?
-        /// Nil for a run that only pretends.
+        /// Nil for a dry run.
         let firstPostLook: FirstPostLook?
     }
 
@@ -65,7 +64,7 @@ package actor Courier {
         (clock, logger) = (mirror.clock, mirror.logger)
     }
 
-    /// Sends the replies or favorites that were decided just now; what has to wait, or fails, is for the publisher.
+    /// Sends the replies or favorites decided just now; the publisher sends those that have to wait or fail.
     ///
     /// - Parameters:
     ///   - heard: As for ``deliverDue(_:heard:)``.
@@ -82,23 +81,23 @@ package actor Courier {
         }
     }
 
-    /// Notes that an action was decided.
+    /// Records a decided action.
     func expect(_ action: Action) {
         if action.state == .planned { decided.append(action) }
     }
 
-    /// Settles lost answers, marks what is too late, goes on with threads, takes back what is unwanted, then sends what
-    /// is due of these kinds.
+    /// Looks up lost answers, marks expired actions, continues threads, carries out requests to undo, then sends the
+    /// due actions of these kinds.
     ///
-    /// At most one post leaves a call, and after an outage few of the missed ones leave at all; see
+    /// A call sends at most one post, and only a few of those missed in an outage; see
     /// ``OutboxStore/spreadLate(_:now:)``.
     ///
-    /// While the bot's network refuses its credentials nothing leaves; what cannot wait expires. An answer waits until
-    /// all that was said before it was decided has been read: its author may have asked to stop on a later page.
+    /// While the bot's network refuses its credentials nothing is sent, and actions expire. A reply waits until all
+    /// earlier mentions are read, because a later page may contain a "stop" of its author.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read to their end; nil if they were not yet.
-    /// - Returns: When the next action wants attention; nil if none does.
+    ///   - heard: When the mentions were last read completely; nil for never.
+    /// - Returns: The time of the next work; nil for none.
     /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
     @discardableResult
     func deliverDue(_ kinds: [ActionKind], heard: Date? = .distantFuture) async throws -> Date? {
@@ -115,7 +114,7 @@ package actor Courier {
         }
     }
 
-    /// Lets one call after the other send.
+    /// Serializes the calls that send.
     private func passing<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         try await turnstile.pass {
             do {
@@ -143,7 +142,7 @@ package actor Courier {
         try await originals.askAgain()
     }
 
-    /// Sends one action after the other, one post at most, until the network or the worker's end says no.
+    /// Sends one action after the other, at most one post, until the network refuses or the worker ends.
     private func send(_ due: [Action]) async throws {
         var postsLeft = 1
         for action in due {
@@ -169,7 +168,7 @@ package actor Courier {
         }
     }
 
-    /// A post that does not leave now, for the human is posting or wants quiet, as it is then; nil if it leaves.
+    /// Holds a post back while the human is posting or in quiet hours, and returns it as stored; nil if it may be sent.
     private func heldBack(_ action: Action) async throws -> Action? {
         guard action.kind == .post else { return nil }
         let now = clock.now
@@ -182,7 +181,7 @@ package actor Courier {
         return try await store.holdBack(action, until: due, reason: hold.reason(at: now), now: now)
     }
 
-    /// Whether what was sent once, and left no trace, may be sent again.
+    /// Whether an action that was sent and not found may be sent again.
     private func isAllowed(_ action: Action) async throws -> Bool {
         if let author = action.target?.author, try await people.stance(of: author) == .deny { return false }
         if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
@@ -190,7 +189,7 @@ package actor Courier {
         return try await reasonAgainstText(of: action) == nil
     }
 
-    /// Checks right before sending that the action may still happen.
+    /// Checks right before sending whether the action is still allowed.
     private func prepare(_ action: Action) async throws -> Preparation {
         if let author = action.target?.author, try await people.stance(of: author) == .deny {
             return .skip(reason: Action.Reason.denied)
@@ -204,8 +203,8 @@ package actor Courier {
         }
     }
 
-    /// Why what was decided a while ago about somebody's post is not done: the post is gone, or its author has asked
-    /// bots to stay away since; nil if nothing speaks against it.
+    /// Returns why an older decision about another person's post no longer holds: the post is gone, or its author now
+    /// refuses bots; nil if it holds.
     private func reasonAgainst(_ target: Action.Target, decided: Date) async throws -> String? {
         guard clock.now.timeIntervalSince(decided) >= Self.decisionsLast else { return nil }
         do {
@@ -236,7 +235,7 @@ package actor Courier {
         return .ready(action)
     }
 
-    /// Remembers when a person was answered, and logs what became of an action.
+    /// Stores when a person was answered, and logs the outcome of an action.
     private func note(_ action: Action) async throws {
         await log(action)
         guard let author = action.target?.author else {
@@ -251,7 +250,7 @@ package actor Courier {
         }
     }
 
-    /// The post with its own text, or with another where the human has taken that back.
+    /// Returns the post with its text, or with another if the human deleted the original.
     private func preparePost(_ action: Action) async throws -> Preparation {
         if planner.makesNoPosts, !action.isPinned { return .skip(reason: Action.Reason.onlyAnswers) }
         var planner = planner
@@ -275,8 +274,8 @@ package actor Courier {
         }
     }
 
-    /// Why the text of an action can no longer be used: the human took it back, or a person does not want it; nil if it
-    /// can.
+    /// Returns why the text of an action is no longer usable: the human deleted it, or a person excluded it; nil if it
+    /// is usable.
     private func reasonAgainstText(of action: Action) async throws -> String? {
         // What a person pinned may have lost its text, for a reason that is known.
         guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
@@ -308,7 +307,7 @@ package actor Courier {
         }
     }
 
-    /// What failed for good, or may have, is a warning that says what the network answered.
+    /// Logs a failed or unconfirmed action as a warning with the network's answer.
     private func log(_ action: Action) async {
         var metadata = await people.metadata(of: action)
         guard action.state == .failed else { return logger.info("Action changed", metadata: metadata) }
@@ -317,7 +316,7 @@ package actor Courier {
     }
 }
 
-/// A call inside was cancelled though nobody cancelled the worker, who must not take it for its own end.
+/// A call was cancelled although the worker was not, which must not end the worker.
 struct StrayCancellation: Error, CustomStringConvertible {
     let description = "could not deliver: a call was cut off that nobody had cancelled"
 }

@@ -31,7 +31,7 @@ struct FirstPostLook: Sendable {
         }
         try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
         guard isShown == false else { return }
-        logger.warning("Mirror pauses, for its first post is shown to nobody without a login")
+        logger.warning("Mirror pauses, because its first post cannot be seen without a login")
         try await mirror.table.pause(
             until: nil, reason: Self.reason, code: .firstPostHidden, now: clock.now)
     }
@@ -39,6 +39,6 @@ struct FirstPostLook: Sendable {
     /// The reason of the pause, which `status` shows.
     static let reason = """
         who has no login is not shown the bot's first post, although it was sent for everybody; look at the bot's page \
-        in a browser without a login, and run mirror-bot resume if that is all right
+        in a browser without a login, and run mirror-bot resume if that is intended
         """
 }

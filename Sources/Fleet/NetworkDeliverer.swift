@@ -8,28 +8,28 @@ package import Networks
 package import Outbox
 import Posts
 
-/// Sends actions through a network and looks up what became of them.
+/// Sends actions through a network, and looks up their outcome.
 package struct NetworkDeliverer: Deliverer {
-    /// How far back before a request the bot's own posts are read, to allow for clocks that differ.
+    /// The time before a request from which the bot's own posts are read, to allow for different clocks.
     private static let clockMargin: TimeInterval = 3_600
-    /// The reason of what ended with the worker, before the network answered.
+    /// The reason of a request that the end of the worker interrupted.
     static let interrupted = "interrupted"
     private static let nothingToLookFor = "it lacks what it could be recognised by"
 
     let network: any SocialNetwork
     let people: People?
-    /// Where the human's posts are; nil where nothing is prepared.
+    /// The archive; nil if texts are not prepared.
     let archive: Archive?
-    /// Nil where no pictures are sent.
+    /// The source of pictures; nil if none are sent.
     let pictures: PictureSource?
     let logger: Logger
 
     /// - Parameters:
     ///   - network: The bot's network, with the bot's credentials.
-    ///   - people: What those are called whom the log names.
-    ///   - archive: Where the human's posts are, whose links may have words; nil to leave these as they stand in the text.
-    ///   - pictures: Where the human's pictures are; nil where none are sent.
-    ///   - logger: Told of what arrived otherwise than it was meant.
+    ///   - people: The known people, for names in the log.
+    ///   - archive: The archive with the links of the human's posts; nil to leave links as they are in the text.
+    ///   - pictures: The source of the human's pictures; nil if none are sent.
+    ///   - logger: The logger of posts that arrived with differences.
     package init(
         network: any SocialNetwork, people: People? = nil, archive: Archive? = nil, pictures: PictureSource? = nil,
         logger: Logger = Logger(label: "mirror-bot")
@@ -68,7 +68,7 @@ package struct NetworkDeliverer: Deliverer {
         }
     }
 
-    /// A request that tells what became of it.
+    /// Makes a request and returns its outcome.
     private func request<Answer: Sendable>(
         _ departure: Departure<Answer>, _ outcome: @escaping @Sendable (Answer) async -> DeliveryOutcome
     ) -> PreparedRequest {
@@ -112,14 +112,14 @@ package struct NetworkDeliverer: Deliverer {
         }
     }
 
-    /// Finds a text by what is left of it on a server that may have made another of it.
+    /// Finds a text on a server that may have rewritten it.
     ///
-    /// Such a server also publishes again what is sent again. So nothing counts as absent as long as something there
-    /// may be it, or as another text of ours reads the same.
+    /// Such a server also publishes a repeated request twice. So a text counts as absent only if no post there may be
+    /// it and no other text of ours reads the same.
     ///
     /// - Parameters:
-    ///   - candidates: The bot's posts at its place that no other action made, as far as is known.
-    ///   - others: What else was sent to the same place.
+    ///   - candidates: The bot's posts at its place that belong to no other known action.
+    ///   - others: Other texts sent to the same place.
     private static func find(
         _ text: String, in candidates: [ObservedPost], among others: [Action]
     ) -> LookUpOutcome {
@@ -150,11 +150,11 @@ package struct NetworkDeliverer: Deliverer {
         .found(remoteID: post.post.id.value, remoteAddress: post.address)
     }
 
-    /// Whether a post of the bot answers what the action answers, or nothing if it answers nothing.
+    /// Whether a post of the bot answers the same post as the action, or none if the action is no reply.
     ///
-    /// The answered post is the same if its address or its identity is: an address may name a version of the post
-    /// besides. Where the text names the person answered, it tells enough once the server has forgotten what it
-    /// answered, as servers do when that is deleted.
+    /// The answered post is the same if its address or its identity is equal; an address may also name a version of the
+    /// post. If the server has forgotten the answered post, as after its deletion, a mention of the answered person in
+    /// the text is enough.
     private func stands(_ item: ObservedPost, where action: Action) -> Bool {
         if let parent = action.parent {
             return item.replyToAddress == parent.address || item.post.replyTo?.post?.value == parent.post
@@ -175,7 +175,7 @@ package struct NetworkDeliverer: Deliverer {
         }
     }
 
-    /// What the network publishes for the action; nil if it has no text, or is a reply that answers nobody.
+    /// Makes the draft of the action; nil without a text, or for a reply without a target.
     private func draft(of action: Action) async throws -> Draft? {
         guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
         let shown = try await network.shown(wording.text, warning: wording.warning, from: wording.source.network)
@@ -197,7 +197,7 @@ package struct NetworkDeliverer: Deliverer {
             reason: Action.Reason.incomplete, detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
     }
 
-    /// What becomes of an action whose preparation failed; its request has not left.
+    /// Returns the result for an action whose preparation failed, before its request.
     private func preparation(afterwards error: NetworkError) -> RequestPreparation {
         if error.isPermanent, !error.stopsActor {
             return .refused(reason: error.code.rawValue, detail: error.description)
@@ -221,14 +221,14 @@ package struct NetworkDeliverer: Deliverer {
 }
 
 extension SocialNetwork {
-    /// A text and its warning without the custom emoji that only the human's server has.
+    /// Removes the custom emoji of the human's server from a text and its warning.
     ///
-    /// Where the human's network has no such emoji, `:name:` is a part of the text.
+    /// On a network without custom emoji, `:name:` is part of the text.
     ///
     /// - Parameters:
-    ///   - warning: What it is shown behind; nil for nothing.
-    ///   - origin: Where the human wrote it.
-    /// - Throws: `NetworkError` if the server cannot be asked for its emoji now; `CancellationError`.
+    ///   - warning: The content warning; nil for none.
+    ///   - origin: The human's network of the text.
+    /// - Throws: `NetworkError` if the server's emoji cannot be read now; `CancellationError`.
     func shown(
         _ text: String, warning: String?, from origin: NetworkName
     ) async throws -> (text: String, warning: String?) {
@@ -243,11 +243,11 @@ extension SocialNetwork {
 }
 
 extension Action {
-    /// What calls to the bot's server name the answered post by; nil for what answers nothing.
+    /// The identifier of the answered post in requests to the bot's server; nil for other kinds than replies.
     fileprivate var answeredAddress: String? { target?.address ?? parent?.address }
 }
 
-/// A text that was sent, to be recognised in what a server made of it.
+/// A sent text, for comparison with a server's version of it.
 private struct SentText {
     private let key: String
     private let keyWithoutHosts: String
@@ -258,17 +258,17 @@ private struct SentText {
         keyWithoutHosts = TextRules.textKey(words, ignoringHosts: true)
     }
 
-    /// Whether the texts read the same, links and custom emoji aside.
+    /// Whether the texts are equal except for links and custom emoji.
     func hasSameSigns(as other: String) -> Bool { SentText(other).key == key }
 
-    /// Whether the texts read the same, links and custom emoji aside, and host names that a server makes links of.
+    /// Whether the texts are equal except for links, custom emoji, and host names that a server makes links of.
     func isSame(as other: String) -> Bool {
         let other = SentText(other)
         return other.key == key || other.keyWithoutHosts == keyWithoutHosts
     }
 }
 
-/// Says what would be sent, and sends nothing.
+/// Reports what would be sent, and sends nothing.
 package struct PretendDeliverer: Deliverer {
     let report: @Sendable (Action) -> Void
 

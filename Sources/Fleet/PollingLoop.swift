@@ -9,23 +9,22 @@ import Redis
 import ServiceLifecycle
 import Storage
 
-/// A pass repeated for as long as the worker lives.
+/// A pass that is repeated as long as the worker runs.
 ///
-/// A failed pass is logged and repeated after a growing wait; only what a
-/// person must mend ends the loop, such as a wrong configuration or credentials
-/// that were given up, or a lost lease.
+/// A failed pass is logged and retried with backoff. Only errors that a person must mend, such as a wrong configuration
+/// or refused credentials, and a lost lease end the loop.
 package struct PollingLoop: Service {
     package let name: String
     let clock: any WallClock
     let logger: Logger
-    /// Whose turn it is where several loops begin at once.
+    /// The turn of the loop on a virtual clock, where several loops begin at once.
     var turn: Int?
-    /// Does the work once and returns when it wants to be called again.
+    /// Does the work once and returns the time of the next call.
     let pass: @Sendable () async throws -> Date
 
     /// - Parameters:
-    ///   - name: What the log calls the loop.
-    ///   - pass: Does the work once and returns when to do it again.
+    ///   - name: The name of the loop in the log.
+    ///   - pass: Does the work once and returns the time of the next call.
     package init(
         name: String, clock: any WallClock, logger: Logger, pass: @escaping @Sendable () async throws -> Date
     ) {
@@ -37,10 +36,10 @@ package struct PollingLoop: Service {
 
     /// Runs until a graceful shutdown or cancellation.
     ///
-    /// A pass that has begun is finished; only the waiting is cut short.
+    /// A running pass is finished; only waits are cut short.
     ///
-    /// - Throws: `UnusableAccount`, `ConfigurationError`, `OutboxError` for a lost lease, or what else trying
-    ///   again cannot help.
+    /// - Throws: `UnusableAccount`, `ConfigurationError`, `OutboxError` for a lost lease, or another error that no
+    ///   retry can mend.
     package func run() async throws {
         var failures = 0
         var refusedSince: Date?

@@ -12,21 +12,21 @@ import Storage
 /// The worker of one mirror: observes two accounts, remembers, decides and delivers.
 package struct Worker: Sendable {
     let mirror: HumanMirror
-    /// How often each feed is looked at.
+    /// The polling interval of each feed.
     let cadence: Cadence
-    /// The one that was asked for; nil for the configured one.
+    /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
     let manager: ServiceManager?
-    /// What whoever accompanies the worker knows of it.
+    /// Live status of the worker, read by the notifier and the watchdog.
     let pulse: WorkerPulse?
-    /// What fails in its work, for every process to read.
+    /// The parts of the work that fail now, stored for every process to read.
     private let faults: FaultLog
 
     /// - Parameters:
-    ///   - mirror: The mirror, open; its clock tells the time, and its log is where events go.
-    ///   - cadence: How often each feed is looked at; nil for the configured one.
-    ///   - manager: Told when the worker works or waits for another one, and that its passes end; nil for nobody.
-    ///   - pulse: Kept for who accompanies the worker; nil for nobody.
+    ///   - mirror: The open mirror, whose clock and logger the worker uses.
+    ///   - cadence: The polling intervals; nil for the configured ones.
+    ///   - manager: The service manager that is notified of readiness and of each pass; nil for none.
+    ///   - pulse: The live status to update; nil for none.
     package init(
         mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil, pulse: WorkerPulse? = nil
     ) {
@@ -56,8 +56,7 @@ package struct Worker: Sendable {
 
     /// Runs until a graceful shutdown, holding the mirror's lease.
     ///
-    /// Another worker of the same mirror makes this one wait until that one
-    /// ends or falls silent.
+    /// While another worker holds the lease, this one waits until the other ends or falls silent.
     ///
     /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
     package func run() async throws { try await run(until: nil) }
@@ -87,13 +86,13 @@ package struct Worker: Sendable {
         }
     }
 
-    /// Notes why the worker ends, if no retry mends it, for who looks when no worker runs any more.
+    /// Stores why the worker ends if no retry can succeed, so that `status` can tell without a worker.
     private func noteEnd(_ error: any Error) async {
         let cause = Self.cause(of: error)
         if Retry.isInVain(cause), !(cause is CancellationError) { await faults.fails(WorkFault.end, cause) }
     }
 
-    /// Works, and begins anew when a person has changed what the worker goes by.
+    /// Works, and restarts after a change of settings, logins or accounts.
     private func workOn(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
         var worker = self
         while true {
@@ -110,9 +109,10 @@ package struct Worker: Sendable {
         }
     }
 
-    /// The mirror with what is set for it now, once the database tells; nil if the worker is to end before that.
+    /// Returns the mirror with its present settings as soon as the database answers; nil if the worker ends before
+    /// that.
     ///
-    /// A lease that runs out meanwhile is noticed by what is done next.
+    /// A lease that is lost meanwhile shows in the next operation.
     private func mirrorWhenReachable() async throws -> HumanMirror? {
         var failures = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -126,11 +126,11 @@ package struct Worker: Sendable {
         return nil
     }
 
-    /// Waits before a start is tried again, and says so.
+    /// Waits before the next attempt to start, and logs the failure.
     ///
     /// - Parameters:
-    ///   - known: What it went by; nil where that is read anew anyway.
-    /// - Throws: ``MirrorChanged`` once that is another thing.
+    ///   - known: The settings and logins that the failed attempt used; nil if the next attempt reads them again.
+    /// - Throws: ``MirrorChanged`` if they differ from `known`.
     private func waitToStart(
         after failures: Int, _ error: any Error, goingBy known: MirrorStamp? = nil
     ) async throws(MirrorChanged) {
@@ -148,10 +148,10 @@ package struct Worker: Sendable {
         } while clock.now < next && !Task.isCancelled && !Task.isShuttingDownGracefully
     }
 
-    /// One pass over everything, for cron.
+    /// Makes one pass over everything, for cron.
     ///
-    /// - Returns: False if another worker holds the mirror, so that nothing was done.
-    /// - Throws: The first error of any step, after the other steps.
+    /// - Returns: False, without any work, if another worker holds the mirror.
+    /// - Throws: The first error of a step, after the remaining steps.
     package func runOnce() async throws -> Bool {
         do {
             let done: Void? = try await leaseKeeper().holdingNow { lease in
@@ -178,13 +178,14 @@ package struct Worker: Sendable {
         }
     }
 
-    /// Notes that `run --once` was called, so that a mirror which a schedule drives does not look as if nobody did its
-    /// work between two calls; an error of this write is ignored.
+    /// Records a call of `run --once`, so that a mirror driven by cron counts as running between two calls.
+    ///
+    /// An error of this write is ignored.
     package func notePass() async {
         try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).notePass(now: clock.now)
     }
 
-    /// Notes how far this machine's clock is ahead of the network's.
+    /// Records the difference between this machine's clock and the network's.
     private func compareClocks(_ bot: AccountGate) async {
         guard let lead = bot.clockLead else { return }
         pulse?.compares(clockLead: lead)
@@ -195,7 +196,7 @@ package struct Worker: Sendable {
         }
     }
 
-    /// Decides everything once and tells what would be sent, without sending or keeping anything.
+    /// Decides everything once and reports what would be sent, without sending or storing anything.
     ///
     /// - Returns: Today's plan; nil if there is nothing to plan from.
     /// - Throws: The first error of any step.
@@ -214,10 +215,10 @@ package struct Worker: Sendable {
         }
     }
 
-    /// Somebody waits for the answer, and nobody for a bot that may be let in later.
+    /// Gates that do not wait for a refused account: a person waits for the result.
     private var hasty: Gates { Gates(patience: .none) }
 
-    /// What the caller is told: the network's own words of an account that is given up, what is missing of the settings.
+    /// The error to report: for an unusable account the network's own error, for a missing training the missing setting.
     private static func cause(of error: any Error) -> any Error {
         (error as? UnusableAccount)?.cause ?? (error as? AwaitsTraining)?.cause ?? error
     }
@@ -228,7 +229,9 @@ package struct Worker: Sendable {
             timing: mirror.rehearsal.leaseTiming, faultPoints: mirror.rehearsal.faultPoints, logger: logger)
     }
 
-    /// The mirror's lease; a standby that could not work when it is needed ends instead of waiting.
+    /// Acquires the mirror's lease.
+    ///
+    /// A standby with unusable settings ends instead of waiting.
     private func lease(from keeper: LeaseKeeper) async throws -> Lease? {
         do {
             let lease = try await keeper.acquire {
@@ -292,10 +295,12 @@ package struct Worker: Sendable {
         logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror.name)"])
     }
 
-    /// The parts of the worker and what they go by, once the networks and the database answer; nil if the worker is to
-    /// end before that.
+    /// Makes the parts of the worker as soon as the networks and the database answer; nil if the worker ends before
+    /// that.
     ///
-    /// - Throws: ``MirrorChanged`` if that is another thing now than when this was called; what no retry mends.
+    /// The stamp identifies the settings and logins that the parts use.
+    ///
+    /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry can mend.
     private func partsWhenReachable(
         lease: Lease, until end: Date?
     ) async throws -> (WorkerParts, MirrorStamp)? {
@@ -323,9 +328,9 @@ package struct Worker: Sendable {
         return nil
     }
 
-    /// Waits as long as a person wants the mirror to pause; false if the worker is to end before that.
+    /// Waits until the end of a pause; false if the worker ends before that.
     ///
-    /// What somebody wants taken back is taken back meanwhile.
+    /// Requests to undo are carried out meanwhile.
     private func isToGoOn(until end: Date?, lease: Lease, gates: Gates) async throws -> Bool {
         var isAnnounced = false
         while let pause = try await mirror.table.pause(at: clock.now) {
@@ -350,9 +355,9 @@ package struct Worker: Sendable {
         return true
     }
 
-    /// Takes back what is due while nothing else is done.
+    /// Carries out due requests to undo during a pause.
     ///
-    /// - Returns: When to look again.
+    /// - Returns: The time of the next check.
     /// - Throws: What only a person can mend; the store's error.
     private func takeBack(lease: Lease, gates: Gates) async throws -> Date {
         let store = mirror.outbox(lease: lease)
@@ -370,15 +375,15 @@ package struct Worker: Sendable {
         return try await store.nextRecall(now: clock.now) ?? .distantFuture
     }
 
-    /// Says that nothing is done because a person wants it so, which is all that is wanted.
+    /// Counts a pause that a person wants as working, for the watchdog and the heartbeat.
     package func notePause() { pulse?.works(uptime: clock.uptime) }
 
-    /// How long a login, a setting or a pause that was stored meanwhile may go unnoticed, in seconds.
+    /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
 
     private static let tidying = "tidying"
 
-    /// What a task of the worker was.
+    /// The kind of task that ended.
     private enum Ending {
         case loop
         case deadline
@@ -416,7 +421,7 @@ package struct Worker: Sendable {
         }
     }
 
-    /// Does a part of the work, and notes whether it failed; what ends the worker is told of in another way.
+    /// Does a part of the work and records whether it failed, except for errors that end the worker.
     private func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
@@ -429,7 +434,7 @@ package struct Worker: Sendable {
         }
     }
 
-    /// Every pass once; one that fails does not keep the others from happening.
+    /// Runs every pass once; a failed pass does not stop the others.
     private func pass(_ parts: WorkerParts) async throws {
         var firstError: (any Error)?
         for pass in Passes(parts: parts).inOrder {
@@ -447,7 +452,7 @@ package struct Worker: Sendable {
 }
 
 extension MirrorStamp {
-    /// Whether a start that went by `other` may go on; it binds the accounts itself.
+    /// Whether a start that used `other` may continue; the accounts, which a start itself binds, do not count.
     fileprivate func isSame(as other: MirrorStamp) -> Bool {
         credentials == other.credentials && settings == other.settings && !isPaused
     }
@@ -456,14 +461,14 @@ extension MirrorStamp {
 /// The worker as a service of a group.
 extension Worker: Service {}
 
-/// How far this machine's clock is off, where that does harm.
+/// The difference of this machine's clock, if it is large enough to do harm.
 private struct ClockDifference: Error, CustomStringConvertible {
-    /// Seconds: OAuth and the age of mentions suffer from more.
+    /// Seconds; a larger difference breaks OAuth and the ages of mentions.
     private static let tolerance: TimeInterval = 60
 
     let description: String
 
-    /// Nil for a difference that does no harm.
+    /// Nil for a harmless difference.
     init?(lead: TimeInterval) {
         guard abs(lead) > Self.tolerance else { return nil }
         description = "\(Int(abs(lead))) s \(lead > 0 ? "ahead" : "behind")"

@@ -44,9 +44,10 @@ enum CommandPath {
             .joined(separator: " ")
     }
 
-    /// How the command is used, in the parser's own words.
+    /// The usage of the command, and where its help is.
     static func usage(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> String {
-        "Usage: \(root.usageString(for: command))\n  See '\(words(to: command, under: root)) --help' for more information."
+        let usage = HelpText(columns: Terminal.error.columns).usage("Usage: \(root.usageString(for: command))")
+        return usage + "\n  See '\(words(to: command, under: root)) --help' for more information."
     }
 
     private static func path(

@@ -54,9 +54,17 @@ struct Failure {
     /// Help, version and usage errors, in the words of the parser.
     private func tellAsParser() -> Int32 {
         let code = root.exitCode(for: error)
-        let text = root.fullMessage(for: error)
-        if !text.isEmpty {
-            if code == .success { print(text) } else { StandardError.write(text + "\n") }
+        let text = root.fullMessage(for: error, columns: HelpText.unwrapped)
+        guard !text.isEmpty else { return code.rawValue }
+        if code == .success {
+            // A version, a script or a description for programs stays as it is.
+            let isHelp = text.hasPrefix("OVERVIEW: ")
+            print(isHelp ? HelpText(columns: Terminal.output.columns).help(text) : text)
+        } else {
+            let help = HelpText(columns: Terminal.error.columns)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+                .map { $0.hasPrefix("Usage: ") ? help.usage(String($0)) : String($0) }
+            StandardError.write(lines.joined(separator: "\n") + "\n")
         }
         return code.rawValue
     }

@@ -11,10 +11,10 @@ struct MirrorBot: AsyncParsableCommand {
         commandName: "mirror-bot",
         abstract: "Mirrors one person into a bot account that posts, replies and favorites as they do.",
         discussion: """
-            Try it without any account:
+            Try it without an account:
               mirror-bot demo
 
-            With real accounts on Mastodon, X or Bluesky:
+            With accounts on Mastodon, X or Bluesky:
               mirror-bot login mastodon --as human
               mirror-bot login mastodon --as bot
               mirror-bot train scheduler
@@ -24,28 +24,70 @@ struct MirrorBot: AsyncParsableCommand {
               mirror-bot run
 
             Exit codes:
-              0 done   64 usage   65 bad data   69 unavailable
-              70 bug   75 try later   77 refused   78 configuration
+              0 done          64 usage
+              65 bad data     69 unavailable
+              70 bug          75 try later
+              77 refused      78 configuration
             """,
         version: Version.current,
-        subcommands: [
-            LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
-            PostCommand.self, NeverCommand.self, ForgetCommand.self, UndoCommand.self, PauseCommand.self,
-            ResumeCommand.self, RunCommand.self, StatusCommand.self, HistoryCommand.self, TextsCommand.self,
-            NotifyCommand.self, ExplainCommand.self,
-            StatsCommand.self, ReportCommand.self, ProfileCommand.self, DoctorCommand.self,
-            SuggestionsCommand.self, PeopleCommand.self, ConfigCommand.self, SetCommand.self,
-            UnsetCommand.self, ZonesCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self,
-            MoveCommand.self,
-            MigrateCommand.self,
-        ] + ofNoWorker)
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Set up",
+                subcommands: demo + [
+                    LoginCommand.self,
+                    LogoutCommand.self,
+                    TrainCommand.self,
+                    ZonesCommand.self,
+                    ProfileCommand.self,
+                    ConfigCommand.self,
+                    RunCommand.self,
+                ]),
+            CommandGroup(
+                name: "Watch",
+                subcommands: [
+                    StatusCommand.self,
+                    HistoryCommand.self,
+                    ExplainCommand.self,
+                    TextsCommand.self,
+                    StatsCommand.self,
+                    ReportCommand.self,
+                    DoctorCommand.self,
+                    NotifyCommand.self,
+                ]),
+            CommandGroup(
+                name: "Steer",
+                subcommands: [
+                    PlanCommand.self,
+                    PostCommand.self,
+                    SuggestionsCommand.self,
+                    NeverCommand.self,
+                    ForgetCommand.self,
+                    UndoCommand.self,
+                    PauseCommand.self,
+                    ResumeCommand.self,
+                    SetCommand.self,
+                    UnsetCommand.self,
+                ]),
+            CommandGroup(name: "People", subcommands: [PeopleCommand.self]),
+            CommandGroup(
+                name: "Data",
+                subcommands: [
+                    BackupCommand.self,
+                    MoveCommand.self,
+                    MigrateCommand.self,
+                    MirrorsCommand.self,
+                    RebindCommand.self,
+                ]),
+        ] + measures)
 
+    // What a build with MIRROR_BOT_WORKER_ONLY leaves out.
     #if WORKER_ONLY
-        private static let ofNoWorker: [any ParsableCommand.Type] = []
+        private static let demo: [any ParsableCommand.Type] = []
+        private static let measures: [CommandGroup] = []
     #else
-        /// The commands that a build with `MIRROR_BOT_WORKER_ONLY` leaves out.
-        private static let ofNoWorker: [any ParsableCommand.Type] = [
-            DemoCommand.self, ScoreCommand.self, EvaluateCommand.self,
+        private static let demo: [any ParsableCommand.Type] = [DemoCommand.self]
+        private static let measures = [
+            CommandGroup(name: "Measure", subcommands: [ScoreCommand.self, EvaluateCommand.self])
         ]
     #endif
 

@@ -2,7 +2,29 @@ import ArgumentParser
 import Control
 import Foundation
 import Mirroring
+import Posts
 import Settings
+
+/// The flags of every command that changes something for a person.
+struct ChangeOutput: ParsableArguments {
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Change nothing unless this is still the value of seen in a report's JSON.",
+            valueName: "digest"))
+    var seen: String?
+
+    func validate() throws {
+        if let seen, Seen(seen) == nil {
+            throw ValidationError("--seen is \"\(seen)\"; expected the 16 digits that a report gives as seen")
+        }
+    }
+
+    /// What the person saw of the thing that is changed; nil where they do not say.
+    var digest: Seen? { seen.flatMap(Seen.init) }
+}
 
 /// The flags of every command that works on a mirror.
 struct MirrorOptions: ParsableArguments {

@@ -12,43 +12,43 @@ import Transport
 
 /// One mirror: its name and settings, its accounts, its data, and the networks it is on.
 package struct HumanMirror: Sendable {
-    /// The mirror's settings: those of the process, what is stored for it, and the networks of stored logins.
+    /// The mirror's effective settings: those of the process, its stored ones, and the networks of stored logins.
     package let configuration: MirrorSettings
-    /// The settings without what is stored.
+    /// The settings without the stored ones.
     let given: MirrorSettings
-    /// What it shares with other mirrors.
+    /// The resources shared with the other mirrors of the process.
     package let installation: Installation
     /// The mirror's data: the installation's database, or a scratch copy of it.
     package let storage: any StorageEngine
     /// The tables of the mirror.
     let stores: MirrorStores
-    /// How this process differs from one in earnest.
+    /// Differences from normal operation, for demos and tests: clock, fault points.
     package private(set) var rehearsal = Rehearsal.off
-    /// Changes vanish; the counts are then kept beside the examples, for in Redis nothing rolls back.
+    /// Whether changes are discarded; counts are then kept in the database, because Redis cannot roll back.
     private let isScratch: Bool
 
-    /// What may be made where it is not there yet.
+    /// What opening may create if it is missing.
     package enum Making: Sendable {
-        /// A mirror of a new name: what training and logging in do.
+        /// A mirror of a new name, as for training and logging in.
         case mirror
         /// The embedded database, for a mirror that is known.
         case database
-        /// Neither.
+        /// Nothing.
         case nothing
     }
 
     /// Opens a mirror in an installation of its own.
     ///
     /// - Parameters:
-    ///   - configuration: Where the data is, and what the mirror is told.
-    ///   - making: What may be made.
-    ///   - clock: Tells the time and waits, unless the mirror rehearses.
-    ///   - rehearsal: How this process differs from one in earnest, unless the environment says how.
+    ///   - configuration: The settings, including the place of the data.
+    ///   - making: What may be created if it is missing.
+    ///   - clock: The clock for times and waits, unless `rehearsal` has its own.
+    ///   - rehearsal: Differences from normal operation, unless the environment sets them.
     ///   - logger: Where events go.
     ///   - opening: Opens the database at a location.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
-    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. `ConfigurationError` for what is not
-    ///   there and may not be made.
+    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. `ConfigurationError` for a missing thing
+    ///   that may not be created.
     package static func open(
         _ configuration: MirrorConfiguration, making: Making = .mirror, clock: any WallClock = SystemClock(),
         rehearsal: Rehearsal = .off, logger: Logger = Logger(label: "mirror-bot"),
@@ -66,7 +66,7 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Opens a mirror, waiting for a database server that is not there yet, as when both are started at once.
+    /// Opens a mirror, and waits for an unreachable database server, as when both start at once.
     ///
     /// - Parameters:
     ///   - configuration: Where the data is, and what the mirror is told.
@@ -97,9 +97,9 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// A mirror of an open installation, with the networks of its stored logins.
+    /// Makes a mirror of an open installation, with the networks of its stored logins.
     ///
-    /// - Throws: `ConfigurationError` for a mirror that is not there and may not be new; the store's error.
+    /// - Throws: `ConfigurationError` for a missing mirror that may not be created; the store's error.
     init(_ given: MirrorSettings, in installation: Installation, mayBeNew: Bool = true) async throws {
         let (storage, process) = (installation.storage, installation.process)
         let vault = CredentialVault(of: given.mirror, process, storage: storage, logger: installation.logger)
@@ -117,7 +117,7 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// What a mirror goes by, of what it is told and what is stored.
+    /// The effective settings: the given ones, and the stored ones.
     private static func effective(
         _ given: MirrorSettings, _ stored: StoredConfiguration, _ vault: CredentialVault
     ) throws -> MirrorSettings {
@@ -139,7 +139,7 @@ package struct HumanMirror: Sendable {
         self.isScratch = isScratch
     }
 
-    /// The same mirror on data whose changes vanish when it is closed.
+    /// Returns the same mirror on a scratch copy, whose changes are discarded when it is closed.
     package func scratch() async throws -> HumanMirror {
         let copy = try await storage.scratch(of: configuration.mirror)
         var mirror = HumanMirror(
@@ -148,9 +148,9 @@ package struct HumanMirror: Sendable {
         return mirror
     }
 
-    /// The same open mirror with what is set for it and the networks of the logins that are stored now.
+    /// Returns the same open mirror with the settings and the networks of the logins that are stored now.
     ///
-    /// For a process that outlives them, see ``stamp()``; ``account(_:)`` reads the logins each time.
+    /// For a process that outlives a change of them; see ``stamp()``. ``account(_:)`` reads the logins each time.
     ///
     /// - Throws: `ConfigurationError` for a value that cannot be used; the store's error.
     package func withCurrentSettings() async throws -> HumanMirror {
@@ -163,12 +163,12 @@ package struct HumanMirror: Sendable {
         return mirror
     }
 
-    /// Ends what was opened for this mirror: its installation, or the scratch copy.
+    /// Closes what was opened for this mirror: its installation, or the scratch copy.
     package func close() async {
         if isScratch { await storage.close() } else { await installation.close() }
     }
 
-    /// Runs `body` on the mirror and closes it, whatever comes of that.
+    /// Runs `body` on the mirror and closes it, also after an error.
     package func closing<Value>(after body: (HumanMirror) async throws -> Value) async throws -> Value {
         try await afterwards(close) { try await body(self) }
     }
@@ -176,23 +176,23 @@ package struct HumanMirror: Sendable {
     /// The settings that the mirrors of the process share.
     package var process: ProcessSettings { installation.process }
 
-    /// What the mirror is called.
+    /// The name of the mirror.
     package var name: String { configuration.mirror }
 
     /// Where events go.
     package var logger: Logger { installation.logger }
 
-    /// The clock that everything about this mirror goes by.
+    /// The clock of everything about this mirror.
     package var clock: any WallClock { rehearsal.clock ?? installation.clock }
 
-    /// The outbox for reading, or with a lease for changing.
+    /// Returns the outbox: for reading, or with a lease also for changes.
     package func outbox(lease: Lease?) -> OutboxStore {
         OutboxStore(storage: storage, mirror: configuration.mirror, lease: lease) { [mirror = configuration.mirror] in
             try People.stances(of: [$0], in: mirror, on: $1)[$0] == .deny
         }
     }
 
-    /// The classifier with its dictionary and counts.
+    /// Opens the classifier with its dictionary and counts.
     ///
     /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is wrong.
     package func favorites() throws -> Favorites {
@@ -204,14 +204,14 @@ package struct HumanMirror: Sendable {
             onStep: { [faultPoints = rehearsal.faultPoints] in faultPoints.pass(.learning($0)) })
     }
 
-    /// Unlearns what was learned from somebody who does not want that.
+    /// Unlearns what was learned from a person who objects.
     ///
-    /// Asks the database a few times where there is nothing to unlearn. What they post later is learned again only if
-    /// nothing speaks against it then.
+    /// Makes a few queries if there is nothing to unlearn. Later posts of the person are learned again unless a rule
+    /// forbids it then.
     ///
     /// - Parameters:
-    ///   - person: One of their accounts; those that are linked to it are theirs too.
-    ///   - handle: The name they were seen under just now; nil for the one that is remembered.
+    ///   - person: One of their accounts; linked accounts are included.
+    ///   - handle: Their present handle; nil for the stored one.
     ///   - now: The time of the decision.
     /// - Returns: How many posts were unlearned.
     /// - Throws: As ``favorites()``; the store's error.
@@ -228,14 +228,14 @@ package struct HumanMirror: Sendable {
         return unlearned
     }
 
-    /// The same of one account, and of posts whose author is known by these names alone.
+    /// Unlearns posts of one account, and posts whose author is known only by one of these names.
     package func forgetLearning(of account: AccountID, called names: Set<String>, now: Date) async throws -> Int {
         guard try await Favorites.hasLearned(from: account, called: names, of: name, in: storage) else { return 0 }
         return try await favorites().forget(account, called: names, at: now).unlearned
     }
 
-    /// What stands for an account on posts that know nothing but a name: those under which it was seen, as far as they are
-    /// known, and itself, which is the name on Mastodon and may be in a file of labelled posts.
+    /// Returns the names of an account on posts that have only a name as their author: its known handles and its
+    /// identity, which is the name on Mastodon and in files of labelled posts.
     package func names(of account: AccountID) async throws -> Set<String> {
         var names = try await Favorites.names(of: account, of: name, in: storage)
         names.insert(account.value)
@@ -251,10 +251,10 @@ package struct HumanMirror: Sendable {
         return RedisCountStore(client: client, mirror: name)
     }
 
-    /// The zone in which minutes are recorded, after moving them if it changed, or what is known of other zones did.
+    /// Returns the zone in which minutes are recorded, after converting them if it or the noted zones changed.
     ///
-    /// - Parameter now: Recorded with the change.
-    /// - Returns: The configured zone, else the one stored with the mirror, else nil.
+    /// - Parameter now: The time recorded with the change.
+    /// - Returns: The configured zone, else the stored one, else nil.
     /// - Throws: The store's error.
     package func settleTimeZone(now: Date) async throws -> TimeZone? {
         try await settleTimeZone(try await table.record(), now: now)
@@ -270,10 +270,11 @@ package struct HumanMirror: Sendable {
         return zone
     }
 
-    /// The zone in which minutes are recorded, for who only looks or steers: a worker may be going by it.
+    /// Returns the zone in which minutes are recorded, for commands that must not convert them while a worker may use
+    /// them.
     ///
-    /// The configured one counts where none is recorded yet; to move the minutes from one to the other is left to what
-    /// learns and to the worker. A move that was interrupted is finished.
+    /// If none is recorded yet, it is the configured one. Only training and the worker convert minutes to another zone;
+    /// an interrupted conversion is finished.
     ///
     /// - Parameter now: Recorded with the change.
     /// - Returns: As ``knownTimeZone()``.
@@ -282,19 +283,19 @@ package struct HumanMirror: Sendable {
         try await recordedTimeZone(try await table.record(), now: now)
     }
 
-    /// The same by the mirror's record.
+    /// The same, from a record that was read already.
     package func recordedTimeZone(_ record: MirrorRecord, now: Date) async throws -> TimeZone? {
         guard let zone = record.zone else { return try await settleTimeZone(record, now: now) }
         if try await archive.hasStaleTimes() { try await archive.rewriteTimes(in: zone) }
         return zone
     }
 
-    /// Says that the configured zone is not yet the one in which minutes are recorded; nil if it is.
+    /// Returns a note if minutes are not recorded in the configured zone yet; else nil.
     ///
     /// - Throws: The store's error.
     package func zoneToCome() async throws -> String? { zoneToCome(try await table.record()) }
 
-    /// The same by the mirror's record.
+    /// The same, from a record that was read already.
     package func zoneToCome(_ record: MirrorRecord) -> String? {
         guard let zone = configuration.timeZone, let recorded = record.zone, recorded != zone else { return nil }
         return """
@@ -303,35 +304,36 @@ package struct HumanMirror: Sendable {
             """
     }
 
-    /// The zone in which minutes are recorded, else the one in which they will be: the configured one.
+    /// Returns the zone in which minutes are recorded, else the configured one.
     ///
     /// - Throws: The store's error.
     package func knownTimeZone() async throws -> TimeZone? { knownTimeZone(try await table.record()) }
 
-    /// The same by the mirror's record.
+    /// The same, from a record that was read already.
     package func knownTimeZone(_ record: MirrorRecord) -> TimeZone? { record.zone ?? configuration.timeZone }
 
-    /// The host in the human's verified name, which may be another one than the server's: it completes local names.
+    /// Returns the host in the human's verified name, which completes local names and may differ from the server's
+    /// host.
     ///
-    /// Nil while the account was not verified, or where names have no hosts.
+    /// Nil before the account is verified, or where names have no hosts.
     package func humanHost() async throws -> String? { try await table.record().human?.addressHost }
 
-    /// The host that local names at the bot's server belong to; nil where names have no hosts.
+    /// Returns the host of local names at the bot's server; nil where names have no hosts.
     ///
-    /// - Throws: `ConfigurationError` for a login that cannot be used; the store's error.
+    /// - Throws: `ConfigurationError` for an unusable login; the store's error.
     package func botHost() async throws -> String? {
         if let bot = try await table.record().bot { return bot.addressHost }
         return try await account(.bot).flatMap { $0.network.traits.namesAreIdentities ? $0.host : nil }
     }
 
-    /// The error for a mirror without a zone, with a proposal where the archive allows one.
+    /// Returns the error for a mirror without a zone, with a proposal from the archive if possible.
     package func missingTimeZone() async throws -> ConfigurationError {
         ConfigurationError(Setting.timeZone.name, "is not set; \(try await timeZoneProposal())")
     }
 
     // MARK: Networks
 
-    /// Tells servers how to reach whoever runs the mirror: `OPERATOR_CONTACT`, else the bot's own handle once it is known.
+    /// Sets the contact in the user agent of requests: `OPERATOR_CONTACT`, else the bot's handle once known.
     ///
     /// - Throws: The store's error.
     package func tellContact() async throws {
@@ -342,25 +344,25 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// The network of a role's account; nil if the role has none.
+    /// Returns the network of a role's account; nil if the role has none.
     ///
     /// - Throws: As ``account(_:)`` and ``network(for:sessions:)``.
     package func network(of role: AccountRole) async throws -> (any SocialNetwork)? {
         try await account(role).map { try network(for: $0) }
     }
 
-    /// The network of a role's account, or an error that says how to get one.
+    /// Returns the network of a role's account, or throws an error that says how to log in.
     ///
     /// - Throws: As ``requiredAccount(_:)`` and ``network(for:sessions:)``.
     package func requiredNetwork(of role: AccountRole) async throws -> any SocialNetwork {
         try network(for: try await requiredAccount(role))
     }
 
-    /// The network of one account.
+    /// Returns the network of one account.
     ///
     /// - Parameters:
-    ///   - account: Where the account lives and what opens it.
-    ///   - sessions: Keeps the session instead of the mirror.
+    ///   - account: The account's server and credentials.
+    ///   - sessions: Where to store the session; nil for the mirror's.
     /// - Returns: A client that acts as that account.
     /// - Throws: `NetworkError` for an unusable server.
     package func network(

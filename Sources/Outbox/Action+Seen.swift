@@ -1,9 +1,9 @@
 package import Posts
 
 extension Action {
-    /// The digest of what a person is shown of the action.
+    /// The digest of what a person sees of the action.
     ///
-    /// That a worker has taken it changes nothing for the person: nothing has been sent.
+    /// A claim by a worker does not change it, because nothing is sent yet.
     package var seen: Seen {
         let shownState = state == .claimed ? .planned : state
         let wording = wording
@@ -15,7 +15,7 @@ extension Action {
 }
 
 extension Seen {
-    /// The digest of all slots of a day together, in whichever order they are given.
+    /// The digest of all slots of a day, independent of their order.
     package init(ofDay slots: [Action]) {
         self.init(ofAll: slots.sorted { ($0.due, $0.subject) < ($1.due, $1.subject) }.map(\.seen))
     }

@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 
-/// What the bot can do.
+/// The kinds of actions.
 package enum ActionKind: String, CaseIterable, Codable, Sendable {
     /// Publishing one of the human's old posts at a planned minute.
     case post
@@ -11,30 +11,29 @@ package enum ActionKind: String, CaseIterable, Codable, Sendable {
     case favorite
 }
 
-/// Where an action stands.
+/// The state of an action.
 ///
-/// `planned → claimed → sending → done`; the other states are ends, except
-/// `suggested`, which waits for a person.
+/// `planned → claimed → sending → done`. The other states are final, except `suggested`, which waits for a person.
 package enum ActionState: String, CaseIterable, Codable, Sendable {
     case planned
-    /// A worker has taken the action; nothing has been sent.
+    /// A worker holds the action; nothing is sent.
     case claimed
-    /// The final text is stored and a request may have left.
+    /// The final text is stored, and a request may have been sent.
     case sending
     case done
     /// Decided against, with a reason.
     case skipped
-    /// Its time passed before it could be sent.
+    /// It was not sent in time.
     case expired
-    /// Refused for good, or sent without ever being confirmed.
+    /// Refused for good, or sent and never confirmed.
     case failed
     case suggested
     case undone
 }
 
-/// One thing the bot does, did or decided not to do: a row of `actions`.
+/// One thing that the bot does, did or decided not to do: a row of `actions`.
 ///
-/// Here is what all actions have in common; what only a post, a reply or a favorite has is the ``payload``.
+/// The ``payload`` holds what only a post, a reply or a favorite has.
 package struct Action: Equatable, Identifiable, Sendable {
     /// A short identifier for people and logs: twelve hexadecimal digits, derived from kind and subject.
     package var id: String
@@ -44,70 +43,70 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var expires: Date
     /// The idempotency key, the same for every attempt.
     package var key: String
-    /// When the first request left, on the clock of the worker that sent it.
+    /// The time of the first request, on the clock of the worker that sent it.
     package var sending: Date?
-    /// The same on the network's clock, as far as the worker knew it.
+    /// The same on the network's clock; nil if the worker did not know it.
     package var serverSending: Date?
     package var remoteID: String?
     package var remoteAddress: String?
-    /// How many requests were made, those that certainly did nothing included: what the waits grow with.
+    /// The number of requests, including those that certainly did nothing; the backoff grows with it.
     package var attempts = 0
-    /// How many requests may have acted since it was last certain that none did: what limits sending again.
+    /// The number of requests that may have acted; it limits sending again.
     package var sends = 0
-    /// The next thing to do: while planned another request, while sending a look-up, after failing unconfirmed another
-    /// look for what may have arrived all the same.
+    /// The time of the next step: a request while `planned`, a look-up while `sending`, another look-up after ending
+    /// unconfirmed.
     package var nextAttempt: Date?
-    /// A stable kebab-case code of why the action ended or waits.
+    /// A stable kebab-case code of the reason why the action ended or waits.
     package var reason: String?
     package var explanation: Explanation?
-    /// A person chose its time or its text: nothing but a person changes these.
+    /// Whether a person chose its time or text, which then only a person changes.
     package var isPinned = false
-    /// The bot's own post that it goes on from; nil unless it is a further part of a thread.
+    /// The bot's own post that it continues; nil unless it is a later part of a thread.
     package var parent: Parent?
-    /// What of its pictures is at the network already, while it is not out.
+    /// The pictures already uploaded, until the post is published.
     package var uploads: [Upload] = []
-    /// The wish to take it back; nil while nobody has one.
+    /// The request to undo it; nil if there is none.
     package var undo: Undo?
-    /// It was done by an account that the bot had before, so that this one cannot take it back.
+    /// Whether the bot's previous account did it, so that the present one cannot undo it.
     package var isOfAnotherAccount = false
     package var created: Date
     package var updated: Date
 
     package var kind: ActionKind { payload.kind }
-    /// What makes the action unique within its kind; see ``Payload/subject``.
+    /// The key of the action within its kind; see ``Payload/subject``.
     package var subject: String { payload.subject }
     package var target: Target? { payload.target }
     package var wording: Wording? { payload.wording }
     package var text: String? { payload.wording?.text }
-    /// Its text, and those of the further parts of its thread.
+    /// Its text, and the texts of the later parts of its thread.
     package var texts: [String] { payload.wording.map { [$0.text] + $0.rest.map(\.text) } ?? [] }
 }
 
 // MARK: What only some have
 
 extension Action {
-    /// What is done, with what only that needs.
+    /// The kind of an action with its own data.
     package enum Payload: Equatable, Sendable {
-        /// Publishing a text in a slot; none where no archived text could be used.
+        /// A post in a slot; without a text if no archived text was usable.
         case post(Slot.Name, Wording?)
         case reply(Reply)
         case favorite(Target)
-        /// Answering a mention of which no database takes more than its identity, so that it is never answered.
+        /// A mention whose data no database can store, except its identity; it is never answered.
         case undecidable(mention: String)
     }
 
-    /// A text of the human's, and what it is published with.
+    /// A text of the human's, and the attributes of its publication.
     package struct Wording: Equatable, Sendable {
         /// The archived post that the text is from.
         package var source: PostID
         package var text: String
         package var language: String?
         package var visibility: Visibility
-        /// What it warns of, which goes along; nil for nothing.
+        /// The content warning to publish; nil for none.
         package var warning: String?
-        /// What goes along with it; only with a post.
+        /// The pictures to publish with it; only for a post.
         package var pictures: [Picture]
-        /// What is said after it, as further parts of a thread; only with a post.
+        /// The later parts of its thread; only for a post.
         package var rest: [Part] = []
 
         package init(
@@ -119,7 +118,7 @@ extension Action {
         }
     }
 
-    /// A further part of a thread: a text of the human's, and what it is published with.
+    /// A later part of a thread.
     package struct Part: Codable, Equatable, Sendable {
         package var source: PostID
         package var text: String
@@ -140,26 +139,26 @@ extension Action {
         }
     }
 
-    /// The bot's own post that a further part of a thread answers.
+    /// The bot's own post that a later part of a thread answers.
     package struct Parent: Equatable, Sendable {
-        /// Its identity, the same everywhere.
+        /// Its global identity.
         package var post: String
-        /// What calls to the bot's server need to name it.
+        /// Its identifier in requests to the bot's server.
         package var address: String
 
         package init(post: String, address: String) { (self.post, self.address) = (post, address) }
     }
 
-    /// A picture that the network has got, and that is in no post yet.
+    /// An uploaded picture that is in no post yet.
     package struct Upload: Codable, Equatable, Sendable {
-        /// The post that it is from, and which of its pictures it is.
+        /// The post that it is from, and its index among the post's pictures.
         package var source: PostID
         package var place: Int
-        /// What the network calls it.
+        /// The network's identifier of it.
         package var reference: String
-        /// When the network took it: in a while it forgets what is in no post.
+        /// The time of the upload; networks delete unused uploads after a while.
         package var made: Date
-        /// Whether the network has looked through it, so that it may be in a post.
+        /// Whether the network has processed it, so that a post may contain it.
         package var isReady: Bool
 
         package init(source: PostID, place: Int, reference: String, made: Date, isReady: Bool = true) {
@@ -168,7 +167,7 @@ extension Action {
         }
     }
 
-    /// The uploads of the pictures that go along with the text, in their order; nil unless there is one for each.
+    /// The uploads of the text's pictures, in order; nil unless there is one for each.
     package var pictureUploads: [Upload]? {
         guard let wording else { return [] }
         let found = wording.pictures.indices.map { place in
@@ -177,16 +176,16 @@ extension Action {
         return found.contains { $0 == nil } ? nil : found.compactMap(\.self)
     }
 
-    /// A post of somebody else that is answered or favorited.
+    /// Another person's post that is answered or favorited.
     package struct Target: Equatable, Sendable {
-        /// Its identity, the same everywhere.
+        /// Its global identity.
         package var post: String
         package var author: AccountID
-        /// What calls to the bot's server need to name it.
+        /// Its identifier in requests to the bot's server.
         package var address: String
-        /// The author's handle, without `@`; nil where that is their identity, or is not known.
+        /// The author's handle without `@`; nil if it is their identity or unknown.
         package var name: String?
-        /// What the post says, for the person who decides about the action; stored only while it is suggested.
+        /// The text of the post, for the person who decides; stored only while the action is suggested.
         package var text: String?
 
         package init(post: String, author: AccountID, address: String, name: String? = nil, text: String? = nil) {
@@ -198,13 +197,13 @@ extension Action {
     /// An answer to a mention.
     package struct Reply: Equatable, Sendable {
         package var target: Target
-        /// Whom else the answered post names; the answer is not for them and must not notify them.
+        /// Other people whom the answered post mentions; the answer must not notify them.
         ///
         /// Only people on the network of the target's author are kept.
         package var bystanders: [AccountID]
-        /// What the replies of one conversation share: the mention that began it; in an action a digest of that.
+        /// The key of the conversation: the mention that began it; in a stored action, its digest.
         package var thread: String
-        /// Nil where nothing is said.
+        /// Nil for silence.
         package var wording: Wording?
 
         package init(to target: Target, bystanders: [AccountID] = [], thread: String, wording: Wording? = nil) {
@@ -222,7 +221,7 @@ extension Action.Payload {
         }
     }
 
-    /// What makes an action unique within its kind: the slot, the answered mention, the favorited post.
+    /// The key of an action within its kind: the slot, the answered mention, or the favorited post.
     package var subject: String {
         switch self {
         case .post(let slot, _): slot.description
@@ -248,7 +247,7 @@ extension Action.Payload {
         }
     }
 
-    /// Nil unless a mention is answered.
+    /// The reply; nil for other kinds.
     package var reply: Action.Reply? {
         guard case .reply(let reply) = self else { return nil }
         return reply
@@ -257,7 +256,7 @@ extension Action.Payload {
 
 // MARK: Before and after
 
-/// Something the mirror decided to do, or not to do, before it is stored.
+/// A decision to do something, or not, before it is stored.
 package struct Intent: Equatable, Sendable {
     package var payload: Action.Payload
     package var state: ActionState
@@ -278,9 +277,9 @@ package struct Intent: Equatable, Sendable {
 }
 
 extension Action {
-    /// The action that a decision becomes.
+    /// Makes the action of a decision.
     ///
-    /// Its names are digests, so that every attempt, after a crash and in another process too, names it the same way.
+    /// Its id and key are digests, so that every attempt has the same ones, also after a crash or in another process.
     package init(_ intent: Intent, of mirror: String, at now: Date) {
         let (kind, subject) = (intent.payload.kind.rawValue, intent.payload.subject)
         id = Self.id(of: intent.payload.kind, subject: subject)
@@ -293,76 +292,76 @@ extension Action {
         payload = .reply(reply)
     }
 
-    /// The identifier of the action of this kind about this subject, whether there is one or not.
+    /// Returns the identifier of the action of this kind and subject, whether it exists or not.
     package static func id(of kind: ActionKind, subject: String) -> String {
         String(StableHash.digest(of: "action/1", kind.rawValue, subject).hexadecimal.prefix(12))
     }
 
-    /// The reasons that the outbox itself gives; others are codes of rules and networks.
+    /// The codes of reasons of the outbox; others come from rules and networks.
     package enum Reason {
-        /// A request may have acted, and nothing of it was found in time.
+        /// A request may have acted, but its post was not found in time.
         package static let unconfirmed = "unconfirmed"
         /// The network said that the text was published before.
         package static let duplicate = "duplicate"
         /// Its time passed before it could be sent.
         package static let tooLate = "too-late"
-        /// It lacks a text or a target, and nothing can be sent for it.
+        /// Its text or target is missing, so it cannot be sent.
         package static let incomplete = "incomplete"
-        /// One of many that were late at once, and not among the few that leave then.
+        /// One of many that were late at once, of which only a few are sent.
         package static let tooManyLate = "too-many-late"
-        /// Nobody decided about the suggestion in time.
+        /// The suggestion was not decided in time.
         package static let undecided = "undecided"
-        /// Whom it is for is to be left alone.
+        /// Its recipient is denied.
         package static let denied = "denied"
-        /// A person does not want it.
+        /// A person skipped it.
         package static let byPerson = "by-person"
-        /// A person decided against a suggestion.
+        /// A person dismissed the suggestion.
         package static let dismissed = "dismissed"
-        /// A person had its day drawn anew.
+        /// A person had its day drawn again.
         package static let rerolled = "rerolled"
-        /// Another post said the same while it waited.
+        /// Another post with the same text was sent meanwhile.
         package static let saidMeanwhile = "said-meanwhile"
         /// The human no longer shows the post that the text is from.
         package static let sourceGone = "source-gone"
         /// The human changed the post that the text is from.
         package static let sourceEdited = "source-edited"
-        /// The human favorited what the bot posted.
+        /// The human favorited the bot's post.
         package static let humanFavorite = "human-favorite"
         /// The human is posting, or was a while ago.
         package static let humanActive = "human-active"
-        /// It was in one of the quiet hours.
+        /// It was in the quiet hours.
         package static let quietHours = "quiet-hours"
-        /// The bot is to give no favorites any more.
+        /// Favorites were turned off.
         package static let noFavorites = "no-favorites"
-        /// The post that it was for is gone, or not for the bot to see any more.
+        /// The target post is gone, or hidden from the bot.
         package static let targetGone = "target-gone"
-        /// The bot is to make no posts of its own.
+        /// Posts were turned off.
         package static let onlyAnswers = "only-answers"
-        /// The part of the thread before it is not out.
+        /// The previous part of the thread was not published.
         package static let threadEnded = "thread-ended"
-        /// A part of the thread could not be said, and it is said whole or not at all.
+        /// A part of the thread could not be published, and a thread is published whole or not at all.
         package static let threadCut = "thread-cut"
-        /// The network looks through a picture that goes along.
+        /// The network is still processing a picture.
         package static let processing = "processing"
-        /// A picture that was to go along is not where it was.
+        /// A picture is no longer at its address.
         package static let pictureGone = "picture-gone"
-        /// The address of a picture that was to go along is none that is asked.
+        /// A picture has an address that is not requested.
         package static let pictureUnasked = "picture-unasked"
-        /// A picture that was to go along is larger than the network takes.
+        /// A picture is larger than the network accepts.
         package static let pictureTooLarge = "picture-too-large"
-        /// What was to go along is no picture of a kind that every network takes.
+        /// An attachment is not a picture of a kind that every network accepts.
         package static let notAPicture = "not-a-picture"
-        /// Whom it was for, or what it said, was forgotten.
+        /// Its recipient or its text was forgotten.
         package static let forgotten = "forgotten"
 
-        /// Why the mirror takes something back without a person who said so.
+        /// The reasons of an undo that no person asked for.
         static let automaticUndos = [sourceGone, sourceEdited, threadCut]
     }
 
-    /// Whether a person was asked to decide, and either still is or never did.
+    /// Whether it waits for a person's decision, or expired without one.
     package var isSuggestion: Bool { state == .suggested || reason == Reason.undecided }
 
-    /// Whether it ended without anybody knowing if it happened.
+    /// Whether it ended with an unknown outcome.
     package var isUnconfirmed: Bool { state == .failed && reason == Reason.unconfirmed }
 }
 
@@ -372,7 +371,7 @@ package struct StoredPlan: Equatable, Sendable {
     package var timeZone: String
     package var seed: String
     package var made: Date
-    /// The version of the model that drew it: together with the seed it tells which plan that was.
+    /// The version of the model that drew it; with the seed, it determines the plan.
     package var model: Int
 
     package init(day: LocalDay, timeZone: String, seed: String, made: Date, model: Int = 1) {

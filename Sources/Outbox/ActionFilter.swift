@@ -2,24 +2,24 @@ package import Foundation
 package import Posts
 import Storage
 
-/// Which actions are looked for: every part that is given must hold.
+/// A filter of actions; every given part must match.
 package struct ActionFilter: Sendable {
     /// None for all.
     package var kinds: [ActionKind]
     /// None for all.
     package var states: [ActionState]
-    /// Whom they are for; nil for anybody.
+    /// Their recipients; nil for all.
     package var people: [AccountID]?
-    /// Changed last at this time or later.
+    /// The earliest time of the last change.
     package var since: Date?
-    /// Behind this place in the order of ``OutboxStore/history(_:limit:where:)``.
+    /// The position after which to continue, in the order of ``OutboxStore/history(_:limit:where:)``.
     package var place: Place?
 
     package init(kinds: [ActionKind] = [], states: [ActionState] = [], since: Date? = nil) {
         (self.kinds, self.states, self.since) = (kinds, states, since)
     }
 
-    /// A place in the order of the last changes, the newest first.
+    /// A position in the order of the last changes, newest first.
     package struct Place: Equatable, Sendable {
         private let changed: Int64
         private let id: String
@@ -28,7 +28,7 @@ package struct ActionFilter: Sendable {
 
         init(_ row: SQLRow) throws { (changed, id) = (try row.integer("updated_ms"), try row.text("id")) }
 
-        /// The place as it is handed out; nil for what is none.
+        /// Parses a position as it is handed out; nil if it is invalid.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, let changed = Int64(parts[0]), parts[1].allSatisfy(\.isHexDigit) else { return nil }

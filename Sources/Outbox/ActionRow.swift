@@ -2,7 +2,7 @@ import Foundation
 import Posts
 import Storage
 
-/// An action as a row of `actions`.
+/// The row of an action in `actions`.
 extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
@@ -11,7 +11,7 @@ extension Action {
         undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms
         """
 
-    /// What is stored, in the order of ``columns``.
+    /// The stored values, in the order of ``columns``.
     var values: SQL {
         """
         \(id), \(kind.rawValue), \(subject), \(state.rawValue), \(due.milliseconds), \(expires.milliseconds), \(isPinned),
@@ -29,7 +29,7 @@ extension Action {
 
     /// Reads a row.
     ///
-    /// - Throws: ``OutboxError`` with code `.unfitting` if the row is none that this program writes.
+    /// - Throws: ``OutboxError`` with code `.unfitting` if this version cannot have written the row.
     init(row: SQLRow) throws {
         let fields = ActionFields(row: row, id: try row.text("id"))
         id = fields.id
@@ -61,13 +61,12 @@ extension Action {
 }
 
 extension Action.Wording {
-    /// What is said after it, as it is stored; nil for nothing.
+    /// The later parts of the thread as stored; nil for none.
     var storedRest: String? { rest.isEmpty ? nil : rest.stored }
 }
 
 extension Action.Payload {
-    /// What is said after it, as it is stored; of a thread's last part an empty list, for how that ends concerns the
-    /// parts before it.
+    /// The later parts of the thread as stored; an empty list for the last part, whose end concerns the earlier ones.
     var storedRest: String? {
         if case .post(let slot, let wording?) = self, slot.part > 1 { wording.rest.stored } else { wording?.storedRest }
     }
@@ -80,20 +79,20 @@ extension [Action.Part] {
 }
 
 extension Action {
-    /// The uploads as they are stored; nil for none.
+    /// The uploads as stored; nil for none.
     var storedUploads: String? {
         guard !uploads.isEmpty, let json = try? JSONEncoder().encode(uploads) else { return nil }
         return String(decoding: json, as: UTF8.self)
     }
 
-    /// What cannot be read is uploaded again.
+    /// Unreadable uploads are made again.
     fileprivate static func uploads(stored: String?) -> [Upload] {
         stored.flatMap { try? JSONDecoder().decode([Upload].self, from: Data($0.utf8)) } ?? []
     }
 }
 
 extension Undo {
-    /// Reads the wish of a row; nil if nobody has one.
+    /// Reads the request to undo; nil if there is none.
     fileprivate init?(row: SQLRow, outcome: String?) throws {
         guard let asked = try row.optionalDate("undo_asked_ms") else { return nil }
         self.init(
@@ -103,7 +102,7 @@ extension Undo {
     }
 }
 
-/// Reads from a row what only some kinds of actions have.
+/// Reads the columns that only some kinds of actions have.
 private struct ActionFields {
     private static let ofWording = [
         "source_network", "source_post_id", "text", "visibility", "language", "warning", "pictures",
@@ -149,7 +148,7 @@ private struct ActionFields {
         return wording
     }
 
-    /// What would be said after it must not get lost in silence.
+    /// The later parts of a thread must not be lost silently.
     private func rest() throws -> [Action.Part] {
         guard let stored = try row.optionalText("rest") else { return [] }
         guard let rest = try? JSONDecoder().decode([Action.Part].self, from: Data(stored.utf8)) else {
@@ -174,7 +173,7 @@ private struct ActionFields {
 
     // MARK: One column
 
-    /// One of the words that this program knows.
+    /// Reads a word that this version knows.
     func word<Word: RawRepresentable<String>>(_ column: String) throws -> Word {
         guard let word = Word(rawValue: try present(column)) else { throw misfit("\(column) is an unknown word") }
         return word
@@ -199,7 +198,7 @@ private struct ActionFields {
 }
 
 extension Action.Reply {
-    /// The bystanders as they are stored: no identifier of any network has a space.
+    /// The bystanders as stored, separated by spaces, which no identifier contains.
     fileprivate var storedBystanders: String? {
         let names = bystanders.filter { $0.network == target.author.network }.map(\.value)
             .filter { !$0.isEmpty && !$0.contains(where: \.isWhitespace) && !$0.utf8.contains(0) }
@@ -207,21 +206,21 @@ extension Action.Reply {
     }
 }
 
-/// What can go wrong with the outbox itself; failures of the store pass through unchanged.
+/// An error of the outbox itself; errors of the store pass through unchanged.
 package struct OutboxError: Error, CustomStringConvertible, Sendable {
-    /// What went wrong.
+    /// The kind of error.
     package enum Code: String, Sendable {
-        /// Another worker holds the mirror's lease; nothing was changed.
+        /// Another worker holds the lease; nothing was changed.
         case leaseLost = "lease-lost"
-        /// The action is no longer in the state the change starts from.
+        /// The action is not in the state that the change requires.
         case stateChanged = "state-changed"
-        /// A row of `actions` has what its kind cannot have, or lacks what it must have.
+        /// A row of `actions` has invalid or missing values for its kind.
         case unfitting
-        /// The mirror pauses: nothing is sent, and nothing was changed.
+        /// The mirror is paused; nothing is sent, and nothing was changed.
         case paused
-        /// Whom the action is for is to be left alone: nothing is sent, and nothing was changed.
+        /// The recipient is denied; nothing is sent, and nothing was changed.
         case denied
-        /// A person said something of what may be sent since the action was checked; nothing was changed.
+        /// A person changed what may be sent since the action was checked; nothing was changed.
         case superseded
     }
 

@@ -1,28 +1,28 @@
 package import Foundation
 package import Posts
 
-/// What became of one request.
+/// The outcome of one request.
 package enum DeliveryOutcome: Sendable {
     /// The network confirmed it.
     case delivered(remoteID: String?, remoteAddress: String?)
-    /// Nothing happened at the network, and trying again may help.
+    /// The network did nothing; a retry may succeed.
     case notSent(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
-    /// The network refused it for good; the detail is for people.
+    /// The network refused it for good, with a detail for people.
     case refused(reason: String, detail: String? = nil)
-    /// The network says that this text was published already; true only if a look-up finds it.
+    /// The network reports a duplicate; only a look-up can confirm it.
     case duplicate
-    /// The answer was lost: it may or may not have happened.
+    /// The answer was lost, so the outcome is unknown.
     case unknown(reason: String)
 }
 
-/// An action's request, ready to leave.
+/// A prepared request of an action.
 package struct PreparedRequest: Sendable {
     private let request: @Sendable () async -> DeliveryOutcome
     private let withdrawal: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - request: Makes the request at once, and nothing before it. A lost answer is an outcome.
-    ///   - withdrawal: Gives back what was reserved for it, if it is not made.
+    ///   - request: Makes the request at once, without any other request before it. A lost answer is an outcome.
+    ///   - withdrawal: Releases its reservations if it is not made.
     package init(
         request: @escaping @Sendable () async -> DeliveryOutcome,
         withdrawal: @escaping @Sendable () async -> Void = {}
@@ -30,81 +30,80 @@ package struct PreparedRequest: Sendable {
         (self.request, self.withdrawal) = (request, withdrawal)
     }
 
-    /// Makes the request, at once.
+    /// Makes the request at once.
     package func send() async -> DeliveryOutcome { await request() }
 
-    /// Gives back what was reserved for a request that will not be made.
+    /// Releases the reservations of a request that will not be made.
     package func withdraw() async { await withdrawal() }
 }
 
-/// What became of preparing a request.
+/// The result of preparing a request.
 package enum RequestPreparation: Sendable {
     case ready(PreparedRequest)
-    /// Not now: what had to be asked first could not be, and trying again may help.
+    /// It failed temporarily; a retry may succeed.
     case notNow(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
-    /// It cannot be made; the detail is for people.
+    /// It is impossible, with a detail for people.
     case refused(reason: String, detail: String? = nil)
 }
 
-/// What looking an action up at the network found.
+/// The result of looking an action up at the network.
 package enum LookUpOutcome: Sendable {
     case found(remoteID: String?, remoteAddress: String?)
     case absent
-    /// The network shows what may be it and may be something else, or nothing could tell it from something else; the
-    /// detail is for people.
+    /// The network shows posts that may or may not be it, with a detail for people.
     case undecided(detail: String)
-    /// The network could not be asked; ask again later.
+    /// The network could not be asked; retry later.
     case unavailable(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
 }
 
-/// What became of giving the network a picture.
+/// The result of uploading a picture.
 package enum UploadOutcome: Sendable {
-    /// The network has it, and calls it so; until it is ready it may be in no post.
+    /// The network has it, under this identifier; a post may contain it once it is ready.
     case uploaded(reference: String, isReady: Bool)
-    /// Trying again may help; what the network may have got all the same is in no post.
+    /// A retry may succeed; an upload that succeeded unnoticed is in no post.
     case notSent(reason: String, cause: RetryRule.Cause = .other, retryAfter: Date?)
-    /// The picture is gone, or nothing that the network takes; the detail is for people.
+    /// The picture is gone or not acceptable, with a detail for people.
     case refused(reason: String, detail: String?)
 }
 
-/// The side of a network that delivery needs.
+/// The operations of a network that delivery needs.
 package protocol Deliverer: Sendable {
-    /// Does all that sending the action once needs, up to the request itself: reading, renewing, reserving.
+    /// Prepares a request of the action: reads, renews tokens, and reserves money, up to the request itself.
     func prepare(_ action: Action) async -> RequestPreparation
-    /// Gives the network one of the pictures that go along with a post; of one that it has it asks whether that is ready.
-    /// Never throws.
+    /// Uploads a picture of a post, or asks whether an uploaded one is ready; never throws.
     ///
     /// - Parameters:
-    ///   - place: Which of them, from 0.
+    ///   - place: The index of the picture.
     func upload(_ place: Int, of action: Action) async -> UploadOutcome
     /// Reads the bot's own posts back to before `departure`, or asks for the favorite.
     ///
     /// - Parameters:
-    ///   - departure: When its first request left, or some time before.
-    ///   - others: What else was sent, or may have been, at that time: the posts of the bot that are not the action's.
+    ///   - departure: The time of its first request, or earlier.
+    ///   - others: What else was or may have been sent at that time: posts of the bot that are not the action's.
     func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome
-    /// How long a prepared request may take before its answer counts as lost.
+    /// The maximum duration of a request, after which its answer counts as lost.
     var requestDeadline: Duration { get }
-    /// How long after the first attempt the network still recognises the same key; nil if a text must never be sent twice.
+    /// The time after the first request during which the network honors its key; nil if a text must never be sent
+    /// twice.
     var resendWindow: Duration? { get }
-    /// By how many seconds the local clock was ahead of the network's when it answered last; nil before it told.
+    /// The lead of the local clock over the network's, in seconds, at the last answer; nil if unknown.
     var clockLead: TimeInterval? { get }
 }
 
 extension Deliverer {
-    /// Nothing can be uploaded.
+    /// Uploads are not supported.
     package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
         .refused(reason: "has-media", detail: nil)
     }
 }
 
-/// What an action looks like right before it is sent.
+/// The result of the last check before sending.
 package enum Preparation: Sendable {
-    /// Send this, with its final text.
+    /// Send the action with this final text.
     case ready(Action)
-    /// Do not send, for this reason.
+    /// Do not send it, for this reason.
     case skip(reason: String)
-    /// Not now: what must be known first cannot be asked.
+    /// Retry later: a fact for the check is not available now.
     case wait(reason: String, cause: RetryRule.Cause, retryAfter: Date?)
 }
 

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Telling how long ago a request left, whatever was done to the clocks meanwhile.
+/// The age of a request, independent of changes to the clocks.
 extension Delivery {
-    /// The network's clock may seem to go back by this, in seconds: it tells whole seconds, and answers take their time.
+    /// Tolerated step backwards of the network's clock, in seconds: it has whole seconds, and answers take time.
     private static let serverClockMargin: TimeInterval = 60
 
-    /// What the network's clock shows at a time of the local one; nil before the network told.
+    /// Returns the network's time for a local time; nil before the network told its time.
     func serverTime(at time: Date) -> Date? { deliverer.clockLead.map { time - $0 } }
 
-    /// How old the first request is at least; nil if a clock that was set makes that anybody's guess.
+    /// Returns the minimum age of the first request; nil if it is unknown because a clock was set.
     ///
-    /// The network's own clock knows, and so does one of this worker that nobody sets. Where the network never tells and
-    /// an earlier worker sent the request, the table has to do: no row can be newer than now, save by what two clocks may
-    /// differ.
+    /// It is known from the network's clock or this worker's monotonic clock. If the network never tells its time and
+    /// another worker sent the request, the newest row of the table is the lower bound of the present, minus the
+    /// tolerated difference of clocks.
     func age(of action: Action, at time: Date) async throws -> TimeInterval? {
         if let told = toldAge(of: action, at: time) { return told }
         guard action.serverSending == nil else { return nil }
@@ -22,15 +22,15 @@ extension Delivery {
         return newest.timeIntervalSince(sending)
     }
 
-    /// When the first request left, in terms of what the local clock shows now.
+    /// Returns the time of the first request in terms of the present local clock.
     func departure(of action: Action, at time: Date) -> Date {
         toldAge(of: action, at: time).map { time - $0 } ?? action.sending ?? action.updated
     }
 
-    /// From when on the network may show what the first request made, by the network's clock.
+    /// Returns the earliest network time of the first request's post.
     ///
-    /// Where only the worker's clock is known, or both say that the request leaves in the future, a clock that was ahead
-    /// may have written the time down. Then everything is read back for as long as an action is looked for.
+    /// If only the worker's clock is known, or both times are in the future, a fast clock may have recorded the time.
+    /// Then everything is read back for as long as an action is looked for.
     func searchStart(of action: Action, at time: Date) -> Date {
         let present = serverTime(at: time) ?? time
         let departure = [action.sending, action.serverSending].compactMap(\.self).min() ?? action.updated
@@ -40,11 +40,11 @@ extension Delivery {
         return departure
     }
 
-    /// When to look again for an action whose request may still act because a clock that was set made the look too early;
-    /// nil if it was not too early.
+    /// Returns when to look up an action again because a changed clock made the look-up too early; nil if it was not
+    /// too early.
     ///
-    /// Happens once to a request, in case it is the network's clock that is wrong. Of one that was sent again only the
-    /// worker that sent it knows the age.
+    /// This happens once for each request, in case the network's clock is wrong. Only the worker that sent an action
+    /// again knows the age of that request.
     func timeOfAnotherLook(for action: Action, at time: Date) -> Date? {
         guard let age = resendAge(of: action, at: time) ?? toldAge(of: action, at: time),
             age < lookUpWait - Self.lookUpMargin.timeInterval / 2, memory.deferLook(for: action.id)
@@ -52,21 +52,21 @@ extension Delivery {
         return time + (lookUpWait - age)
     }
 
-    /// How old a request is that this worker sent again; where the network never tells the time, by the clock that tells
-    /// the longest.
+    /// Returns the age of the latest repeated request of this worker: by the network's clock, else by the clock with
+    /// the largest age.
     private func resendAge(of action: Action, at time: Date) -> TimeInterval? {
         guard let ages = memory.resendAges(of: action.id, at: time) else { return nil }
         return serverTime(at: time) == nil ? max(ages.steady, ages.wall) : ages.steady
     }
 
-    /// How old the first request is at least by clocks that were not set: the longest time that one of them tells.
+    /// Returns the minimum age of the first request by clocks that were not set: the largest of their ages.
     private func toldAge(of action: Action, at time: Date) -> TimeInterval? {
         let own = memory.age(of: action.id)
         if let server = serverAge(of: action, at: time) { return max(server, own ?? 0) }
         return own.map { max($0, time.timeIntervalSince(action.sending ?? action.updated)) }
     }
 
-    /// How old the first request is by the network's clock; nil if it did not tell, or was set back itself.
+    /// Returns the age of the first request by the network's clock; nil if unknown, or if that clock was set back.
     private func serverAge(of action: Action, at time: Date) -> TimeInterval? {
         guard let sending = action.serverSending, let now = serverTime(at: time) else { return nil }
         let age = now.timeIntervalSince(sending)

@@ -1,14 +1,14 @@
 package import Foundation
 import Posts
 
-/// Settling what became of actions whose answer was lost.
+/// Looking up actions whose answer was lost.
 extension Delivery {
-    /// Settles the actions whose answer was lost and whose time to look has come.
+    /// Looks up the due actions whose answer was lost, and settles them.
     ///
-    /// What could not be stored before is stored first. Actions that ended unconfirmed are looked for a few times more.
+    /// Changes kept in memory are stored first. Actions that ended unconfirmed are looked up a few times more.
     ///
     /// - Parameters:
-    ///   - allows: Whether an action may still be sent a second time.
+    ///   - allows: Whether an action may be sent again.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func reconcile(
@@ -27,11 +27,11 @@ extension Delivery {
         return changed
     }
 
-    /// Looks for what somebody wants taken back and of which nobody knows whether it happened; sends nothing.
+    /// Looks up actions with a request to undo and an unknown outcome; sends nothing.
     ///
     /// - Parameters:
-    ///   - ids: What is looked for now; of everything else only what is due. One of these that is not found is looked for
-    ///     again when it is due: a lost request may act late.
+    ///   - ids: Actions to look up now, besides the due ones. If one is not found it is looked up again when due,
+    ///     because a lost request may act late.
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func seekUnwanted(
@@ -50,7 +50,7 @@ extension Delivery {
         return changed
     }
 
-    /// What `work` returns; nil if somebody else settled the action meanwhile.
+    /// Returns the result of `work`; nil if another process settled the action meanwhile.
     private func unlessChanged(_ work: () async throws -> Action?) async throws -> Action? {
         do {
             return try await work()
@@ -59,10 +59,10 @@ extension Delivery {
         }
     }
 
-    /// When there is something to do: to send one of these kinds, to mark one as expired, to look one up, or to store
-    /// what the database did not take before.
+    /// Returns the time of the next work: sending an action of these kinds, marking one as expired, a look-up, or
+    /// storing a change kept in memory.
     ///
-    /// - Returns: A time that may have passed; nil if nothing is left to do.
+    /// - Returns: A time, possibly in the past; nil if there is no work.
     package func nextAttention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
     ) async throws -> Date? {
@@ -84,11 +84,11 @@ extension Delivery {
         return try await settle(action, now: now, allows: allows)
     }
 
-    /// Moves a look-up that was planned by a clock that showed a later time.
+    /// Reschedules a look-up that was planned by a clock that was ahead.
     ///
-    /// The clock was set back, or another worker's is ahead. The wait stays as long as it was meant to be. If nobody can
-    /// tell how old the first request is, another one is no longer possible, and that is recorded before the evidence is
-    /// overwritten; what the network's clock showed is not overwritten.
+    /// The clock was set back, or another worker's is ahead. The planned wait is kept. If the age of the first request
+    /// is unknown, sending again becomes impossible, which is recorded before the local time is overwritten; the
+    /// network's time is kept.
     private func reschedule(_ action: Action, at time: Date) async throws -> Action {
         var known = action
         if action.serverSending == nil, try await age(of: action, at: time) == nil {
@@ -150,7 +150,7 @@ extension Delivery {
         return outcome
     }
 
-    /// Looks once more for an action that ended unconfirmed.
+    /// Looks up an action that ended unconfirmed once more.
     ///
     /// - Returns: The action if it was found.
     private func sight(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action? {
@@ -170,7 +170,7 @@ extension Delivery {
 
     // MARK: Sending again
 
-    /// Sends with the same key; nil if the person has been denied by now, or the request cannot be made any more.
+    /// Sends again with the same key; nil if the person is denied now, or the request is no longer possible.
     private func resend(
         _ action: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action? {
@@ -210,8 +210,8 @@ extension Delivery {
         return try await send(resent, request, now: now)
     }
 
-    /// Another attempt, with the same key, is allowed a few times, while the network
-    /// still knows the key, the action has not expired and nobody wants it taken back.
+    /// Whether the action may be sent again with the same key: a few times, while the network honors the key, before it
+    /// expires, and without a request to undo.
     private func mayResend(_ action: Action, at time: Date) async throws -> Bool {
         guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost, action.undo == nil,
             action.reason != Action.Reason.duplicate,
@@ -221,22 +221,22 @@ extension Delivery {
     }
 }
 
-/// When an action that ended unconfirmed is looked for again.
+/// The schedule of look-ups of an action that ended unconfirmed.
 ///
-/// A request may arrive late, and a server may show late what it has. Looking costs requests, on X money, so it happens
-/// a few times within a day of sending. A look that a network could not answer costs nothing and is made up for soon.
+/// A request may arrive late, and a server may show its posts late. Look-ups cost requests, on X money, so there are a
+/// few within a day of sending. One that the network could not answer is repeated soon.
 enum Sightings {
     /// Seconds since sending.
     static let times: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
-    /// How often a network that cannot be asked is tried, and until when: seconds, since the last time and since sending.
+    /// The interval of retries while the network is unreachable, and their end after sending, in seconds.
     static let repetition: TimeInterval = 3_600
     static let end: TimeInterval = 48 * 3_600
 
-    /// The next time to look; nil when it was done often enough.
+    /// Returns the time of the next look-up; nil if there were enough.
     ///
     /// - Parameters:
-    ///   - sending: When the request left.
-    ///   - wasAsked: Whether the network has just told that there is nothing.
+    ///   - sending: The time of the request.
+    ///   - wasAsked: Whether the network has just answered that there is nothing.
     /// - Returns: A time after `now`, or nil.
     static func next(sending: Date, now: Date, wasAsked: Bool) -> Date? {
         let age = now.timeIntervalSince(sending)

@@ -3,34 +3,33 @@ import Posts
 
 /// A point in the delivery of an action's pictures.
 package enum UploadStep: String, CaseIterable, Sendable {
-    /// The network has a picture, and nothing of that is stored.
+    /// The network has a picture, which is not stored yet.
     case answered
     case stored
 }
 
-/// Giving the network the pictures that go along with a post, before the post.
+/// Uploading the pictures of a post before the post.
 ///
-/// What the network calls a picture is stored as soon as it says so. A crash before that leaves a picture there that is
-/// in no post, which networks forget by themselves; after it the same picture is used. The post itself does not leave
-/// before all its pictures are there, and then goes the way of every other: once. A network that takes its time to look
-/// through a picture is asked again a little later, as long as the post may leave.
+/// The network's identifier of a picture is stored at once. A crash before that leaves an unused picture there, which
+/// networks delete by themselves; a crash after it reuses the picture. The post is sent only after all its pictures are
+/// uploaded. While the network processes a picture it is asked again, until the post expires.
 extension Delivery {
-    /// How long a picture that is in no post yet is used, in seconds: the networks keep one for an hour at least.
+    /// Seconds after which an unused upload is made again; networks keep one for at least an hour.
     static let uploadLifetime: TimeInterval = 1_800
 
-    /// What has become of an action whose pictures were to be uploaded.
+    /// The result of uploading the pictures of an action.
     enum Uploading {
-        /// All are at the network.
+        /// All pictures are uploaded.
         case there(Action)
-        /// It waits for another time, or will not be sent.
+        /// The action is postponed, or will not be sent.
         case ended(Action)
     }
 
-    /// Uploads the pictures of a claimed action that the network does not have yet.
+    /// Uploads the missing pictures of a claimed action.
     ///
     /// - Parameters:
-    ///   - action: With its final text.
-    /// - Returns: The action with its uploads, or as it is stored then.
+    ///   - action: The action with its final text.
+    /// - Returns: The action with its uploads, or as stored if it will not be sent now.
     /// - Throws: ``OutboxError``; the store's error.
     func uploadPictures(of action: Action, now: @escaping @Sendable () -> Date) async throws -> Uploading {
         guard let wording = action.wording, !wording.pictures.isEmpty else { return .there(action) }
@@ -65,7 +64,7 @@ extension Delivery {
         return .there(action)
     }
 
-    /// What it means for an action that a picture of it is not at the network.
+    /// Returns the change of an action that follows from a failed upload.
     private func change(
         for outcome: UploadOutcome, of action: Action, at time: Date
     ) -> DeliveryMemory.Change {

@@ -1,48 +1,45 @@
 package import Foundation
 import Posts
 
-/// A point in the delivery of an action, told to whoever wants to know how far it got.
+/// A point in the delivery of an action, reported to an observer such as the crash harness.
 package enum DeliveryStep: String, CaseIterable, Sendable {
-    /// A worker has taken the action.
+    /// The action is claimed.
     case claimed
-    /// It was checked once more and has its final text.
+    /// The action is checked again and has its final text.
     case prepared
-    /// The row is committed as `sending`; no byte has left.
+    /// The row is committed as `sending`; no byte is sent.
     case sendingStored = "sending-stored"
-    /// The network answered, or the answer was lost; nothing of it is stored.
+    /// The network answered, or the answer was lost; the outcome is not stored yet.
     case answered
     case outcomeStored = "outcome-stored"
-    /// The network was asked what became of an action; nothing of the answer is stored.
+    /// The action was looked up at the network; the result is not stored yet.
     case lookedUp = "looked-up"
-    /// A second request with the same key is recorded; no byte of it has left.
+    /// A second request with the same key is recorded; no byte of it is sent.
     case resendStored = "resend-stored"
 }
 
 /// Delivers actions exactly once, as far as the network allows.
 ///
-/// The row with the final text is committed as `sending` before a request
-/// leaves. A lost answer is settled by looking the action up after the
-/// request's deadline and a margin; only then may the same key be sent again,
-/// while the network still knows it.
+/// The row with the final text is committed as `sending` before a request is sent. After a lost answer the action is
+/// looked up, at the request's deadline plus a grace period; only then may the same key be sent again, while the
+/// network still remembers it.
 ///
-/// What the database does not take is kept in memory and written before
-/// anything else is done: that a request never left, or what became of it.
-/// One delivery belongs to one lease, and its calls do not overlap.
+/// If the database fails, the outcome of a request is kept in memory and written before anything else is done. One
+/// delivery belongs to one lease, and its calls must not overlap.
 package struct Delivery: Sendable {
-    /// Added to the request's deadline before a lost answer is looked up.
+    /// Grace period after a request's deadline before a lost answer is looked up.
     package static let lookUpMargin: Duration = .seconds(60)
-    /// How long a network that cannot be asked is waited for before an action is given up as unconfirmed, in seconds.
+    /// Seconds of an unreachable network after which an action ends unconfirmed.
     static let lookUpLimit = RetryRule.lookUpPatience
-    /// How many requests of one action may have acted before it is given up.
+    /// The number of requests that may have acted after which an action is given up.
     ///
-    /// All have the same key, and each leaves only after a look that found nothing: a network that knows the key makes
-    /// one thing of them all. More than two are needed where a crash or a lost answer meets the second one as well.
+    /// All have the same key, and each is sent only after a look-up that found nothing, so a network that honors the
+    /// key creates one post. More than two are needed if a crash or a lost answer hits the second one too.
     static let sendsAtMost = 5
-    /// How far the clocks of two workers, or one clock before and after it was set, may be apart, in seconds: what the
-    /// networks' windows for sending again leave free.
+    /// Tolerated difference in seconds between the clocks of two workers, or of one clock before and after it is set:
+    /// the margin of the networks' windows for sending again.
     static let clockMargin: TimeInterval = 600
-    /// A worker that stood still for longer than this between a commit and its request asks whether it still holds the
-    /// lease.
+    /// The pause between a commit and its request after which a worker checks its lease again.
     static let standstill: TimeInterval = 5
 
     let store: OutboxStore
@@ -52,8 +49,8 @@ package struct Delivery: Sendable {
     let onUpload: @Sendable (UploadStep) -> Void
 
     /// - Parameters:
-    ///   - store: The table, with the worker's lease.
-    ///   - uptime: Reads a clock that nobody sets.
+    ///   - store: The outbox with the worker's lease.
+    ///   - uptime: Returns the monotonic clock.
     package init(
         store: OutboxStore, deliverer: any Deliverer,
         onStep: @escaping @Sendable (DeliveryStep) -> Void = { _ in },
@@ -67,11 +64,11 @@ package struct Delivery: Sendable {
         memory = DeliveryMemory(uptime: uptime)
     }
 
-    /// Claims, prepares and sends one action and returns it as it is stored then.
+    /// Claims, prepares and sends one action, and returns it as stored.
     ///
     /// - Parameters:
-    ///   - action: A planned action whose time has come.
-    ///   - prepare: Checks the claimed action once more and gives its final text.
+    ///   - action: A due planned action.
+    ///   - prepare: Checks the claimed action again and returns its final text.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
     package func deliver(
         _ action: Action, now: @escaping @Sendable () -> Date,
@@ -97,7 +94,7 @@ package struct Delivery: Sendable {
         }
     }
 
-    /// Leaves a claimed action for another time, as what stood in its way asks for, and counts the attempt.
+    /// Postpones a claimed action as its error demands, and counts the attempt.
     func anotherTry(
         of action: Action, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
     ) -> DeliveryMemory.Change {
@@ -108,12 +105,12 @@ package struct Delivery: Sendable {
         return { [store, counted] in try await store.postpone(counted, until: until, reason: reason, now: time) }
     }
 
-    /// How long after a request its lost answer is looked up, in seconds.
+    /// Seconds after a request at which its lost answer is looked up.
     var lookUpWait: TimeInterval { (deliverer.requestDeadline + Self.lookUpMargin).timeInterval }
 
     // MARK: Sending
 
-    /// Sends a claimed action with its final text, unless its time is over.
+    /// Sends a claimed action with its final text, unless it has expired.
     private func send(
         _ final: Action, claimed: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
@@ -149,7 +146,7 @@ package struct Delivery: Sendable {
         return try await send(sending, request, now: now)
     }
 
-    /// Commits the row as being sent, and sees to it that it is not if no request leaves.
+    /// Commits the row as `sending`, and reverts that if no request is sent.
     private func beginSending(
         _ final: Action, claimed: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
@@ -168,11 +165,11 @@ package struct Delivery: Sendable {
         return sending
     }
 
-    /// Records that a request leaves; if it is not certain that this is recorded, or the worker is to end, none leaves.
+    /// Records a request before it is sent; if the record is uncertain or the worker ends, no request is sent.
     ///
     /// - Parameters:
-    ///   - withdraw: Takes the record back.
-    ///   - then: Called when it is made.
+    ///   - withdraw: Reverts the record.
+    ///   - then: Called after the record is made.
     /// - Throws: The store's error; ``OutboxError``; `CancellationError`.
     func departing(
         _ id: String, orElse withdraw: @escaping DeliveryMemory.Change, record: @escaping DeliveryMemory.Change,
@@ -201,7 +198,7 @@ package struct Delivery: Sendable {
         return recorded
     }
 
-    /// Makes the request of an action that is recorded as leaving, and stores what came of it.
+    /// Makes the request of a recorded action, and stores its outcome.
     func send(
         _ action: Action, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
@@ -211,7 +208,7 @@ package struct Delivery: Sendable {
         return try await finish(action, change(for: outcome, of: action, at: now()))
     }
 
-    /// Stores what became of an action that was sent or looked up.
+    /// Stores the outcome of an action that was sent or looked up.
     func finish(_ action: Action, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
         let stored = try await store(action.id, change)
         if stored.state != .sending { memory.forget(action.id) }
@@ -219,7 +216,7 @@ package struct Delivery: Sendable {
         return stored
     }
 
-    /// What an outcome means for an action, ready to be stored.
+    /// Returns the change of an action that follows from an outcome.
     private func change(
         for outcome: DeliveryOutcome, of action: Action, at time: Date
     ) -> DeliveryMemory.Change {
@@ -252,7 +249,7 @@ package struct Delivery: Sendable {
         }
     }
 
-    /// The network has what the action asked for.
+    /// Returns the change for a confirmed action.
     func confirmation(
         of action: Action, _ remoteID: String?, _ remoteAddress: String?, at time: Date
     ) -> DeliveryMemory.Change {
@@ -261,12 +258,12 @@ package struct Delivery: Sendable {
         }
     }
 
-    /// Nobody knows what became of the action until it is looked up.
+    /// Returns the change for an action with an unknown outcome, until it is looked up.
     func wait(of action: Action, until lookUp: Date, _ reason: String?, at time: Date) -> DeliveryMemory.Change {
         { [store] in try await store.awaitLookUp(action, at: lookUp, reason: reason, now: time) }
     }
 
-    /// Ends an action of which nobody knows whether it happened.
+    /// Returns the change that ends an action unconfirmed.
     func giveUp(_ action: Action, _ outcome: String, at time: Date) -> DeliveryMemory.Change {
         // A text that was refused because the network has it already was not sent by that request.
         let isDuplicate = action.reason == Action.Reason.duplicate && action.sends < 2
@@ -280,7 +277,7 @@ package struct Delivery: Sendable {
 
     // MARK: Storing
 
-    /// Stores what is known about an action, or remembers it until the database answers again.
+    /// Stores a change of an action, or keeps it in memory until the database answers again.
     func store(_ id: String, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
         do {
             return try await uncancelled(change)
@@ -292,7 +289,7 @@ package struct Delivery: Sendable {
         }
     }
 
-    /// Stores what could not be stored before.
+    /// Stores the changes kept in memory.
     ///
     /// - Returns: The actions that changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error while it still fails.
@@ -311,7 +308,7 @@ package struct Delivery: Sendable {
         return paid
     }
 
-    /// Lets a change be stored although the worker is to end: what is known must not get lost.
+    /// Stores a change even if the worker is cancelled, so that no outcome is lost.
     private func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What one worker's delivery knows that the table does not.
+/// Facts of one worker's delivery that are not in the table.
 ///
-/// It lives as long as the worker holds its lease. After a crash nothing of it is left, and the look-up takes its place.
+/// It lives as long as the worker's lease. After a crash it is lost, and look-ups replace it.
 final class DeliveryMemory: @unchecked Sendable {
-    /// Writes down what is known about an action, under the lease.
+    /// Stores a change of an action under the lease.
     typealias Change = @Sendable () async throws -> Action
 
     // Sendable because every access to a variable holds the lock.
@@ -16,17 +16,17 @@ final class DeliveryMemory: @unchecked Sendable {
     private var deferred: Set<String> = []
     private var latest: (wall: Date, instant: ContinuousClock.Instant)?
 
-    /// - Parameter uptime: Reads a clock that nobody sets.
+    /// - Parameter uptime: Returns the monotonic clock.
     init(uptime: @escaping @Sendable () -> ContinuousClock.Instant) { self.uptime = uptime }
 
-    /// The clock that nobody sets.
+    /// The monotonic clock.
     var instant: ContinuousClock.Instant { uptime() }
 
     // MARK: What could not be stored
 
-    /// Remembers a change that the database did not take, or of which it is not known whether it did.
+    /// Keeps a change that the database did not confirm.
     ///
-    /// The change must do no harm when it is made a second time.
+    /// The change must be idempotent.
     func owe(_ id: String, _ change: @escaping Change) {
         lock.withLock {
             debts.removeAll { $0.id == id }
@@ -34,20 +34,20 @@ final class DeliveryMemory: @unchecked Sendable {
         }
     }
 
-    /// The oldest change that is not stored yet.
+    /// Returns the oldest change that is not stored yet.
     var debt: (id: String, change: Change)? { lock.withLock { debts.first } }
 
     func settled(_ id: String) { lock.withLock { debts.removeAll { $0.id == id } } }
 
     // MARK: Time
 
-    /// Remembers when the first request of an action leaves.
+    /// Records the time of the first request of an action.
     func leaves(_ id: String) {
         let instant = uptime()
         lock.withLock { departures[id] = instant }
     }
 
-    /// Remembers when another request of an action leaves, for which a look may be put off once more.
+    /// Records the time of a repeated request of an action, after which a look-up may be postponed once more.
     func leavesAgain(_ id: String, at wall: Date) {
         let instant = uptime()
         lock.withLock {
@@ -56,10 +56,10 @@ final class DeliveryMemory: @unchecked Sendable {
         }
     }
 
-    /// Remembers that the latest request of an action did nothing, so that nobody waits for it.
+    /// Records that the latest request of an action did nothing, so that no look-up waits for it.
     func neverLeft(_ id: String) { lock.withLock { resends[id] = nil } }
 
-    /// Notes that a look for an action is put off; false if one was before, since the latest request.
+    /// Records that a look-up is postponed; false if one was postponed already since the latest request.
     func deferLook(for id: String) -> Bool { lock.withLock { deferred.insert(id).inserted } }
 
     func forget(_ id: String) {
@@ -70,15 +70,14 @@ final class DeliveryMemory: @unchecked Sendable {
         }
     }
 
-    /// How long ago the first request of an action left, whatever was done to the wall clock; nil if another worker
-    /// sent it.
+    /// Returns the age of the first request of an action by the monotonic clock; nil if another worker sent it.
     func age(of id: String) -> TimeInterval? {
         let instant = uptime()
         return lock.withLock { departures[id] }.map { $0.duration(to: instant).timeInterval }
     }
 
-    /// How long ago the latest request that this worker sent again left, by the clock that nobody sets and by the wall
-    /// clock; nil if it sent none again.
+    /// Returns the age of this worker's latest repeated request, by the monotonic clock and by the wall clock; nil for
+    /// none.
     func resendAges(of id: String, at wall: Date) -> (steady: TimeInterval, wall: TimeInterval)? {
         let instant = uptime()
         return lock.withLock { resends[id] }.map {
@@ -86,7 +85,7 @@ final class DeliveryMemory: @unchecked Sendable {
         }
     }
 
-    /// What the wall clock would show if it had never been set back while this worker watched it.
+    /// Returns the wall clock as if it had never been set back during this worker's life.
     func steady(_ wall: Date) -> Date {
         let instant = uptime()
         return lock.withLock {

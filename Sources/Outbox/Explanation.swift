@@ -1,35 +1,35 @@
 import Foundation
 package import Posts
 
-/// What led to a decision, for people: stored with the action as JSON, shown by `explain`, `status` and the demo.
+/// The reasons of a decision, for people: stored with the action as JSON, shown by `explain`, `status` and the demo.
 package struct Explanation: Codable, Equatable, Sendable {
     /// One plain sentence.
     package var summary: String
-    /// How many archived texts were to choose from.
+    /// The number of archived texts to choose from.
     package var pool: Int?
     /// Half the width of the time-of-day window in minutes.
     package var windowMinutes: Int?
-    /// The day of the human's after which the minutes of the post's day were planned; nil where they were drawn one by one.
+    /// The human's day that the planned day copies; nil if minutes were drawn one by one.
     package var pattern: Pattern?
     /// P(favorite)/P(normal).
     package var favoriteRate: Double?
-    /// What the rate was compared with.
+    /// The threshold of the rate.
     package var threshold: Double?
-    /// What the rate of a post would be, as a logarithm, of which nothing is known; nil where that was not noted.
+    /// The logarithm of the rate of a post without known features; nil if not recorded.
     package var baseLogOdds: Double?
-    /// What spoke most for or against a favorite, the strongest first, and at last the sum of all else.
+    /// The features with the strongest influence first, and finally the sum of all others.
     package var features: [Feature]?
-    /// How far words, pairs of words and the author were believed; nil where nothing was learned of that.
+    /// The learned weights of words, pairs of words and the author; nil if there were none.
     package var weights: Weights?
-    /// How an old reply was chosen; nil for what is no reply, and where that was not noted.
+    /// The choice of an old reply; nil for other kinds, or if not recorded.
     package var oldReply: OldReply?
-    /// What the network said, where that ended the action.
+    /// The network's answer, if it ended the action.
     package var outcome: String?
 
-    /// A day of the human's that a planned day takes after.
+    /// A day of the human's that a planned day copies.
     package struct Pattern: Codable, Hashable, Sendable {
         package var day: LocalDay
-        /// How many posts the human made on it.
+        /// The number of the human's posts on it.
         package var posts: Int
 
         package init(day: LocalDay, posts: Int) { (self.day, self.posts) = (day, posts) }
@@ -41,17 +41,17 @@ package struct Explanation: Codable, Equatable, Sendable {
         }
     }
 
-    /// One feature's part in a favorite.
+    /// The contribution of one feature to a favorite.
     package struct Feature: Codable, Equatable, Sendable {
         /// The word, two neighbouring words with a space between them, the hashtag, or the author with `@`.
         package var name: String
-        /// What the feature adds to the logarithm of the favorite rate.
+        /// Its summand in the logarithm of the favorite rate.
         package var logOdds: Double
-        /// How many learned favorites had the feature then; nil where that was not noted.
+        /// The number of learned favorites with the feature at that time; nil if not recorded.
         package var favorites: Int64?
-        /// The same of other learned posts.
+        /// The same for other learned posts.
         package var normals: Int64?
-        /// How many features this is the sum of, which are not told one by one; nil for a feature.
+        /// The number of features in this sum; nil for a single feature.
         package var sums: Int?
 
         package init(
@@ -62,19 +62,19 @@ package struct Explanation: Codable, Equatable, Sendable {
         }
     }
 
-    /// How one of the old replies to a person was chosen for a mention.
+    /// The choice of an old reply to a person for a mention.
     package struct OldReply: Codable, Equatable, Sendable {
-        /// How many old replies to the person could be sent.
+        /// The number of old replies to the person that could be sent.
         package var replies: Int
-        /// How many of those are short, ask nothing and name nobody else; where it is none, all were compared.
+        /// The number of those that are short, ask nothing and name nobody else; if it is 0, all were compared.
         package var plain: Int
-        /// How many were as near to the mention as the chosen one, itself included.
+        /// The number of replies with the same likeness as the chosen one, including it.
         package var nearest: Int
         /// The likeness to the mention: from 0 for no common word to 1.
         package var likeness: Double
-        /// Words that the mention has too, those first that say most; nil where there was no dictionary to find words.
+        /// Words shared with the mention, the most significant first; nil without a dictionary.
         package var words: [String]?
-        /// Whether these are words of the post that the reply once answered, and not of the reply.
+        /// Whether the words are those of the post that the reply once answered, instead of the reply's.
         package var isByAnswered: Bool
 
         package init(
@@ -86,21 +86,21 @@ package struct Explanation: Codable, Equatable, Sendable {
         }
     }
 
-    /// Learned weights as they were when a favorite was decided.
+    /// The learned weights at the time of a decision.
     package struct Weights: Codable, Equatable, Sendable {
-        /// The last batch of examples that they were fitted on.
+        /// The last batch of examples of their fit.
         package var sequence: Int64
-        /// How often the words that speak for a favorite count.
+        /// The weight of words in favor.
         package var wordsFor: Double
-        /// The same of the words that speak against it.
+        /// The weight of words against.
         package var wordsAgainst: Double
-        /// How often the pairs of neighbouring words that speak for a favorite count; nil where pairs are no features.
+        /// The weight of pairs of neighbouring words in favor; nil if pairs are no features.
         package var pairsFor: Double?
-        /// The same of the pairs that speak against it.
+        /// The weight of pairs against.
         package var pairsAgainst: Double?
-        /// The same of the author.
+        /// The weight of the author.
         package var author: Double
-        /// What they add to the logarithm of every rate.
+        /// The constant summand in the logarithm of every rate.
         package var base: Double
 
         package init(
@@ -127,7 +127,7 @@ package struct Explanation: Codable, Equatable, Sendable {
         self.weights = weights
     }
 
-    /// The explanation, with what the network said; without one before, that is also the summary.
+    /// Returns the explanation with the network's answer, which is also the summary if there was none.
     init(adding outcome: String, to explanation: Explanation?) {
         self = explanation ?? Explanation(outcome)
         self.outcome = outcome

@@ -5,30 +5,31 @@ package import Storage
 /// The right to act for a mirror, held by one worker at a time.
 package struct Lease: Equatable, Sendable {
     package let owner: String
-    /// Grows with every change of owner; a change carrying an older fence fails.
+    /// The fence, which grows with every change of owner; a change with an older fence fails.
     package let fence: Int64
 }
 
-/// What the table says about a mirror's lease.
+/// The stored lease of a mirror.
 package struct LeaseRecord: Equatable, Sendable {
     package let owner: String
     package let beat: Int64
     package let fence: Int64
     package let isReleased: Bool
-    /// When the holder last beat, on the holder's wall clock: to be shown, never to decide.
+    /// The time of the holder's last heartbeat on its wall clock; only for display.
     package let updatedMilliseconds: Int64
-    /// When `run --once` last ended; nil if a worker that goes on has held the mirror since.
+    /// The last end of `run --once`; nil if a continuous worker has held the mirror since.
     package var lastPass: Date?
-    /// Seconds between the last two ends of `run --once`; nil before there were two.
+    /// Seconds between the last two ends of `run --once`; nil before the second.
     package var passInterval: TimeInterval?
 
-    /// For how long the holder has not beaten, in seconds, on two wall clocks: to be shown, never to decide; nil if the
-    /// lease was given back.
+    /// Returns the seconds since the holder's last heartbeat, by two wall clocks; nil if the lease was released.
+    ///
+    /// Only for display.
     package func silence(at now: Date) -> TimeInterval? {
         isReleased ? nil : now.timeIntervalSince(Date(milliseconds: updatedMilliseconds))
     }
 
-    /// The lease, if `owner` is who holds it.
+    /// Returns the lease if `owner` holds it.
     package func lease(of owner: String) -> Lease? {
         self.owner == owner && !isReleased ? Lease(owner: owner, fence: fence) : nil
     }
@@ -44,12 +45,12 @@ package struct LeaseTable: Sendable {
         self.mirror = mirror
     }
 
-    /// The lease as it is stored, or nil before anybody held it.
+    /// Returns the stored lease; nil if there was never one.
     package func record() async throws -> LeaseRecord? {
         try await storage.query("SELECT \(Self.columns) FROM leases WHERE mirror = \(mirror)").first.map(Self.record)
     }
 
-    /// The leases of some mirrors, by name; none for a mirror that nobody ever held.
+    /// Returns the stored leases of some mirrors, by name.
     package static func records(of mirrors: [String], in storage: any StorageEngine) async throws -> [String:
         LeaseRecord]
     {
@@ -71,7 +72,7 @@ package struct LeaseTable: Sendable {
             passInterval: try row.optionalInteger("pass_interval_ms").map { Double($0) / 1_000 })
     }
 
-    /// Notes that a pass of `run --once` ended, and how long after the one before it.
+    /// Records the end of a pass of `run --once`, and its interval to the one before.
     package func notePass(now: Date) async throws {
         let now = now.milliseconds
         try await storage.note(
@@ -84,7 +85,7 @@ package struct LeaseTable: Sendable {
             """)
     }
 
-    /// Forgets the passes of `run --once`: a worker that goes on holds the mirror now.
+    /// Removes the record of `run --once`, because a continuous worker holds the mirror now.
     package func forgetPasses() async throws {
         try await storage.note(
             """
@@ -94,10 +95,9 @@ package struct LeaseTable: Sendable {
 
     /// Takes the lease for `owner` if nothing changed since `seen` was read.
     ///
-    /// The caller decides whether the lease may be taken: nobody holds it, it
-    /// was released, or its holder has stopped beating.
+    /// The caller decides whether it may be taken: there is none, it was released, or its holder is silent.
     ///
-    /// - Returns: The new lease, or nil when somebody else was faster.
+    /// - Returns: The new lease; nil if another worker was faster.
     package func take(owner: String, after seen: LeaseRecord?, now: Int64) async throws -> Lease? {
         let mirror = mirror
         return try await storage.transaction { connection in
@@ -119,7 +119,7 @@ package struct LeaseTable: Sendable {
         }
     }
 
-    /// Shows that the holder is alive.
+    /// Stores a heartbeat of the holder.
     ///
     /// - Throws: ``OutboxError`` with code `.leaseLost` if another worker holds the lease.
     package func beat(_ lease: Lease, now: Int64) async throws {
@@ -131,7 +131,7 @@ package struct LeaseTable: Sendable {
         guard updated == 1 else { throw OutboxError.leaseLost }
     }
 
-    /// Gives the lease back, so that the next worker need not wait.
+    /// Releases the lease, so that the next worker need not wait.
     package func release(_ lease: Lease, now: Int64) async throws {
         let mirror = mirror
         _ = try await storage.transaction { connection in
@@ -146,11 +146,10 @@ package struct LeaseTable: Sendable {
 
 /// Decides when a lease may be taken from a silent holder.
 ///
-/// A holder is silent when the same beat was seen for ``patience`` on the
-/// observer's own monotonic clock, so that wrong wall clocks cannot steal a
-/// lease.
+/// A holder is silent if its heartbeat has not changed for ``patience`` on the observer's monotonic clock, so a wrong
+/// wall clock cannot steal a lease.
 package struct LeaseWatch: Sendable {
-    /// How long a beat must stand still, unless a rehearsal is in a hurry.
+    /// The time without a new heartbeat after which a holder is silent, unless a rehearsal shortens it.
     package static let patience: Duration = .seconds(30)
 
     private let patience: Duration
@@ -159,7 +158,7 @@ package struct LeaseWatch: Sendable {
 
     package init(patience: Duration = Self.patience) { self.patience = patience }
 
-    /// Whether `record`, read at `instant`, may be taken.
+    /// Returns whether the lease of `record`, read at `instant`, may be taken.
     package mutating func mayTake(_ record: LeaseRecord?, at instant: ContinuousClock.Instant) -> Bool {
         guard let record, !record.isReleased else { return true }
         if record != seen {

@@ -2,11 +2,11 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Putting decisions into the table: the mirror's own, and a person's.
+/// Storing decisions: the mirror's, and a person's.
 extension OutboxStore {
     /// Stores a day's plan unless one exists: the first writer wins.
     ///
-    /// - Returns: True if this plan was stored, false if the day had one.
+    /// - Returns: False if the day already had a plan.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func store(_ plan: StoredPlan, slots: [Intent]) async throws -> Bool {
         try await write { connection in
@@ -25,7 +25,7 @@ extension OutboxStore {
         }
     }
 
-    /// Stores a decision about a mention or a post, unless one about it exists.
+    /// Stores a decision about a mention or a post, unless there is one already.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func propose(_ intent: Intent, now: Date) async throws -> (action: Action, isNew: Bool) {
@@ -53,21 +53,19 @@ extension OutboxStore {
         return inserted == 1
     }
 
-    /// When a row of `posts` was last planned or sent as a post of its own: an expression for statements about that
-    /// table.
+    /// An SQL expression on a row of `posts`: when it was last planned or sent as a post of its own.
     package static let lastUse: SQL = """
         (SELECT MAX(due_ms) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
             AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
         """
 
-    /// How often a row of `posts` was planned or sent as a post of its own: an expression for statements about that
-    /// table.
+    /// An SQL expression on a row of `posts`: how often it was planned or sent as a post of its own.
     package static let useCount: SQL = """
         past_uses + (SELECT COUNT(*) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
             AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
         """
 
-    /// Brings the archive's note of when and how often posts were used up to date with what became of some actions.
+    /// Updates the archive's last use and number of uses of the posts of some actions.
     func noteUses(by actions: [Action], on connection: any StorageConnection) throws {
         let sources = actions.filter { $0.kind == .post }.compactMap(\.wording?.source)
         for (network, group) in Dictionary(grouping: Set(sources), by: \.network) {
@@ -84,15 +82,15 @@ extension OutboxStore {
 
 // MARK: By a person
 
-/// None of these needs the lease: a person decides, and each change only touches what no worker does meanwhile.
+/// Decisions of a person, which need no lease: each only changes rows in a state that workers leave alone.
 extension OutboxStore {
-    /// Lets the worker deliver a suggestion: at once, or a post at its own time if that has not come.
+    /// Approves a suggestion: a post for its own time if that has not passed, anything else at once.
     ///
-    /// A post is pinned thereby: its text is what a person agreed to, and no other takes its place.
+    /// A post becomes pinned, so that its approved text is not replaced.
     ///
     /// - Parameters:
-    ///   - now: When it becomes due.
-    ///   - expires: Until when it may be delivered.
+    ///   - now: The time when it becomes due.
+    ///   - expires: The end of the time for its delivery.
     /// - Returns: False if there is no such suggestion.
     package func approve(
         _ id: String, seen: Seen? = nil, now: Date, expires: Date
@@ -106,7 +104,7 @@ extension OutboxStore {
             """, now: now)
     }
 
-    /// Decides against a suggestion.
+    /// Dismisses a suggestion.
     ///
     /// - Returns: False if there is no such suggestion.
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
@@ -115,11 +113,11 @@ extension OutboxStore {
             "state = 'skipped', reason = \(Action.Reason.dismissed), target_text = NULL", now: now)
     }
 
-    /// Lets a suggestion wait again that a person decided against, while it may still be agreed to.
+    /// Reopens a dismissed suggestion that may still be approved.
     ///
-    /// What it answers or favorites is not kept with it any more.
+    /// The text of the post that it answers or favorites is no longer stored with it.
     ///
-    /// - Returns: False if nobody did, or its time has passed.
+    /// - Returns: False if it was not dismissed, or its time has passed.
     package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
         try await steer(
             id, ifIn: [.skipped],
@@ -127,11 +125,10 @@ extension OutboxStore {
             "state = 'suggested', reason = NULL", now: now)
     }
 
-    /// Ends what was still to be done for the account that acted until now.
+    /// Ends the waiting replies and favorites of the bot's previous account.
     ///
-    /// Answers and favorites were decided for that account, and what it may have sent can no longer be looked up. Posts
-    /// that are only planned stay. To be called in the transaction that binds the other account, under the mirror's
-    /// lease.
+    /// They were decided for that account, and what it may have sent can no longer be looked up. Planned posts stay.
+    /// Call it in the transaction that binds the other account, under the mirror's lease.
     package static func leaveUnsent(
         of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {

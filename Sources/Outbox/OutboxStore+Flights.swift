@@ -2,22 +2,21 @@ package import Foundation
 import Posts
 import Storage
 
-/// The request of an action that was recorded as leaving and of whose end nothing is recorded.
+/// A request in flight: recorded as sent, without a recorded end.
 package struct Flight: Equatable, Sendable {
     /// The action's identifier.
     package let id: String
-    /// How long the request may take; then it has ended, whatever became of it.
+    /// The remaining time until the request has certainly ended.
     package let deadline: Duration
 }
 
 extension OutboxStore {
-    /// The clocks of two machines are taken to differ by no more than this, in seconds.
+    /// Tolerated difference between the clocks of two machines, in seconds.
     private static let clockMargin: TimeInterval = 600
 
-    /// What may be leaving now, whichever process sends it.
+    /// Returns the requests in flight of all processes.
     ///
-    /// A worker that was killed leaves its record behind, which counts no longer than its request could have taken on a
-    /// machine whose clock differs.
+    /// The record of a killed worker expires with the deadline of its request plus the tolerated difference of clocks.
     package func flights(now: Date) async throws -> [Flight] {
         let margin = Int64(Self.clockMargin * 1_000)
         let rows = try await storage.query(
@@ -32,12 +31,12 @@ extension OutboxStore {
         }
     }
 
-    /// Records that a copy is given another text now, unless the mirror pauses or the person answered is to be left alone.
+    /// Records a request that changes a copy's text, unless the mirror is paused or the answered person is denied.
     ///
     /// - Parameters:
-    ///   - deadline: How long the request may take.
-    /// - Returns: Whether it stands and nobody wants it taken back.
-    /// - Throws: ``OutboxError`` if the mirror pauses, the person is denied or the lease is lost; the store's error.
+    ///   - deadline: The maximum duration of the request.
+    /// - Returns: Whether the copy still exists, without a request to undo.
+    /// - Throws: ``OutboxError`` if the mirror is paused, the person is denied or the lease is lost; the store's error.
     package func beginEdit(of copy: Action, deadline: Duration, now: Date) async throws -> Bool {
         try await write { connection in
             try requireNoObjection(to: copy, at: now, on: connection)
@@ -49,7 +48,7 @@ extension OutboxStore {
         }
     }
 
-    /// Records that the request that gave a copy another text has ended.
+    /// Records the end of a request that changed a copy's text.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func endEdit(of id: String) async throws {

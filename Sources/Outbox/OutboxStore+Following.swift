@@ -2,19 +2,19 @@ package import Foundation
 package import Posts
 import Storage
 
-/// Following the human: what became of the posts that the bot's texts are from.
+/// Following changes of the human's posts.
 ///
-/// A copy is what the bot published of one, as a post or as a reply.
+/// A copy is the bot's post or reply with the text of an original.
 extension OutboxStore {
-    /// How often the original of a copy is looked at, in seconds, while the copy is young and later.
+    /// The intervals of checks of an original in seconds, while its copy is young and later.
     private static let (youngPace, oldPace): (TimeInterval, TimeInterval) = (3_600, 86_400)
-    /// Until when a copy is young, in seconds.
+    /// The age in seconds until which a copy is young.
     private static let youth: TimeInterval = 30 * 86_400
 
-    /// The originals whose turn it is, those first that have waited longest.
+    /// Returns the originals due for a check, longest wait first.
     ///
     /// - Parameters:
-    ///   - now: What is due then; what a clock put off that was ahead is due as well.
+    ///   - now: The present; originals postponed by a clock that was ahead are due too.
     package func originalsToFollow(on network: NetworkName, now: Date, limit: Int) async throws -> [PostID] {
         let rows = try await storage.query(
             """
@@ -27,7 +27,7 @@ extension OutboxStore {
         return try rows.map { PostID(network: network, value: try $0.text("source_post_id")) }
     }
 
-    /// Notes that an original was looked at.
+    /// Records the check of an original.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func noteFollowed(_ original: PostID, now: Date) async throws {
@@ -41,8 +41,7 @@ extension OutboxStore {
         }
     }
 
-    /// The copies of an original that stand, or may, and that nobody has asked to take back, the newest first; those too
-    /// that may still be seen.
+    /// Returns the copies of an original that exist or may exist, without a request to undo, newest first.
     package func copies(of original: PostID) async throws -> [Action] {
         try await actions(
             where: """
@@ -53,9 +52,9 @@ extension OutboxStore {
             order: "sending_ms DESC, id ASC", limit: 1_000)
     }
 
-    /// The copies of an original that have not followed a change of it.
+    /// Returns the copies of an original that differ from its present text.
     ///
-    /// One that was sent later may still say what was known before.
+    /// A copy sent after the change may still have the old text.
     package func copies(of original: PostID, before edited: Date) async throws -> [Action] {
         try await actions(
             where: """
@@ -65,11 +64,11 @@ extension OutboxStore {
             order: "sending_ms DESC, id ASC", limit: 1_000)
     }
 
-    /// Records that a copy has followed a change of its original.
+    /// Records that a copy was changed like its original.
     ///
     /// - Parameters:
-    ///   - text: The copy's text now; nil if it stays, with what it warns of.
-    ///   - edited: When the original was changed.
+    ///   - text: The copy's new text; nil if text and content warning stay.
+    ///   - edited: The time of the original's change.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func noteEdited(
         _ id: String, text: String? = nil, warning: String? = nil, at edited: Date
@@ -84,7 +83,7 @@ extension OutboxStore {
         }
     }
 
-    /// The posts and replies that the bot published under these identities.
+    /// Returns the bot's published posts and replies with these identities.
     package func published(as identities: [String]) async throws -> [Action] {
         try await identities.isEmpty
             ? []
@@ -93,7 +92,7 @@ extension OutboxStore {
                 order: "id ASC", limit: identities.count)
     }
 
-    /// Stands on the network, as far as anybody knows, and is to stay there.
+    /// Condition: exists at the network, as far as known, without a request to undo.
     private static let standing: SQL = """
         state = 'done' AND source_post_id IS NOT NULL AND undo_asked_ms IS NULL AND undo_proposed IS NULL
         """
@@ -107,7 +106,7 @@ extension OutboxStore {
 
     // MARK: Asking a person
 
-    /// How many actions the mirror has taken back by itself since then.
+    /// Returns the number of actions that the mirror took back by itself since then.
     package func automaticUndos(since time: Date) async throws -> Int {
         let rows = try await storage.query(
             """
@@ -118,21 +117,21 @@ extension OutboxStore {
         return try rows.first?.int("number") ?? 0
     }
 
-    /// Remembers what the mirror would take back, for a person to agree.
+    /// Stores proposals to take actions back, for a person's approval.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func proposeUndos(_ ids: [String], reason: String) async throws {
         try await setProposal(reason, where: "id IN \(list: ids) AND undo_proposed IS NULL")
     }
 
-    /// What a person is asked to agree to, the newest first; of many the first ten thousand.
+    /// Returns the proposals, newest first, at most ten thousand.
     package func proposedUndos() async throws -> [Action] {
         try await actions(where: Self.isProposed, order: "sending_ms DESC, id ASC", limit: 10_000)
     }
 
-    /// Lets what a person was asked about stay for good; nobody is asked about it again.
+    /// Rejects all proposals for good.
     ///
-    /// - Returns: How many there are.
+    /// - Returns: The number of proposals.
     package func keepProposed() async throws -> Int {
         try await setProposal(Self.kept, where: Self.isProposed)
     }

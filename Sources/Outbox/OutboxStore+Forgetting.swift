@@ -4,37 +4,36 @@ import Storage
 
 /// Forgetting a person.
 extension OutboxStore {
-    /// What came of it.
+    /// The numbers of changed actions.
     package struct Forgetting: Equatable, Sendable {
-        /// What was to be said or favorited, and is not any more.
+        /// Waiting actions that were removed.
         package var dropped = 0
-        /// What was done or decided, of which only that is left.
+        /// Ended actions that were reduced to their outcome.
         package var ended = 0
-        /// What may be under way, or is to be taken back: it stays as it is until that has ended.
+        /// Actions in flight or with a request to undo, which stay until that has ended.
         package var underWay = 0
-        /// The human's posts that those say.
+        /// The human's posts with the texts of those.
         package var inUse: Set<PostID> = []
 
         package init() {}
     }
 
-    /// What is left of the name of what an action is about, once that is forgotten, so that it is never done twice; and
-    /// what is kept of a conversation, which has the name of who began it.
+    /// The digest that replaces the name of a forgotten subject, so that it is never repeated, or of a conversation,
+    /// which contains the name of its author.
     static func forgotten(_ subject: String) -> String {
         guard !subject.hasPrefix("#") else { return subject }
         return "#" + StableHash.digest(of: "forgotten/1", "subject", subject).prefix(16).hexadecimal
     }
 
-    /// Drops what waits for any of these accounts, and takes from what was done or decided for them whom it was for, what
-    /// was said and why.
+    /// Removes waiting actions for these accounts, and recipient, text and reasons of the ended ones.
     ///
-    /// Needs no lease: what a worker has not sent yet it finds skipped, and what may be under way, or is to be taken back,
-    /// is left alone.
+    /// Needs no lease: a worker finds unsent actions skipped, and actions in flight or with a request to undo are left
+    /// alone.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
-    ///   - posts: The human's posts that answer or name them, whose text is to be nowhere.
-    /// - Returns: How much there was.
+    ///   - posts: The human's posts that answer or name them, whose texts are removed everywhere.
+    /// - Returns: The numbers of changed actions.
     package func forget(
         _ accounts: [AccountID], quoting posts: [PostID] = [], now: Date
     ) async throws -> Forgetting {
@@ -68,7 +67,7 @@ extension OutboxStore {
         }
     }
 
-    /// Leaves of an action how it ended, and of an answer what the bot's own post is called.
+    /// Reduces an action to its outcome, and for a reply the id of the bot's post.
     private func strip(
         _ action: Action, of account: AccountID, isWaiting: Bool, now: Date, on connection: any StorageConnection
     ) throws {
@@ -92,9 +91,9 @@ extension OutboxStore {
             """)
     }
 
-    /// Takes an account out of those whom answers to others were not to notify.
+    /// Removes an account from the bystanders of replies to others.
     ///
-    /// - Returns: How many answers wait, and need it still.
+    /// - Returns: The number of waiting replies that still need it.
     private func leaveOut(_ account: AccountID, on connection: any StorageConnection) throws -> Int {
         let named: SQL = """
             mirror = \(mirror) AND kind = 'reply' AND target_network = \(account.network.rawValue)
@@ -106,7 +105,7 @@ extension OutboxStore {
         return try connection.query("SELECT COUNT(*) AS number FROM actions WHERE \(named)").first?.int("number") ?? 0
     }
 
-    /// Leaves of an action that says what the human said to or of somebody that it happened, and drops one that waits.
+    /// Reduces an action with a text to or about the person to its outcome, and removes a waiting one.
     private func blank(_ action: Action, now: Date, on connection: any StorageConnection) throws {
         if Self.waitingStates.contains(action.state) {
             try connection.execute(
@@ -123,7 +122,7 @@ extension OutboxStore {
             """)
     }
 
-    /// What was made of some of the human's posts, and not for the one who is forgotten.
+    /// Returns the actions with some of the human's posts that are not for the forgotten person.
     private func actions(madeOf posts: [PostID], on connection: any StorageConnection) throws -> [Action] {
         var found: [Action] = []
         for (network, group) in Dictionary(grouping: posts, by: \.network) {
@@ -138,7 +137,7 @@ extension OutboxStore {
         return found
     }
 
-    /// Hides mentions that no database can hold, of which nothing is kept but a name, if that tells who wrote them.
+    /// Replaces the name of undecidable mentions by a digest if it identifies their author.
     private func hideUndecided(of account: AccountID, on connection: any StorageConnection) throws {
         let rows = try connection.query(
             """
@@ -156,7 +155,7 @@ extension OutboxStore {
         }
     }
 
-    /// Hides who began the conversations that an earlier program kept by their names.
+    /// Replaces the names of conversations that an earlier version stored by digests.
     private func hideThreads(on connection: any StorageConnection) throws {
         let rows = try connection.query(
             """
@@ -172,7 +171,7 @@ extension OutboxStore {
         }
     }
 
-    /// A condition on actions of a conversation, whoever wrote its name.
+    /// Condition: belongs to a conversation, stored by its name or its digest.
     static func isPart(of thread: String) -> SQL {
         let names = [thread, forgotten(thread)]
         // The index has what a thread's name begins with.
@@ -180,7 +179,7 @@ extension OutboxStore {
         return "SUBSTR(thread, 1, 200) IN \(list: starts) AND COALESCE(thread, '') IN \(list: names)"
     }
 
-    /// What was done, decided or is planned about any of these accounts, the oldest first.
+    /// Returns all actions about any of these accounts, oldest first.
     package func actions(about accounts: [AccountID]) async throws -> [Action] {
         try await storage.read { try actions(about: accounts, on: $0) }
     }
@@ -199,6 +198,6 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Whether what it says, or whom it is for, is needed yet: to look for it, or to take it back.
+    /// Whether its text or recipient is still needed, to look it up or take it back.
     fileprivate var isUnderWay: Bool { state == .sending || awaitsUndo && (state != .done || kind == .favorite) }
 }

@@ -2,28 +2,28 @@ package import Foundation
 import Posts
 import Storage
 
-/// Moving an action from planned to its end.
+/// The state changes of an action from `planned` to its end.
 ///
-/// Every change says what the row shall hold, never by how much it shall change: one whose `COMMIT` got no answer can
-/// be made again. Each returns the action as it is stored then, and throws ``OutboxError`` if the lease is lost or the
-/// action changed meanwhile, or the store's error.
+/// Every change is idempotent, so it can be repeated after a `COMMIT` without an answer. Each returns the stored
+/// action, and throws ``OutboxError`` if the lease is lost or the action changed meanwhile, or the store's error.
 extension OutboxStore {
-    /// Takes a planned action, or one this mirror's earlier worker had taken without sending; one that a person moved
-    /// meanwhile waits for its new time.
+    /// Claims a planned action, or one that an earlier worker of this mirror claimed and did not send; one that a
+    /// person moved meanwhile is not claimed before its new time.
     package func claim(_ action: Action, now: Date) async throws -> Action {
         try await change(
             action, from: [.planned, .claimed], to: .claimed, unless: .moved, now: now)
     }
 
-    /// Commits the final text before the request leaves: after this the action counts as sent until the contrary is known.
+    /// Commits the final text before the request is sent; from then on the action counts as sent until the contrary is
+    /// known.
     ///
     /// - Parameters:
     ///   - action: A claimed action with its final text.
-    ///   - lookUp: When to look for it, should its answer be lost.
-    ///   - deadline: How long its request may take.
-    ///   - version: What ``wishVersion()`` was before the text was checked; nil to send whatever was said since.
-    ///   - now: Recorded as the time of the first request, unless the action has one.
-    ///   - serverTime: The same on the network's clock; nil if that is not known.
+    ///   - lookUp: When to look the action up if its answer is lost.
+    ///   - deadline: The maximum duration of its request.
+    ///   - version: ``wishVersion()`` before the text was checked; nil to ignore operations of a person since then.
+    ///   - now: The time of the first request, unless the action has one.
+    ///   - serverTime: The same on the network's clock; nil if unknown.
     /// - Throws: As all these changes.
     package func beginSending(
         _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date,
@@ -42,16 +42,16 @@ extension OutboxStore {
             """)
     }
 
-    /// Records what of the pictures of a claimed action is at the network.
+    /// Records the uploaded pictures of a claimed action.
     package func noteUploads(_ action: Action, now: Date) async throws -> Action {
         try await change(
             action, from: [.claimed], to: .claimed, now: now, "uploads = \(action.storedUploads)")
     }
 
-    /// Records that another attempt with the same key leaves now, to be looked up then should its answer be lost too.
+    /// Records another request with the same key, and when to look it up if its answer is lost too.
     ///
-    /// The time of the first attempt stays: networks where the author dates a post get the same bytes again. What is to
-    /// be taken back is not sent again.
+    /// The time of the first request stays, so that networks where the client dates a post get the same bytes again. An
+    /// action with a request to undo is not sent again.
     package func resend(
         _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date
     ) async throws -> Action {
@@ -62,9 +62,9 @@ extension OutboxStore {
             """)
     }
 
-    /// Keeps an action in `sending` until it can be looked up: of one of its requests the outcome is unknown.
+    /// Keeps an action in `sending` until it can be looked up, because the outcome of a request is unknown.
     ///
-    /// The requests are recorded as the action counts them, so that one that certainly did not act can be taken back.
+    /// The counts of the action are stored, so that a request that certainly did not act is not counted.
     package func awaitLookUp(_ action: Action, at: Date, reason: String?, now: Date) async throws -> Action {
         try await change(
             action, from: [.sending], to: .sending, now: now,
@@ -74,13 +74,13 @@ extension OutboxStore {
             """)
     }
 
-    /// Puts an action back in line whose only request never left, or certainly did not act.
+    /// Makes an action `planned` again whose only request was not sent, or certainly did not act.
     ///
-    /// One that somebody wants taken back is skipped instead: it has not happened, and must not.
+    /// An action with a request to undo is skipped instead.
     ///
     /// - Parameters:
-    ///   - action: With the attempts to record; whether the table says that it is being sent does not matter.
-    ///   - until: When it may be sent again; nil for at once.
+    ///   - action: The action with the attempts to record; it may be stored as `sending` or not.
+    ///   - until: The earliest time to send it again; nil for at once.
     /// - Throws: As all these changes.
     package func postpone(_ action: Action, until: Date?, reason: String?, now: Date) async throws -> Action {
         try await change(
@@ -91,11 +91,11 @@ extension OutboxStore {
             """)
     }
 
-    /// Gives a slot that may not leave now a later time, or decides against it; one that a person has pinned is theirs.
+    /// Moves a held slot to a later time, or skips it; a pinned slot is left alone.
     ///
     /// - Parameters:
     ///   - slot: A planned slot.
-    ///   - due: Its new time; nil if there is none.
+    ///   - due: Its new time; nil to skip it.
     /// - Throws: As all these changes.
     package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws -> Action {
         guard let due else {
@@ -112,9 +112,9 @@ extension OutboxStore {
             """)
     }
 
-    /// Records what the network called the post or that the favorite stands.
+    /// Records the network's id of the post, or that the favorite exists.
     ///
-    /// An action that had ended without anybody knowing may be confirmed too.
+    /// An action that ended unconfirmed may be confirmed too.
     package func confirm(_ action: Action, remoteID: String?, remoteAddress: String?, now: Date) async throws -> Action
     {
         try await change(
@@ -128,9 +128,9 @@ extension OutboxStore {
     /// Ends an action for good.
     ///
     /// - Parameters:
-    ///   - reason: The code of why.
-    ///   - outcome: What the network said, added to why the action was decided, for people.
-    ///   - sighting: When to look for it again, if nobody knows whether it happened.
+    ///   - reason: The code of the reason.
+    ///   - outcome: The network's answer, added to the explanation for people.
+    ///   - sighting: When to look for it again, if its outcome is unknown.
     /// - Throws: As all these changes.
     package func end(
         _ action: Action, as state: ActionState, reason: String, outcome: String? = nil, sighting: Date? = nil,
@@ -151,23 +151,23 @@ extension OutboxStore {
     /// An explanation, or the one that is stored.
     private func kept(_ explanation: Explanation?) -> SQL { "COALESCE(\(explanation?.json), explanation)" }
 
-    /// Fails unless this worker still holds the lease; for whoever may have stood still since the last change.
+    /// Throws unless this worker still holds the lease; for a process that may have been frozen since the last change.
     package func requireLease() async throws { try await write { _ in } }
 
-    /// What else than its state keeps an action from being changed.
+    /// A condition, besides the state, that prevents a change.
     private enum Obstacle {
         case pinned
         case unwanted
-        /// It is due at another time by now.
+        /// The action was moved to another time.
         case moved
     }
 
-    /// Changes an action that is in one of some states, under the lease.
+    /// Changes an action in one of some states, under the lease.
     ///
     /// - Parameters:
-    ///   - orUnsettled: Whether an action that ended unconfirmed may be changed, too.
-    ///   - deadline: How long the request may take that leaves now; nil if none does.
-    ///   - version: What a person's wishes must still be at.
+    ///   - orUnsettled: Whether an unconfirmed action may be changed too.
+    ///   - deadline: The maximum duration of the request that is sent now; nil for none.
+    ///   - version: The version of a person's operations that must still hold.
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
         unless obstacle: Obstacle? = nil, leavingFor deadline: Duration? = nil, asOf version: Int64? = nil, now: Date,
@@ -206,14 +206,14 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Fails while the mirror pauses, or if the person is to be left alone: from the moment in which that was said no
-    /// request leaves, however long it was prepared.
+    /// Throws while the mirror is paused or if the person is denied, so that no request is sent after that decision,
+    /// however long it was prepared.
     func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
         try requireNoPause(at: now, on: connection)
         if let person = action.target?.author, try isDenied(person, connection) { throw OutboxError.denied(action.id) }
     }
 
-    /// Raised by whatever a person says of what may be sent; what was checked before that is checked once more.
+    /// The version that every operation of a person about sending increases; after a change, checks are repeated.
     package func wishVersion() async throws -> Int64 { try await storage.read { try wishVersion(on: $0) } }
 
     private func wishVersion(on connection: any StorageConnection) throws -> Int64 {
@@ -233,17 +233,17 @@ extension OutboxStore {
 // MARK: Of which nobody knows whether it happened
 
 extension OutboxStore {
-    /// What ended without anybody knowing whether it happened.
+    /// The condition of unconfirmed actions.
     static let unsettled: SQL = """
         (state = 'failed' AND reason IN \(list: [Action.Reason.unconfirmed, Action.Reason.duplicate]))
         """
 
-    /// The actions whose request left without a known outcome.
+    /// Returns the actions whose request has no known outcome.
     package func unresolved() async throws -> [Action] {
         try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
     }
 
-    /// The texts of posts, other than an action's, whose requests left since `start`, or are leaving.
+    /// Returns the texts of other posts whose requests were sent since `start`, or are in flight.
     package func textsLeft(besides action: Action?, since start: Date) async throws -> [String] {
         let rows = try await storage.query(
             """
@@ -255,7 +255,7 @@ extension OutboxStore {
         return try rows.map { try $0.text("text") }
     }
 
-    /// What was published besides an action, or may have been, since `start`; the newest first.
+    /// Returns what else was or may have been published since `start`, newest first.
     package func published(besides action: Action, since start: Date) async throws -> [Action] {
         try await actions(
             where: """

@@ -2,23 +2,23 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What a person changes of a plan.
+/// Changes of a plan by a person.
 ///
-/// None of these needs the lease. A worker sends only what is still `claimed` when it begins to: a change that comes
-/// before that wins, and one that comes after finds nothing to change.
+/// None requires the lease. A worker sends only an action that is still `claimed`: an earlier change wins, and a later
+/// one finds nothing to change.
 extension OutboxStore {
-    /// The states in which an action waits, and no request for it can have left.
+    /// The states of a waiting action, for which no request can have been sent.
     static let waitingStates: [ActionState] = [.planned, .claimed, .suggested]
     private static let waiting: SQL = "state IN \(list: waitingStates.map(\.rawValue))"
 
-    /// What an action that has ended, or is ending, keeps no longer of people.
+    /// The personal data that an ended action no longer needs.
     static let settled: SQL = "bystanders = NULL, target_text = NULL"
 
     // Each throws `SeenChanged`, and changes nothing, where `seen` is given and is not the action's digest any more.
 
-    /// Decides against an action that waits.
+    /// Skips a waiting action.
     ///
-    /// - Returns: False if it does not wait any more.
+    /// - Returns: False if it no longer waits.
     package func skip(
         _ id: String, reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date
     ) async throws -> Bool {
@@ -26,9 +26,9 @@ extension OutboxStore {
             id, seen: seen, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now)
     }
 
-    /// Lets a post wait again that a person decided against, while it may still be sent.
+    /// Restores a post that a person skipped, while it may still be sent.
     ///
-    /// - Returns: False if nobody did, or its time has passed.
+    /// - Returns: False if it was not skipped by a person, or its time has passed.
     package func restore(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
         try await steer(
             id, ifIn: [.skipped],
@@ -36,9 +36,9 @@ extension OutboxStore {
             seen: seen, "state = 'planned', reason = NULL", now: now)
     }
 
-    /// Gives an action that waits another time, and lets nothing but a person change it from then on.
+    /// Moves a waiting action to another time and pins it.
     ///
-    /// - Returns: False if it does not wait any more.
+    /// - Returns: False if it no longer waits.
     package func move(
         _ id: String, to due: Date, expires: Date, seen: Seen? = nil, now: Date
     ) async throws -> Bool {
@@ -50,13 +50,13 @@ extension OutboxStore {
             """, now: now)
     }
 
-    /// Keeps an action that waits as it is, or with another text, whatever else changes.
+    /// Pins a waiting action as it is, or with another text.
     ///
     /// - Parameters:
-    ///   - wording: The text that it gets; nil to keep its own.
-    ///   - explanation: Why it has that text; nil to keep what is stored.
-    ///   - isPinned: False to change the text without keeping it.
-    /// - Returns: False if it does not wait any more.
+    ///   - wording: The new text; nil to keep its own.
+    ///   - explanation: The reason of the text; nil to keep the stored one.
+    ///   - isPinned: False to change the text without pinning.
+    /// - Returns: False if it no longer waits.
     package func pin(
         _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true,
         seen: Seen? = nil, now: Date
@@ -75,9 +75,9 @@ extension OutboxStore {
         return try await steer(id, seen: seen, changes, now: now)
     }
 
-    /// Takes the text out of a slot that a person has pinned; its time stays, and waits for another text.
+    /// Removes the text of a pinned slot, which keeps its time and waits for another text.
     ///
-    /// - Returns: False if it does not wait any more.
+    /// - Returns: False if it no longer waits.
     package func withdrawText(of id: String, reason: String, now: Date) async throws -> Bool {
         try await steer(
             id, seen: nil,
@@ -88,13 +88,13 @@ extension OutboxStore {
             """, now: now)
     }
 
-    /// Puts the slots of a day that was drawn anew in the place of those that wait, but for the pinned ones.
+    /// Replaces the waiting slots of a day, except pinned ones, by newly drawn slots.
     ///
     /// - Parameters:
-    ///   - slots: The new slots, whose numbers no other slot of the day has.
-    ///   - kept: How many slots of the day stay beside them.
-    /// - Returns: How many slots were taken out; nil if somebody else has numbered slots of that day meanwhile, and
-    ///   nothing was changed.
+    ///   - slots: The new slots, with unused numbers.
+    ///   - kept: The number of slots of the day that stay.
+    /// - Returns: The number of replaced slots; nil, without a change, if another process numbered slots of that day
+    ///   meanwhile.
     package func replan(
         _ plan: StoredPlan, slots: [Intent], besides kept: Int, seen: Seen? = nil, now: Date
     ) async throws -> Int? {
@@ -122,7 +122,7 @@ extension OutboxStore {
 
     private struct NumberTaken: Error {}
 
-    /// Fails if a day's slots are not any more as a person saw them.
+    /// Throws if a day's slots differ from what a person saw.
     private func require(_ seen: Seen?, of day: LocalDay, on connection: any StorageConnection) throws {
         guard seen != nil else { return }
         let slots: SQL = "kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)"
@@ -130,7 +130,7 @@ extension OutboxStore {
         try seen.require(Seen(ofDay: stored))
     }
 
-    /// Fails if some actions are not any more as a person saw them together.
+    /// Throws if some actions differ from what a person saw.
     func require(_ seen: Seen?, of ids: [String], on connection: any StorageConnection) throws {
         guard seen != nil else { return }
         var found: [String: Seen] = [:]
@@ -141,9 +141,9 @@ extension OutboxStore {
         try seen.require(Seen(ofAll: ids.compactMap { found[$0] }))
     }
 
-    /// Takes a day's waiting slots out, but for the pinned ones.
+    /// Skips a day's waiting slots, except pinned ones.
     ///
-    /// - Returns: They as they were.
+    /// - Returns: The slots before the change.
     private func takeOut(_ day: LocalDay, now: Date, on connection: any StorageConnection) throws -> [Action] {
         let replaceable: SQL = """
             kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description) AND NOT pinned AND \(Self.waiting)
@@ -160,8 +160,8 @@ extension OutboxStore {
 
     /// Adds a slot to a day.
     ///
-    /// - Parameter check: Run first, in the same transaction; what it throws ends it.
-    /// - Returns: The stored action; nil if another slot has that number, and nothing was changed.
+    /// - Parameter check: Runs first in the same transaction, which its error ends.
+    /// - Returns: The stored action; nil, without a change, if another slot has that number.
     package func add(
         _ slot: Intent, now: Date, _ check: @escaping @Sendable (any StorageConnection) throws -> Void = { _ in }
     ) async throws -> Action? {
@@ -174,28 +174,28 @@ extension OutboxStore {
         }
     }
 
-    /// The posts that wait with a text, the next one first.
+    /// Returns the waiting posts with a text, next one first.
     package func waitingPosts() async throws -> [Action] {
         try await actions(
             where: "kind = 'post' AND \(Self.waiting) AND text IS NOT NULL", order: "due_ms ASC, id ASC", limit: 10_000)
     }
 
-    /// The replies that wait with a text, the next one first.
+    /// Returns the waiting replies with a text, next one first.
     package func waitingReplies() async throws -> [Action] {
         try await actions(
             where: "kind = 'reply' AND \(Self.waiting) AND text IS NOT NULL", order: "due_ms ASC, id ASC",
             limit: 10_000)
     }
 
-    /// A worker that had taken the action must take it anew.
+    /// Requires a worker that claimed the action to claim it again.
     private static let unclaimed: SQL = "state = CASE WHEN state = 'claimed' THEN 'planned' ELSE state END"
 
-    /// Changes an action in one of some states, none of which a worker leaves without looking at them.
+    /// Changes an action in one of some states that a worker checks again before it goes on.
     ///
     /// - Parameters:
-    ///   - condition: What must hold of it besides.
-    ///   - seen: Its digest that the person was shown; nil to change without comparing.
-    /// - Returns: False if it is in another one, or not there.
+    ///   - condition: An additional condition.
+    ///   - seen: The digest that the person saw; nil to change without comparing.
+    /// - Returns: False if it is in another state, or missing.
     func steer(
         _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE", seen: Seen?,
         _ assignments: SQL, now: Date

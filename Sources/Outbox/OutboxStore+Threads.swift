@@ -2,19 +2,20 @@ package import Foundation
 import Posts
 import Storage
 
-/// Going on with threads: each part is an action of its own, made when the one before is known to be out.
+/// Continuing threads: each part is an action, created when the previous part is confirmed.
 ///
-/// What is still to be said stands with the part before and moves on with each: whatever dies in between, the next
-/// worker finds it there, and no part has an action before its turn. A thread that has not begun is one slot.
+/// The remaining parts are stored with the last action of the thread and move on with each part, so that a restart
+/// continues it. No part has an action before its turn; a thread that has not begun is one slot.
 extension OutboxStore {
-    /// Makes actions of the next parts of threads whose part before is out, and ends those that cannot go on.
+    /// Creates actions for the next parts of threads whose previous part is confirmed, and ends threads that cannot
+    /// continue.
     ///
-    /// A thread is said whole or not at all: of one that ends too soon, and not because a person wants it so, all parts are
-    /// taken back, also one that turns out later to have arrived.
+    /// A thread is published whole or not at all: if it ends early, except by a person, all its parts are taken back,
+    /// including one that turns out later to have arrived.
     ///
     /// - Parameters:
-    ///   - now: When the next parts are due.
-    ///   - grace: How long they may be late, in seconds.
+    ///   - now: The due time of the next parts.
+    ///   - grace: The tolerated delay in seconds.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func continueThreads(now: Date, grace: TimeInterval) async throws -> [Action] {
         // Nearly always there is nothing, and reading takes no lock.
@@ -38,10 +39,10 @@ extension OutboxStore {
         }
     }
 
-    /// What is over, however it ended, and has more to follow.
+    /// Condition: ended in any state, with parts to follow.
     static let mayGoOn: SQL = "rest IS NOT NULL AND state IN ('done', 'undone', 'failed', 'skipped', 'expired')"
 
-    /// These actions, and what goes on from them: who takes a part of a thread back takes back what follows.
+    /// Returns these actions and the later parts of their threads, which are taken back with them.
     func withContinuations(_ ids: [String], on connection: any StorageConnection) throws -> [String] {
         var all = ids
         for id in ids {
@@ -54,7 +55,7 @@ extension OutboxStore {
         return all.filter { seen.insert($0).inserted }
     }
 
-    /// All there is of a thread, by one of its parts.
+    /// Returns all actions of a thread, by one of its parts.
     private func parts(
         of slot: Slot.Name, on connection: any StorageConnection
     ) throws -> [(name: Slot.Name, id: String)] {
@@ -69,13 +70,13 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Whether it leaves its thread incomplete, and no person wants it so.
+    /// Whether it leaves its thread incomplete, and not by a person's decision.
     fileprivate var cutsThread: Bool {
         guard undo == nil, reason != Reason.byPerson, reason != Reason.forgotten else { return false }
         return state == .failed || (state != .done && parent != nil)
     }
 
-    /// The action of the part after this one: to be sent, or skipped where this one is not out and to stay.
+    /// Makes the action of the next part: planned, or skipped if this one is not published for good.
     fileprivate func nextPart(at now: Date, grace: TimeInterval, of mirror: String) -> Action? {
         guard case .post(let slot, let wording?) = payload, let part = wording.rest.first else { return nil }
         var said = part.wording

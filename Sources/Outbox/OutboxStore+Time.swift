@@ -2,11 +2,11 @@ package import Foundation
 import Posts
 import Storage
 
-/// What time does to actions.
+/// Due times and expiry of actions.
 extension OutboxStore {
-    /// The planned actions whose time has come and is not over, oldest first.
+    /// Returns the due actions that have not expired, oldest first.
     ///
-    /// What an earlier worker took and did not send is among them.
+    /// They include actions that an earlier worker claimed and did not send.
     ///
     /// - Parameters:
     ///   - heard: As for ``Action/mayLeave(heard:at:)``.
@@ -31,16 +31,15 @@ extension OutboxStore {
         """
     }
 
-    /// When the next action wants attention, in one look at the table.
+    /// Returns the time of the next work, with one query.
     ///
-    /// Of these kinds, what is to be sent or to be marked as expired; of all kinds, what nobody knows the outcome of,
-    /// what is to be taken back, and threads that go on.
+    /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to continue.
     ///
     /// - Parameters:
-    ///   - heard: As for ``Action/mayLeave(heard:at:)``: what waits for that wants no attention until it may leave.
-    ///   - wait: How long after its request an action is looked up that says nothing else, in seconds.
-    ///   - now: A request that is said to have left later than this wants attention at once: a clock was set.
-    /// - Returns: A time that may have passed; nil if nothing is left to do.
+    ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored until then.
+    ///   - wait: Seconds after a request until its look-up, unless the action has its own time.
+    ///   - now: The present; a request with a later time is due at once, because a clock was set.
+    /// - Returns: A time, possibly in the past; nil if there is no work.
     package func nextAttention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
     ) async throws -> Date? {
@@ -68,9 +67,9 @@ extension OutboxStore {
         }
     }
 
-    /// Marks what was to be sent, or decided by a person, and no longer may.
+    /// Marks planned and suggested actions as expired whose time has passed.
     ///
-    /// What is marked is not caught up with later: after an outage nothing comes in a burst.
+    /// They are not sent later, so an outage is not followed by a burst.
     ///
     /// - Returns: The actions that expired now.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
@@ -97,22 +96,22 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// How long an answer waits for the mentions to be read to their end, in seconds; then they cannot be read at all.
+    /// Seconds that a reply waits until all mentions are read; after that they count as unreadable.
     fileprivate static let hearing: TimeInterval = 3_600
 
-    /// Whether all that was said before an answer was decided has been read, or cannot be: its author may have asked to
-    /// stop on a later page.
+    /// Whether all mentions from before the decision were read or cannot be read; a later page may contain a "stop" of
+    /// the author.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read to their end; nil if they were not yet.
-    /// - Returns: True for what is no answer.
+    ///   - heard: When the mentions were last read completely; nil for never.
+    /// - Returns: Always true for other kinds than replies.
     package func mayLeave(heard: Date?, at now: Date) -> Bool {
         // A row knows milliseconds.
         kind != .reply || created.milliseconds <= (heard ?? .distantPast).milliseconds
             || !(0..<Self.hearing).contains(now.timeIntervalSince(created))
     }
 
-    /// The same action, marked as the table marks it.
+    /// Returns the action as it is marked in the table.
     fileprivate func expired(at now: Date) -> Action {
         var expired = self
         expired.state = .expired
@@ -125,26 +124,26 @@ extension Action {
 
 // MARK: Being late
 
-/// Posts whose minute passed while nobody could send them.
+/// Posts whose minute passed during an outage.
 ///
-/// They do not leave in a burst. Everything is decided from the table, so that a restart or another worker changes
-/// nothing.
+/// They are not sent in a burst. Decisions depend only on the table, so a restart or another worker does not change
+/// them.
 extension OutboxStore {
-    /// From when on a post is late: seconds after its time.
+    /// Seconds after its time from which a post is late.
     package static let lateness: TimeInterval = 60
-    /// How long after any other post a late one leaves at the earliest, in seconds.
+    /// Minimum seconds between a late post and any other post.
     package static let lateSpacing: TimeInterval = 60
-    /// The most late posts that leave after one outage, which is within the time that a slot is waited for.
+    /// Maximum of late posts sent after one outage, which fits into the time until a slot expires.
     package static let lateAtMost = 3
 
-    /// Leaves of the posts that are due those that may leave now.
+    /// Selects the due posts that may be sent now.
     ///
-    /// A late one waits until a minute after the last that left, and each further one a minute more; what is too many
-    /// expires. Whatever is no post, or not late, passes.
+    /// A late post is sent a minute after the last sent post, each further one a minute later, and the excess expires.
+    /// Other kinds and punctual posts pass.
     ///
     /// - Parameters:
-    ///   - due: Planned actions whose time has come, oldest first.
-    /// - Returns: What may leave now, in the same order, and what expired.
+    ///   - due: Due actions, oldest first.
+    /// - Returns: The actions to send now, in the same order, and the expired ones.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func spreadLate(_ due: [Action], now: Date) async throws -> (ready: [Action], expired: [Action]) {
         let late = due.filter { $0.kind == .post && now.timeIntervalSince($0.due) > Self.lateness }
@@ -169,9 +168,9 @@ extension OutboxStore {
         return (due.filter { !held.contains($0.id) }, expired)
     }
 
-    /// When a late post may be sent again whose answer was lost; it counts as one of the few that leave late.
+    /// Returns when a late post may be sent again after a lost answer; it counts as one of the late posts.
     ///
-    /// - Returns: A time that may have come; nil if too many leave late already.
+    /// - Returns: A time, possibly in the past; nil if there are too many late posts already.
     func lateTurn(of post: Action, now: Date) async throws -> Date? {
         guard post.kind == .post, now.timeIntervalSince(post.due) > Self.lateness else { return now }
         let grace = post.expires.timeIntervalSince(post.due)
@@ -179,8 +178,8 @@ extension OutboxStore {
         return queue.room > 0 ? queue.next : nil
     }
 
-    /// When the next late post may leave, and how many more may, by those that left, may have, or wait for their turn since
-    /// `start`.
+    /// Returns the time of the next late post, and how many more may be sent, counting those sent, possibly sent or
+    /// waiting since `start`.
     private func lateQueue(
         since start: Date, besides id: String? = nil, now: Date
     ) async throws -> (next: Date, room: Int) {
@@ -211,7 +210,7 @@ extension OutboxStore {
         )
     }
 
-    /// Lets a planned action wait.
+    /// Postpones a planned action.
     private func putOff(_ action: Action, until time: Date, now: Date) async throws {
         try await write { connection in
             _ = try connection.execute(
@@ -225,21 +224,20 @@ extension OutboxStore {
 
 // MARK: Being over
 
-/// Throwing away what is too old to matter.
+/// Cleaning of old plans and actions.
 extension OutboxStore {
-    /// How many rows leave in one transaction: beats and deliveries get their turn between two.
+    /// Rows deleted in one transaction, so that heartbeats and deliveries can run in between.
     private static let batch = 500
-    /// How many transactions one call makes at most: after years without cleaning the next call goes on.
+    /// Maximum of transactions in one call; the next call continues.
     private static let batches = 20
 
     /// Deletes plans and ended actions that were last changed before `time`, a few thousand at most.
     ///
-    /// What is still to be looked for or taken back stays, and so does what was sent to a person: nobody gets the same answer twice
-    /// because the first one was forgotten. Caps and texts that must not be repeated are the caller's matter: `time` lies
-    /// before all that they ask for.
+    /// Actions to look up or take back stay, and so do replies, so that nobody gets the same reply twice. The caller
+    /// chooses `time` before all periods of caps and repeats.
     ///
-    /// - Parameter time: What was changed later stays.
-    /// - Returns: How many rows were deleted.
+    /// - Parameter time: Later changes stay.
+    /// - Returns: The number of deleted rows.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
     package func clean(before time: Date) async throws -> Int {
@@ -252,7 +250,7 @@ extension OutboxStore {
         return total
     }
 
-    /// Deletes one batch, in one transaction.
+    /// Deletes one batch in one transaction.
     private func cleanSome(before time: Date) async throws -> Int {
         // Most of the time there is nothing, and reading takes no lock.
         let first = try await storage.read { try outdated(time, limit: 1, on: $0) }
@@ -270,7 +268,7 @@ extension OutboxStore {
         }
     }
 
-    /// Notes with the archived posts how often actions used their texts that are about to be deleted.
+    /// Adds the uses by the deleted actions to the archived posts.
     private func keepUses(of ids: [String], on connection: any StorageConnection) throws {
         let rows = try connection.query(
             """

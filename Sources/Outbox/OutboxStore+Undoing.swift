@@ -2,63 +2,63 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// A wish to take back what an action did, and how far that is.
+/// A request to undo an action, and its progress.
 package struct Undo: Equatable, Sendable {
-    /// A stable kebab-case code of why.
+    /// A stable kebab-case code of the reason.
     package var reason: String
     package var asked: Date
-    /// How many requests were made for it.
+    /// The number of requests to the network.
     package var attempts = 0
-    /// When the network is asked next; nil when it is not asked any more.
+    /// The time of the next request; nil for none.
     package var next: Date?
-    /// What the network answered last: ``removed``, ``gone``, or a code and words of its own; nil before it did.
+    /// The network's last answer: ``removed``, ``gone``, or a code with a text; nil before the first.
     package var outcome: String?
 
-    /// It was there, and is no more.
+    /// It was deleted.
     package static let removed = "removed"
-    /// Somebody else had deleted it before.
+    /// It had been deleted before.
     package static let gone = "gone"
-    /// Another account did it, and this one cannot take it back.
+    /// Another account of the bot did it, so it is out of reach.
     package static let rebound = "rebound"
 }
 
-/// What became of the wish to take an action back.
+/// The outcome of a request to undo.
 package enum UndoAnswer: String, CaseIterable, Codable, Sendable {
-    /// It had not happened, and will not.
+    /// The action was cancelled before it happened.
     case withheld
-    /// It happened, and is taken back as soon as the network lets us.
+    /// The action happened, and is taken back as soon as the network permits.
     case asked
-    /// Nobody knows yet whether it happened; it is taken back when it turns out that it did.
+    /// The outcome of the action is unknown; it is taken back if it happened.
     case remembered
-    /// It was taken back before.
+    /// The action was taken back before.
     case already
-    /// It did not happen, as far as anybody will ever know.
+    /// The action did not happen, as far as can be known.
     case nothing
-    /// Another account of the bot did it.
+    /// Another account of the bot did the action.
     case outOfReach = "out-of-reach"
     /// There is no such action.
     case unknown
 }
 
-/// Taking back.
+/// Undo.
 ///
-/// A wish is a part of the action's own row, written before anything is asked of the network and erased by nothing but its
-/// end. What is taken back stays in the table as `undone`: its slot, mention or post is never decided again, and its text
-/// counts as used.
+/// A request is part of the action's row, stored before any request to the network and removed only at its end. An
+/// undone action stays in the table as `undone`: its slot, mention or post is never decided again, and its text counts
+/// as used.
 ///
-/// A store with a lease checks it, as everywhere. One without may do all this too, beside a worker: to delete what is
-/// gone already is no error, so two that do it at once do no harm.
+/// A store with a lease checks it. One without a lease may do all of this beside a worker, because deleting a post
+/// twice is harmless.
 extension OutboxStore {
-    /// Notes that actions are to be taken back, or keeps them from happening if they wait.
+    /// Stores requests to undo actions, and cancels waiting ones.
     ///
-    /// One transaction notes a few hundred. What goes on from one in a thread is taken back too.
+    /// One transaction handles a few hundred. Later parts of a thread are included.
     ///
     /// - Parameters:
-    ///   - reason: A stable code of why; what waits is skipped for it.
-    ///   - seen: The digest of all these actions together that the person was shown; nil to change without comparing.
-    /// - Returns: What became of each wish; it is stored durably.
-    /// - Throws: ``OutboxError`` if the lease is lost or an action changes all the time; `SeenChanged` if one is not any
-    ///   more as it was seen, and then nothing was noted; the store's error.
+    ///   - reason: A stable code of the reason, also for skipped actions.
+    ///   - seen: The digest of all these actions that the person saw; nil to change without comparing.
+    /// - Returns: The outcome of each request, which is stored durably.
+    /// - Throws: ``OutboxError`` if the lease is lost or an action keeps changing; `SeenChanged`, without any change,
+    ///   if one differs from what was seen; the store's error.
     package func askUndos(
         _ ids: [String], reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date
     ) async throws -> [String: UndoAnswer] {
@@ -75,7 +75,7 @@ extension OutboxStore {
         return answers
     }
 
-    /// How often a wish is tried that meets another change of the same row.
+    /// Attempts while other changes of the same row interfere.
     private static let attempts = 5
 
     func noteUndo(
@@ -101,7 +101,7 @@ extension OutboxStore {
 
     // MARK: Carrying out
 
-    /// What happened, is to be taken back, and may be now: of those that were asked for at once the newest first.
+    /// Returns the actions due to be taken back, newest first among those of one request.
     package func dueUndos(now: Date, limit: Int = 20) async throws -> [Action] {
         try await actions(
             where: """
@@ -112,13 +112,13 @@ extension OutboxStore {
             order: "undo_next_ms ASC, sending_ms DESC, id ASC", limit: limit)
     }
 
-    /// When the next wish may be carried out; nil if none can be.
+    /// Returns the time of the next request; nil for none.
     package func nextUndo(now: Date) async throws -> Date? {
         let rows = try await storage.query("SELECT \(nextUndo(at: now)) AS undo_ms")
         return try rows.first?.optionalDate("undo_ms")
     }
 
-    /// The same as a part of a statement; what a clock put off that was ahead is due at once.
+    /// The same as a part of a statement; a request postponed by a clock that was ahead is due at once.
     func nextUndo(at now: Date) -> SQL {
         """
         (SELECT MIN(CASE WHEN undo_noted_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
@@ -127,15 +127,15 @@ extension OutboxStore {
         """
     }
 
-    /// What is to be taken back if it turns out to have happened, and nobody knows yet whether it did.
+    /// Condition: a request to undo an action with an unknown outcome.
     package func unknownUndos() async throws -> [Action] {
         try await actions(where: Self.isUnknownUndo, order: "sending_ms ASC, id ASC", limit: 1_000)
     }
 
-    /// When such an action is looked for next; nil if none is.
+    /// Returns the time of the next look-up of such an action; nil for none.
     ///
-    /// - Parameter isPatient: Whether those count that were looked for in vain when their answers could no longer come:
-    ///   they are looked for a few times more within a day.
+    /// - Parameter isPatient: Whether to include actions whose look-up after the deadline failed, which are looked up a
+    ///   few times more within a day.
     package func nextUnknownUndo(isPatient: Bool) async throws -> Date? {
         let open: SQL = isPatient ? "" : "AND state = 'sending'"
         let rows = try await storage.query(
@@ -150,12 +150,12 @@ extension OutboxStore {
         undo_next_ms IS NOT NULL AND next_attempt_ms IS NOT NULL AND (state = 'sending' OR \(unsettled))
         """
 
-    /// Records that a request to take an action back leaves now, so that nobody else makes the same one meanwhile.
+    /// Records a request to the network, so that no other process makes the same one meanwhile.
     ///
     /// - Parameters:
-    ///   - action: As ``dueUndos(now:limit:)`` gave it.
-    ///   - until: When to try again if nothing is heard of it.
-    /// - Returns: The action as it is stored then; nil if somebody else was faster.
+    ///   - action: The action from ``dueUndos(now:limit:)``.
+    ///   - until: The time of the next attempt if this one has no recorded end.
+    /// - Returns: The stored action; nil if another process was faster.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func beginUndo(_ action: Action, until: Date, now: Date) async throws -> Action? {
         let attempts = action.undo?.attempts ?? 0
@@ -164,11 +164,11 @@ extension OutboxStore {
             "undo_attempts = \(attempts + 1), undo_next_ms = \(until.milliseconds)", now: now)
     }
 
-    /// Records that an action is taken back; harmless when it is recorded already.
+    /// Records that an action is taken back; idempotent.
     ///
     /// - Parameters:
     ///   - outcome: ``Undo/removed``, or ``Undo/gone`` if there was nothing left to delete.
-    /// - Returns: The action as it is stored then; nil if nobody wants it taken back.
+    /// - Returns: The stored action; nil without a request to undo.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
     package func undone(_ id: String, outcome: String = Undo.removed, now: Date) async throws -> Action? {
@@ -180,18 +180,18 @@ extension OutboxStore {
             """, now: now)
     }
 
-    /// Records that a request to take an action back did nothing.
+    /// Records a failed request to take an action back.
     ///
     /// - Parameters:
-    ///   - next: When to try again; nil for never, until somebody asks anew.
-    /// - Returns: The action as it is stored then; nil if it is taken back meanwhile.
+    ///   - next: The time of the next attempt; nil for none until a new request to undo.
+    /// - Returns: The stored action; nil if it is taken back meanwhile.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
     package func undoFailed(_ id: String, _ error: String, next: Date?, now: Date) async throws -> Action? {
         try await undo(id, "", "undo_next_ms = \(next?.milliseconds), undo_outcome = \(error)", now: now)
     }
 
-    /// Lets all wishes of some kinds wait: the network takes no more of them for a while.
+    /// Postpones all requests of some kinds, because of the network's limits.
     package func putOffUndos(_ kinds: [ActionKind], until time: Date, now: Date) async throws {
         try await write { connection in
             _ = try connection.execute(
@@ -203,7 +203,7 @@ extension OutboxStore {
         }
     }
 
-    /// Changes what is known about a wish whose action happened.
+    /// Changes the request of an action that happened.
     private func undo(_ id: String, _ condition: SQL, _ assignments: SQL, now: Date) async throws -> Action? {
         try await write { connection in
             let changed = try connection.execute(
@@ -215,9 +215,9 @@ extension OutboxStore {
         }
     }
 
-    /// When a network that takes `pace` may be asked for another one of these kinds, by what was taken back so far.
+    /// Returns the earliest time of another request of these kinds under the limit `pace`, from the requests so far.
     ///
-    /// Told by the table, so that a restart, or another process, changes nothing.
+    /// It depends only on the table, so a restart or another process does not change it.
     package func nextRoom(_ kinds: [ActionKind], within pace: Pace, now: Date) async throws -> Date {
         let rows = try await storage.query(
             """
@@ -233,15 +233,15 @@ extension OutboxStore {
 
 // MARK: What there is to take back
 
-/// How many wishes stand, and how.
+/// The number of requests in each state.
 package struct UndoTally: Equatable, Sendable {
-    /// To be carried out.
+    /// Waiting to be carried out.
     package var waiting = 0
-    /// Of actions of which nobody knows yet whether they happened.
+    /// Of actions with an unknown outcome.
     package var remembered = 0
-    /// The network does not let us, and is not asked any more.
+    /// Refused by the network for good.
     package var refused = 0
-    /// Copies of what the human deleted or changed, about which a person is asked.
+    /// Proposals: copies of posts that the human deleted or changed.
     package var proposed = 0
 
     package init(waiting: Int = 0, remembered: Int = 0, refused: Int = 0, proposed: Int = 0) {
@@ -250,11 +250,11 @@ package struct UndoTally: Equatable, Sendable {
 }
 
 extension OutboxStore {
-    /// What this account did, or may have done, and nobody has taken back, the last first.
+    /// Returns the actions that this account did or may have done and that are not taken back, latest first.
     ///
     /// - Parameters:
-    ///   - start: When the first request left at the earliest; nil for all.
-    ///   - unasked: Without what somebody has asked to take back already.
+    ///   - start: The earliest time of the first request; nil for all.
+    ///   - unasked: Whether to exclude actions with a request to undo.
     package func undoable(
         _ kinds: [ActionKind], since start: Date?, unasked: Bool = false, limit: Int
     ) async throws -> [Action] {
@@ -268,14 +268,14 @@ extension OutboxStore {
             order: "sending_ms DESC, id ASC", limit: limit)
     }
 
-    /// What is to be taken back and is not yet, the oldest wish first; of many the first ten thousand.
+    /// Returns the actions still to be taken back, oldest request first, at most ten thousand.
     package func wantedUndos() async throws -> [Action] {
         try await actions(
             where: "undo_next_ms IS NOT NULL AND \(Self.awaitingUndo)", order: "undo_asked_ms ASC, id ASC",
             limit: 10_000)
     }
 
-    /// The columns of an ``UndoTally``, for a statement that asks for other numbers too.
+    /// The columns of an ``UndoTally``, for a statement with other columns.
     package var undoNumbers: SQL {
         """
         (SELECT COUNT(*) FROM actions
@@ -288,7 +288,7 @@ extension OutboxStore {
         """
     }
 
-    /// What happened or may have.
+    /// Condition: happened, or may have.
     private static let awaitingUndo: SQL = """
         (state IN ('sending', 'done') OR (\(unsettled) AND next_attempt_ms IS NOT NULL))
         """
@@ -306,7 +306,7 @@ extension UndoTally {
 }
 
 extension Action {
-    /// What a wish to take the action back leads to.
+    /// The outcome of a request to undo the action.
     fileprivate var undoAnswer: UndoAnswer {
         switch state {
         case .planned, .claimed, .suggested: .withheld
@@ -318,7 +318,7 @@ extension Action {
         }
     }
 
-    /// What that changes in the row; nil for nothing.
+    /// The change of the row; nil for none.
     fileprivate func changes(for answer: UndoAnswer, reason: String, now: Date) -> SQL? {
         let wish: SQL = """
             undo_reason = \(reason), undo_asked_ms = \(now.milliseconds), undo_next_ms = \(now.milliseconds),
@@ -337,10 +337,10 @@ extension Action {
         }
     }
 
-    /// Whether somebody wants it taken back, and it may be yet.
+    /// Whether it has a request to undo that can still be carried out.
     var awaitsUndo: Bool { undo?.next != nil && [.asked, .remembered].contains(undoAnswer) }
 
-    /// Whether it ended without anybody knowing if it happened, and may yet turn out to have.
+    /// Whether it ended with an unknown outcome that may still become known.
     private var isUnsettled: Bool {
         state == .failed && [Reason.unconfirmed, Reason.duplicate].contains(reason)
     }

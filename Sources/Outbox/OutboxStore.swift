@@ -4,21 +4,19 @@ package import Storage
 
 /// The table of actions of one mirror.
 ///
-/// Reading needs nothing; every change of a stored action carries the lease and
-/// fails with ``OutboxError`` when another worker holds it. Every call may
-/// throw the store's error. The rule that an
-/// action exists once is the table's unique key over mirror, kind and subject.
+/// Every change of a stored action requires the lease, and throws ``OutboxError`` if another worker holds it; reading
+/// does not. Every call may throw the store's error. The unique key over mirror, kind and subject prevents duplicates.
 package struct OutboxStore: Sendable {
     let storage: any StorageEngine
     let mirror: String
-    /// Nil only for a dry run on a scratch store, where nobody else writes.
+    /// Nil for reading, and for a dry run on a scratch copy, which has no other writer.
     let lease: Lease?
-    /// Whether a person is to be left alone, asked in the transaction that lets a request to them leave.
+    /// Whether a person is denied, asked in the transaction before a request to them is sent.
     let isDenied: @Sendable (AccountID, any StorageConnection) throws -> Bool
 
     /// - Parameters:
-    ///   - lease: What says that this worker may change them; nil for reading.
-    ///   - isDenied: Whether a person is to be left alone, by what the connection's transaction sees.
+    ///   - lease: The lease required for changes; nil for reading.
+    ///   - isDenied: Whether a person is denied, read on the given connection.
     package init(
         storage: any StorageEngine, mirror: String, lease: Lease?,
         isDenied: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in false }
@@ -41,15 +39,14 @@ package struct OutboxStore: Sendable {
         try connection.query(selection(condition, order, limit)).compactMap(Self.action(of:))
     }
 
-    /// The action of a row; nil for a row that this version does not understand.
+    /// Returns the action of a row; nil for a row that this version cannot parse.
     ///
-    /// Such a row is set aside alone: a newer version may have written it. See ``setAside(limit:)``.
+    /// Only that row is skipped: a newer version may have written it. See ``setAside(limit:)``.
     private static func action(of row: SQLRow) throws -> Action? {
         do { return try Action(row: row) } catch let error as OutboxError where error.code == .unfitting { return nil }
     }
 
-    /// The rows that have not ended, as far as this version can tell, and that it does not understand: why not, a sentence
-    /// each that names the row.
+    /// Returns a sentence for each unfinished row that this version cannot parse, with the row's id and the cause.
     package func setAside(limit: Int) async throws -> [String] {
         // Written out, as the index `actions_not_ended` has it.
         let condition: SQL = """
@@ -64,7 +61,7 @@ package struct OutboxStore: Sendable {
         return sentences
     }
 
-    /// The action with this identifier.
+    /// Returns the action with this identifier.
     func action(_ id: String, on connection: any StorageConnection) throws -> Action? {
         try actions(where: "id = \(id)", order: "id ASC", limit: 1, on: connection).first
     }
@@ -76,7 +73,7 @@ package struct OutboxStore: Sendable {
         """
     }
 
-    /// Changes what only the holder of the mirror's lease may change, in one transaction.
+    /// Runs `work` in one transaction that requires the lease.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; what `work` throws, the store's error.
     package func write<Value: Sendable>(
@@ -88,8 +85,8 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// Written as an update so that the row stays locked until the transaction
-    /// ends: nobody can take the lease between the check and the change.
+    /// An update, which locks the row until the transaction ends, so that no other worker can take the lease between
+    /// the check and the change.
     private func requireLease(on connection: any StorageConnection) throws {
         guard let lease else { return }
         let held = try connection.execute(
@@ -104,7 +101,7 @@ package struct OutboxStore: Sendable {
 // MARK: What there is
 
 extension OutboxStore {
-    /// The stored plan of a day, or nil while nobody made one.
+    /// Returns the stored plan of a day; nil if there is none.
     package func plan(for day: LocalDay) async throws -> StoredPlan? {
         let rows = try await storage.query(
             """
@@ -118,7 +115,7 @@ extension OutboxStore {
         }
     }
 
-    /// The days from `first` on that have a stored plan, in order.
+    /// Returns the days from `first` on that have a stored plan, in order.
     package func plannedDays(from first: LocalDay) async throws -> [LocalDay] {
         let rows = try await storage.query(
             """
@@ -128,9 +125,9 @@ extension OutboxStore {
         return try rows.compactMap { LocalDay(try $0.text("local_day")) }
     }
 
-    /// With how many slots each day was planned, whatever became of them; days without a plan are missing.
+    /// Returns the number of planned slots of each day, in any state; days without a plan are missing.
     ///
-    /// - Parameter days: The days to look at, some hundred at most.
+    /// - Parameter days: At most some hundred days.
     package func slotCounts(of days: Range<LocalDay>) async throws -> [LocalDay: Int] {
         let rows = try await storage.query(
             """
@@ -144,29 +141,29 @@ extension OutboxStore {
         return Dictionary(counts, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The slots of a day in order of their time.
+    /// Returns the slots of a day in the order of their times.
     package func slots(of day: LocalDay) async throws -> [Action] {
         try await actions(
             where: "kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)", order: "+due_ms ASC, subject ASC",
             limit: 10_000)
     }
 
-    /// The newest actions, last changed first.
+    /// Returns the newest actions, last changed first.
     ///
     /// - Parameters:
-    ///   - since: Changes before this are left out.
-    ///   - isOver: Whether what still waits, planned or suggested, is left out.
+    ///   - since: Earlier changes are excluded.
+    ///   - isOver: Whether waiting actions (planned or suggested) are excluded.
     package func recent(_ limit: Int, since: Date? = nil, isOver: Bool = false) async throws -> [Action] {
         let over: SQL = isOver ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
         return try await actions(
             where: "updated_ms >= \(since?.milliseconds ?? 0)" + over, order: "updated_ms DESC, id ASC", limit: limit)
     }
 
-    /// The actions that fit, the last change first.
+    /// Returns the actions that match the filter, last changed first.
     ///
     /// - Parameters:
-    ///   - limit: The most to return.
-    ///   - isWanted: Whether one is, of those that fit the filter.
+    ///   - limit: The maximum to return.
+    ///   - isWanted: Whether to return one that matches the filter.
     package func history(
         _ filter: ActionFilter, limit: Int, where isWanted: (Action) -> Bool = { _ in true }
     ) async throws -> [Action] {
@@ -179,7 +176,7 @@ extension OutboxStore {
         }
     }
 
-    /// Actions that changed since a time and may or may not have arrived, each as `post ID`, the newest first.
+    /// Returns unconfirmed actions that changed since a time, each as `post ID`, newest first.
     package func unconfirmed(since: Date, limit: Int) async throws -> [String] {
         try await storage.query(
             """
@@ -190,18 +187,18 @@ extension OutboxStore {
         ).map { "\(try $0.text("kind")) \(try $0.text("id"))" }
     }
 
-    /// The action of this kind about this subject.
+    /// Returns the action of this kind and subject.
     package func action(_ kind: ActionKind, subject: String) async throws -> Action? {
         try await actions(where: "kind = \(kind.rawValue) AND subject = \(subject)", order: "id ASC", limit: 1).first
     }
 
-    /// The actions whose identifiers begin with these hexadecimal digits, a few at most.
+    /// Returns at most `limit` actions whose identifiers begin with these hexadecimal digits.
     package func actions(identifiedBy digits: String, limit: Int) async throws -> [Action] {
         guard !digits.isEmpty, digits.allSatisfy({ "0123456789abcdef".contains($0) }) else { return [] }
         return try await actions(where: "id LIKE \(digits + "%")", order: "id ASC", limit: limit)
     }
 
-    /// The actions with these identifiers, as far as there are any.
+    /// Returns the existing actions among these identifiers.
     package func actions(withIDs ids: [String]) async throws -> [String: Action] {
         var found: [String: Action] = [:]
         for part in ids.portions {
@@ -212,29 +209,30 @@ extension OutboxStore {
         return found
     }
 
-    /// The conversation of the reply that was published under this address at the bot's server; nil if none was.
+    /// Returns the conversation of the reply published under this address at the bot's server; nil if there is none.
     package func thread(ofReplyPublishedAs address: String) async throws -> String? {
         try await actions(
             where: "kind = 'reply' AND remote_address = \(address)", order: "created_ms ASC, id ASC", limit: 1
         ).first?.payload.reply?.thread
     }
 
-    /// The suggestions that nobody has decided about, newest first.
+    /// Returns the undecided suggestions, newest first.
     package func suggestions(limit: Int) async throws -> [Action] {
         try await actions(where: "state = 'suggested'", order: "created_ms DESC, id ASC", limit: limit)
     }
 
-    /// The subjects among `subjects` that already have an action of this kind.
+    /// Returns the subjects that already have an action of this kind.
     package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
         guard !subjects.isEmpty else { return [] }
         return try await storage.read { try known(kind, among: subjects, on: $0) }
     }
 
-    /// What has to be known before a page of posts is decided, read at one moment.
+    /// Reads what the decisions about a page of posts need, in one transaction.
     ///
     /// - Parameters:
-    ///   - since: From when on actions count for the cap.
-    /// - Returns: The subjects that have an action, how many actions count, and what `read` returned.
+    ///   - since: Start of the period of the cap.
+    /// - Returns: The subjects that have an action, the number of actions that count for the cap, and the result of
+    ///   `read`.
     /// - Throws: The store's error, or what `read` throws.
     package func standing<Value: Sendable>(
         _ kind: ActionKind, among subjects: [String], since: Date,
@@ -266,7 +264,7 @@ extension OutboxStore {
         return known
     }
 
-    /// Where something that was published stands among all that was: for reading on behind it.
+    /// A position in the list of published posts and replies, for reading the next page.
     package struct PublishedPlace: Equatable, Sendable {
         package var due: Date
         package var id: String
@@ -274,10 +272,10 @@ extension OutboxStore {
         package init(due: Date, id: String) { (self.due, self.id) = (due, id) }
     }
 
-    /// The addresses of posts and replies that were published, in the order of their times.
+    /// Returns the addresses of published posts and replies, in the order of their times.
     ///
     /// - Parameters:
-    ///   - place: The last one that is known.
+    ///   - place: The position after which to read.
     package func published(
         after place: PublishedPlace, until end: Date, limit: Int
     ) async throws -> [(place: PublishedPlace, address: String)] {
@@ -298,7 +296,7 @@ extension OutboxStore {
 // MARK: Of many mirrors
 
 extension OutboxStore {
-    /// How many suggestions of some mirrors wait for a person, and when their next planned post is due, by name.
+    /// Returns the number of waiting suggestions and the time of the next planned post of some mirrors, by name.
     ///
     /// - Throws: The store's error.
     package static func waiting(
@@ -323,7 +321,7 @@ extension OutboxStore {
 
 // MARK: What there was
 
-/// How many actions ended, or stand, in the same way.
+/// The number of actions with one kind, state and reason.
 package struct ActionTally: Equatable, Sendable {
     package let kind: ActionKind
     package let state: ActionState
@@ -331,9 +329,9 @@ package struct ActionTally: Equatable, Sendable {
     package let count: Int
 }
 
-/// Answers about the whole history, for a person who asks; no pass of the worker does.
+/// Queries over the whole history, for reports; the worker does not use them.
 extension OutboxStore {
-    /// How many actions there are of each kind, state and reason, in no order.
+    /// Returns the number of actions of each kind, state and reason, in no order.
     package func tallies() async throws -> [ActionTally] {
         try await storage.query(
             """
@@ -350,7 +348,7 @@ extension OutboxStore {
         }
     }
 
-    /// When each action that happened did, by kind, in no order.
+    /// Returns the times of the actions that were done, by kind, in no order.
     package func timesDone() async throws -> [ActionKind: [Date]] {
         let mirror = mirror
         return try await storage.read { connection in
@@ -368,7 +366,7 @@ extension OutboxStore {
         }
     }
 
-    /// How many posts of each person the bot has favorited, as far as that is known.
+    /// Returns the number of posts of each known person that the bot favorited.
     package func favoritesGiven() async throws -> [AccountID: Int] {
         let rows = try await storage.query(
             """
@@ -384,23 +382,23 @@ extension OutboxStore {
 
 // MARK: What counts
 
-/// What an old reply was used for, as far as one person is concerned.
+/// The uses of an old reply for one person.
 package struct ReplyUse: Equatable, Sendable {
-    /// When it was last sent to the person, or is to be.
+    /// The time of the last use, which may be in the future.
     package let last: Date
-    /// Whether one of its uses has not ended, or nobody knows how it ended.
+    /// Whether a use is in flight or unconfirmed.
     package let isInFlight: Bool
 }
 
-/// Answers to "how many", counted where the rows are.
+/// Counts for caps, made by the database.
 extension OutboxStore {
-    /// What counts for a cap: it was sent, or may have been, or may yet be.
+    /// The states that count for a cap: sent, possibly sent, or still to be sent.
     private static let counting: SQL = """
         (state IN ('planned', 'claimed', 'sending', 'done', 'undone', 'suggested')
             OR (state = 'failed' AND reason = \(Action.Reason.unconfirmed)))
         """
 
-    /// What makes an action a use of its text: it was sent, or may have been, or may yet be.
+    /// The states that count as a use of a text: sent, possibly sent, or still to be sent.
     static let using: SQL = "(state IN ('planned', 'claimed', 'sending', 'done') OR sending_ms IS NOT NULL)"
 
     private static func capped(_ kind: ActionKind, _ since: Date) -> SQL {
@@ -415,7 +413,7 @@ extension OutboxStore {
         try await storage.query(counting(condition)).first?.int("number") ?? 0
     }
 
-    /// The times of the actions of one kind that count for a cap, due since `since`, the latest first.
+    /// Returns the times of the actions of one kind that count for a cap, due since `since`, latest first.
     package func times(_ kind: ActionKind, since: Date) async throws -> [Date] {
         let rows = try await storage.query(
             """
@@ -425,7 +423,7 @@ extension OutboxStore {
         return try rows.map { try $0.date("due_ms") }
     }
 
-    /// How many replies to any of these accounts, due since `since`, count for the caps.
+    /// Returns the number of replies to any of these accounts, due since `since`, that count for the caps.
     package func repliesSince(_ since: Date, to accounts: [AccountID]) async throws -> Int {
         var number = 0
         for target in Self.targets(accounts) {
@@ -434,13 +432,13 @@ extension OutboxStore {
         return number
     }
 
-    /// How many replies of a conversation, due since `since`, count for the caps.
+    /// Returns the number of replies in a conversation, due since `since`, that count for the caps.
     package func repliesInThread(_ thread: String, since: Date) async throws -> Int {
         try await count(
             "kind = 'reply' AND \(Self.isPart(of: thread)) AND \(Self.counting) AND +due_ms >= \(since.milliseconds)")
     }
 
-    /// What was sent to any of these accounts, or may have been, or may yet be, by the old reply it was made of.
+    /// Returns the uses of old replies for any of these accounts, by the old reply.
     package func usesOfReplies(to accounts: [AccountID]) async throws -> [PostID: ReplyUse] {
         var uses: [PostID: ReplyUse] = [:]
         for target in Self.targets(accounts) {
@@ -465,7 +463,7 @@ extension OutboxStore {
         return uses
     }
 
-    /// The last handles of people whom actions are about, as far as those know them.
+    /// Returns the last known handles of people from the actions about them.
     ///
     /// - Throws: The store's error.
     package func handles(of people: [AccountID]) async throws -> [AccountID: String] {
@@ -486,7 +484,7 @@ extension OutboxStore {
         return handles
     }
 
-    /// Those among `people` who named the bot in a post before, other than to make it stop.
+    /// Returns the people who have mentioned the bot before, except with "stop".
     package func acquaintances(among people: [AccountID]) async throws -> Set<AccountID> {
         var found: Set<AccountID> = []
         for (network, group) in Dictionary(grouping: Set(people), by: \.network) {
@@ -504,7 +502,7 @@ extension OutboxStore {
         return found
     }
 
-    /// For each network a condition on whom an action is for.
+    /// Returns a condition on the target of an action for each network.
     static func targets(_ accounts: [AccountID]) -> [SQL] {
         Dictionary(grouping: Set(accounts), by: \.network).map { network, group in
             "target_network = \(network.rawValue) AND target_author IN \(list: group.map(\.value))"

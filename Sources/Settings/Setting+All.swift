@@ -36,13 +36,13 @@ extension Setting {
     package static let network: Setting = Setting(
         "NETWORK", .mirror, "where both accounts live", scope: .identity, form: networks,
         fallback: NetworkName.usual.rawValue,
-        usually: "the network to which the variables of the accounts belong; `mastodon` without any", effect: rebinding,
+        usually: "told by the variables of the accounts, else `mastodon`", effect: rebinding,
         prompt: .optional, example: "mastodon",
         derived: { values, _ in values.impliedNetwork().map { ($0.rawValue, .implied) } })
     package static let humanNetwork = Setting(
         "HUMAN_NETWORK", .mirror, "where the human lives, if not where the bot does", scope: .identity, form: networks,
         fallback: NetworkName.usual.rawValue,
-        usually: "as `NETWORK`, or the network to which the account's variables belong", effect: rebinding,
+        usually: "told by the account's variables, else as `NETWORK`", effect: rebinding,
         details:
             "also the network of imported JSON Lines, while [archives](archives.md) know theirs: mastodon-archive, "
             + "Pixelfed and Misskey count as Mastodon",
@@ -50,16 +50,16 @@ extension Setting {
     static let botNetwork = Setting(
         "BOT_NETWORK", .mirror, "where the bot lives, if not where the human does", scope: .identity, form: networks,
         fallback: NetworkName.usual.rawValue,
-        usually: "as `NETWORK`, or the network to which the account's variables belong", effect: rebinding,
+        usually: "told by the account's variables, else as `NETWORK`", effect: rebinding,
         prompt: .optional,
         derived: { values, _ in values.derivedNetwork(of: .bot) })
     package static let timeZone = Setting(
         "TIME_ZONE", .mirror, "zone of the human's clock, such as `Asia/Tokyo` or `Europe/Berlin`",
         form: .text("IANA name"),
-        usually: "as the archive says, else guessed from the hours in which the human posts",
+        usually: "the archive's, else guessed from the hours in which the human posts",
         effect: "The times of the archived posts are computed anew in the new zone.",
         details: "`status` and `doctor` say when it was guessed; for who moved see "
-            + "[`zones`](operations.md#a-person-who-moved)",
+            + "[`zones`](run.md#a-person-who-moved)",
         prompt: .optional, example: "Europe/Berlin")
     static let pollSeconds = Setting(
         "POLL_SECONDS", .mirror, "seconds between two looks at the mentions; the other feeds follow in proportion",
@@ -101,13 +101,13 @@ extension Setting {
     package static let databaseURL = Setting(
         "DATABASE_URL", .storage, "Postgres instead of that file", scope: .process, form: .text("`postgres://…`"),
         isSecret: true, effect: moving,
-        details: "`sslmode` in it decides about TLS; [several hosts](operations.md#postgres), as "
+        details: "`sslmode` in it decides about TLS; [several hosts](deploy.md#postgres), as "
             + "`postgres://user:password@a:5432,b:5432/name`, and the one that takes changes is used")
     package static let redisURL = Setting(
         "REDIS_URL", .storage, "Redis for the classifier's counts instead of the database", scope: .process,
         form: .text("`redis://…`, `rediss://…`"), isSecret: true,
         effect: "The counts are made anew from the posts in the database.",
-        details: "[several hosts](operations.md#redis), as `redis://:password@a:6379,b:6379`; a cluster is found out")
+        details: "[several hosts](deploy.md#redis), as `redis://:password@a:6379,b:6379`; a cluster is found out")
     static let redisTLSVerify = Setting(
         "REDIS_TLS_VERIFY", .storage,
         "how the certificate of `rediss://` is checked; `auto` is `full`, and on Heroku the key that was seen first",
@@ -279,7 +279,7 @@ extension Setting {
     package static let notifyURL = Setting(
         "NOTIFY_URL", .notifications, "told what you should know while you do not look", scope: .process,
         form: .text("`https://…`, `ntfy://host/topic`"), isSecret: true,
-        details: "see [Be told](operations.md#be-told)")
+        details: "see [Notifications](run.md#notifications)")
     static let notifyFormat = Setting(
         "NOTIFY_FORMAT", .notifications, "a JSON object, or a text with the headers of ntfy", scope: .process,
         form: .choice(NoticeConfiguration.Format.allCases.map(\.rawValue)), fallback: "json",
@@ -294,7 +294,7 @@ extension Setting {
         "HEARTBEAT_URL", .notifications,
         "asked for with GET every four minutes or so while the bot can do its work", scope: .process,
         form: .text("`https://…`"), isSecret: true,
-        details: "for services that raise the alarm when that stops, see [Be told](operations.md#be-told)")
+        details: "for services that raise the alarm when that stops, see [Notifications](run.md#notifications)")
 
     // MARK: Logs
 

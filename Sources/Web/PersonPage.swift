@@ -45,7 +45,7 @@ package struct PersonPage: Sendable {
     }
 
     private func stance(_ account: PersonReport.KnownAccount) -> Markup {
-        if account.isForgotten { return "forgotten: only that is kept, as a digest" }
+        if account.isForgotten { return "forgotten: only a digest is kept" }
         let reason = account.reason.map { ", by \($0)" } ?? ""
         let server = account.onDenied.map { "; on the denied server \($0)" } ?? ""
         return "\((account.stance ?? "nothing") + reason + server)"

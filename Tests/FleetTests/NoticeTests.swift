@@ -273,7 +273,8 @@ import Testing
             try await pass(700)
         }
         try expect(told(server).map(\.state), equals: [.began, .resolved])
-        try expect(told(server).first?.text, equals: "It is 300 s off that of the network. Let a time server set it.")
+        try expect(
+            told(server).first?.text, equals: "It is 300 s off that of the network. Synchronize it with a time server.")
     }
 }
 

@@ -309,7 +309,7 @@ import Testing
             { try await changes.pin(next.subject, to: nil, now: next.due) },
         ] {
             let refused = await #expect(throws: ChangeRefusal.self) { try await change() }
-            expect(refused?.description) { $0?.contains("nobody knows yet whether it arrived") == true }
+            expect(refused?.description) { $0?.contains("it is not known yet whether it arrived") == true }
         }
         try await expect(fixture.slots().first { $0.id == next.id }, equals: sending)
     }

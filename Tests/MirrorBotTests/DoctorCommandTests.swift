@@ -86,7 +86,7 @@ import Testing
         }
         let (report, status) = try await examine()
         #expect(status == 78)
-        expect(report["bot"]?.text) { $0?.contains("bound to old@sandbox.example") == true }
+        expect(report["bot"]?.text) { $0?.contains("belongs to old@sandbox.example") == true }
         expect(report["bot"]?.fix) { $0?.contains("mirror-bot rebind") == true }
         await sandbox.stop()
     }

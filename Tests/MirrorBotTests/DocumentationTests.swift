@@ -12,8 +12,10 @@ import Testing
 
     /// The texts, by their paths below the root.
     private static let pages =
-        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
-        + ["architecture", "archives", "html", "measures", "operations", "promises", "settings"].map { "docs/\($0).md" }
+        ["README.md", "README.ja.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+        + ["architecture", "archives", "html", "control", "deploy", "measures", "promises", "run", "settings"].map {
+            "docs/\($0).md"
+        }
 
     private func lines(of page: String) throws -> [String] {
         try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)

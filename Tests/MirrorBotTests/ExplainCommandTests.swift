@@ -219,7 +219,7 @@ import Testing
         #expect(gone.judgementNow == nil)
         #expect(gone.judgementProblem == "the post's text is not kept, so it cannot be judged again")
         let lines = try await text(favorites.0.id, on: stage)
-        #expect(lines.contains("how it was judged when it was decided"))
+        #expect(lines.contains("how it was judged at the decision"))
         #expect(lines.contains("  rate 4.5, above the threshold of 2"))
         expect(lines) {
             $0.contains { $0.hasPrefix("  bread ") && $0.contains("+1.25 ███") && $0.hasSuffix(" 20     1") }

@@ -54,7 +54,7 @@ import Testing
         #expect(list.status == 0)
         #expect(list.output.hasSuffix("  post    \(digest)\n"))
         let undone = try await stage.run("forget", "--undo", "7-1")
-        #expect(undone.output == "taken back; what is read from now on comes in again\n")
+        #expect(undone.output == "reverted; posts return when they are read again\n")
         try await expect(stage.run("forget", "--undo", "7-1").output, equals: "nothing to do: that was not forgotten\n")
         try await expect(stage.run("forget", "list").output, equals: "nothing is forgotten or muted\n")
         try await stage.train(Fixture.lines(days: 60, perDay: 6))

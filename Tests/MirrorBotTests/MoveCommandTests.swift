@@ -19,7 +19,7 @@ import Testing
 
         let early = try await stage.run("move", "--to", server.url())
         #expect(early.status == 75)
-        #expect(early.error.contains("a worker holds it; stop that one first. Nothing was changed"))
+        #expect(early.error.contains("a worker holds it; stop it first. Nothing was changed"))
         worker.send(SIGTERM)
         await expect(worker.ending().status, equals: 0)
 
@@ -67,7 +67,7 @@ import Testing
         try await expect(stage.run("move", "--to", folder).status, equals: 0)
         let asked = try await stage.run("move", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
         #expect(asked.status == 64)
-        #expect(asked.error.contains(", as it was when it went away from there"))
+        #expect(asked.error.contains(", as it was when it was moved away"))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
         let back = try await stage.run("move", "--yes", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
         #expect(back.status == 0)

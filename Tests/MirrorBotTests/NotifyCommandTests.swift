@@ -32,7 +32,7 @@ import Testing
         let refused = try await stage.run("notify", "--test", environment: ["NOTIFY_URL": away.url + "/planted-hook"])
         #expect(refused.status == 69)
         #expect(
-            refused.error == "error: could not tell NOTIFY_URL (127.0.0.1): the server answers with status 403\n")
+            refused.error == "error: could not send to NOTIFY_URL (127.0.0.1): the server answers with status 403\n")
         let nobody = try await stage.run("notify", "--test", environment: ["NOTIFY_URL": ""])
         #expect(nobody.status == 78)
         #expect(nobody.error.contains("NOTIFY_URL is not set"))

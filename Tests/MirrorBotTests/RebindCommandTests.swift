@@ -43,7 +43,7 @@ import Testing
         // Nobody can be asked, and nobody said yes.
         let asked = try await stage.run("rebind", environment: settings)
         #expect(asked.status == 64)
-        #expect(asked.error.contains("bot: bound to old@gone.example; the credentials open "))
+        #expect(asked.error.contains("bot: now old@gone.example; logged in is "))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
         try await expect(stage.withMirror(settings) { try await $0.table.record().bot }, equals: Self.other.id)
 
@@ -55,14 +55,14 @@ import Testing
         let terminal = try PseudoTerminal()
         let program = try stage.start(
             ["rebind", "--role", "bot"], environment: settings, replacing: [0: terminal.inner])
-        try await program.waitForError("anew? [y/N] ")
+        try await program.waitForError("for mirror default? [y/N] ")
         try terminal.type("y\n")
         let ending = await program.ending()
         #expect(ending.status == 0)
         #expect(ending.output.hasPrefix("the bot of mirror default is "))
         let again = try await stage.run("rebind", "--yes", environment: settings)
         #expect(again.status == 0)
-        #expect(again.output == "nothing to do: mirror default is bound to what its credentials open\n")
+        #expect(again.output == "nothing to do: mirror default belongs to the accounts that are logged in\n")
         try await expect(stage.run("run", "--once", environment: settings).status, equals: 0)
         await sandbox.stop()
     }
@@ -85,7 +85,7 @@ import Testing
         }
         let ending = try await stage.run("rebind", "--yes", environment: settings)
         #expect(ending.status == 75)
-        #expect(ending.error.contains("a worker holds it; stop that one first"))
+        #expect(ending.error.contains("a worker holds it; stop it first"))
         worker.send(SIGTERM)
         _ = await worker.ending()
         await sandbox.stop()

@@ -130,7 +130,7 @@ import Testing
         try await expect(stage.run("plan", "skip", slot.subject).status, equals: 0)
         let skipped = try await decoded(ActionList.self, "history", "--state", "skipped").actions
         #expect(skipped.map(\.id) == [slot.id])
-        #expect(skipped.first?.reasonText == "a person left it out")
+        #expect(skipped.first?.reasonText == "a person skipped it")
         let word = try #require(slot.text)
         let found = try await decoded(ActionList.self, "history", word).actions
         expect(found.map(\.id)) { $0.contains(slot.id) }

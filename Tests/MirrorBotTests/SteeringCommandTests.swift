@@ -51,7 +51,7 @@ import Testing
         await expect(worker.ending().status, equals: 0)
 
         let resumed = try await stage.run("resume", environment: settings)
-        #expect(resumed.output == "mirror default goes on\n")
+        #expect(resumed.output == "mirror default continues\n")
         try await expect(stage.run("resume", environment: settings).output) { $0.hasPrefix("nothing to do: ") }
         let json = try await stage.run("pause", "--json", environment: settings)
         #expect(json.output.contains(#""schema" : "mirror-bot/pause/1""#))
@@ -168,7 +168,7 @@ import Testing
         expect(after.slots) { $0.contains { $0.subject == "\(tomorrow)#3" && $0.text == "Loaf 2 of morning 3" } }
         let never = try await stage.run("never", "\(tomorrow)#3")
         #expect(never.status == 0)
-        #expect(never.output.hasPrefix("never again: Loaf 2 of morning 3\n"))
+        #expect(never.output.hasPrefix("excluded: Loaf 2 of morning 3\n"))
         try await expect(stage.plan("--date", tomorrow).slots) { $0.allSatisfy { $0.text != "Loaf 2 of morning 3" } }
         for (words, status) in [
             (["plan", "skip"], 64), (["plan", "skip", "x"], 64), (["plan", "move", "#1", "99:99"], 64),

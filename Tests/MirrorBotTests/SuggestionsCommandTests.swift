@@ -51,14 +51,14 @@ import Testing
         try await expect(stage.run("suggestions").output, equals: "nothing waits for a decision\n")
         let again = try await stage.run("suggestions", "dismiss", id)
         #expect(again.status == 64)
-        #expect(again.error.contains("is no suggestion that waits"))
+        #expect(again.error.contains("is no waiting suggestion"))
     }
 
     @Test func aDecisionIsToldToPrograms() async throws {
         let id = try await suggest("https://a.example/@pal/1", on: .mastodon)
         let ending = try await stage.run("suggestions", "dismiss", id, "abc", "--json")
         #expect(ending.status == 64)
-        #expect(ending.error.contains("\"abc\" is no suggestion that waits"))
+        #expect(ending.error.contains("\"abc\" is no waiting suggestion"))
         let keys = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
         #expect(keys["schema"] as? String == "mirror-bot/suggestion-decisions/1")
         #expect(keys["unknown"] as? [String] == ["abc"])

@@ -80,7 +80,7 @@ import Testing
 
         let explained = try await stage.run("explain", actions[0].id)
         #expect(explained.output.contains("undone"))
-        #expect(explained.output.contains("a person wants it taken back"))
+        #expect(explained.output.contains("a person asked to take it back"))
         let plan = try await stage.plan("--date", "\(LocalTime(actions[0].due, in: .gmt).day)")
         expect(plan.slots) { $0.contains { $0.id == actions[0].id && $0.state == "undone" } }
         try await expect(stage.status().recent) { $0.contains { $0.state == .undone && $0.reason == "by-person" } }
@@ -111,7 +111,7 @@ import Testing
         let ending = await program.ending()
         #expect(ending.status == 0)
         #expect(
-            ending.output == "3 taken back\nwhat the bot did before this database is not among them\n",
+            ending.output == "3 taken back\nwhat the bot did before it had this database is not included\n",
             "\(ending.error)")
         await expect(texts(sandbox)) { $0.isEmpty }
         await sandbox.stop()
@@ -160,8 +160,8 @@ import Testing
         let hurry = Rehearsal.Settings(origin: Date(), started: Date(), factor: 300)
         let ending = try await stage.run("undo", actions[2].id, "--yes", environment: hurry.variables)
         #expect(ending.status == 75, "\(ending.error)")
-        #expect(ending.output.hasPrefix("1 to be taken back yet\n"), "\(ending.error)")
-        #expect(ending.error.contains("mirror-bot undo --resume or a worker goes on"))
+        #expect(ending.output.hasPrefix("1 waiting to be taken back\n"), "\(ending.error)")
+        #expect(ending.error.contains("mirror-bot undo --resume or a worker continues"))
         #expect(!url.isEmpty)
         try await expect(stage.status().undo?.waiting, equals: 1)
     }

@@ -1,5 +1,8 @@
+import ArgumentParser
 import Expectations
 import Testing
+
+@testable import MirrorBot
 
 /// What the program says of itself, and to whom misuses it.
 @Suite(.timeLimit(.minutes(2))) struct UsageTests {
@@ -26,6 +29,60 @@ import Testing
     @Test func theHelpListsEveryExitCode() async throws {
         let help = try await stage.run("--help").output
         for code in ["0 done", "64", "65", "69", "70", "75", "77", "78"] { #expect(help.contains(code)) }
+    }
+
+    @Test func theHelpGroupsTheCommands() async throws {
+        let lines = try await stage.run("--help").output.split(separator: "\n").map(String.init)
+        let titles = ["SET UP:", "WATCH:", "STEER:", "PEOPLE:", "DATA:", "MEASURE:"]
+        #expect(lines.filter { titles.contains($0) } == titles)
+        let listed = lines.drop { $0 != titles[0] }.compactMap { $0.wholeMatch(of: /\ \ ([a-z]+)\ +\S.*/)?.1 }
+        #expect(
+            listed.map(String.init) == MirrorBot.configuration.subcommands.compactMap { $0.configuration.commandName })
+    }
+
+    /// Every command, by the words that call it.
+    private static func commands(below parent: any ParsableCommand.Type = MirrorBot.self) -> [[String]] {
+        let path = CommandPath.words(to: parent, under: MirrorBot.self).split(separator: " ").dropFirst()
+        return [path.map(String.init)] + parent.configuration.subcommands.flatMap { commands(below: $0) }
+    }
+
+    /// Options that nearly every command has are in its help, and would hide in a usage those that it has alone.
+    @Test(arguments: commands()) func aUsageLeavesOutTheOptionsThatCommandsShare(_ command: [String]) async throws {
+        let help = try await stage.run(words: command + ["--help"]).output
+        let usage = help.split(separator: "\n").drop { !$0.hasPrefix("USAGE: ") }.prefix { $0.last != ":" }
+            .joined(separator: "\n")
+        #expect(usage.hasPrefix("USAGE: \((["mirror-bot"] + command).joined(separator: " "))"))
+        for option in ["--mirror", "--home", "--log-level", "--log-format", "--json", "--seen"] {
+            #expect(!usage.contains(option))
+        }
+        #expect(!help.contains("--mirror") || usage.contains("<options>"), "\(usage)")
+    }
+
+    @Test func aUsageNamesTheOptionsOfItsCommand() async throws {
+        try await expect(stage.run("plan", "move", "--help").output) {
+            $0.contains("USAGE: mirror-bot plan move [<options>] <slot> <time>\n")
+        }
+        let help = try await stage.run("pause", "--help").output
+        #expect(help.contains("USAGE: mirror-bot pause [<options>] [--until <time>] [--reason <words>]\n"))
+        let misused = try await stage.run("plan", "move", "next")
+        #expect(misused.error.contains("\nUsage: mirror-bot plan move [<options>] <slot> <time>\n"), "\(misused.error)")
+    }
+
+    @Test(arguments: [40, 80, 120], commands())
+    func aHelpFitsTheTerminal(_ columns: Int, _ command: [String]) async throws {
+        let stage = try Stage(["COLUMNS": "\(columns)"])
+        let help = try await stage.run(words: command + ["--help"]).output
+        let wide = help.split(separator: "\n").filter { $0.count > columns }
+        #expect(wide.isEmpty)
+    }
+
+    /// What is beside a label at 80 columns stands below it at 40.
+    @Test func aNarrowTerminalHasDescriptionsBelowTheirLabels() async throws {
+        let narrow = try await Stage(["COLUMNS": "40"]).run("plan", "--help").output
+        #expect(
+            narrow.contains("\n  reroll\n      Draw a day again; pinned and moved\n      slots stay.\n"), "\(narrow)")
+        let usual = try await Stage(["COLUMNS": "80"]).run("plan", "--help").output
+        #expect(usual.contains("\n  reroll                  Draw a day again; pinned and moved slots stay.\n"))
     }
 
     @Test(arguments: Self.flags)

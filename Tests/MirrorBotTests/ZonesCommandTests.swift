@@ -91,7 +91,7 @@ import Testing
         try await expect(stage.run("zones", "add", "Asia/Tokyo", "--from", "2019-03-01").status, equals: 0)
         try await expectRefusal(
             ["zones", "add", "Asia/Seoul", "--from", "2020-01-01", "--to", "2020-02-01"],
-            "some of these days are those of Asia/Tokyo, from 2019-03-01; take that out first: "
+            "some of these days are noted for Asia/Tokyo, from 2019-03-01; remove that first: "
                 + "mirror-bot zones remove 2019-03-01")
         try await expectRefusal(
             ["zones", "add", "Asia/Tokio", "--to", "2018-01-01"], "is no time zone; did you mean Asia/Tokyo?")
@@ -105,8 +105,8 @@ import Testing
             ["zones", "add", "Asia/Seoul", "--from", "2018-01-02", "--to", "2018-01-01"],
             "expected two dates, the earlier one first")
         try await expectRefusal(["zones", "add", "Asia/Seoul", "--to", "soon"], "expected two dates")
-        try await expectRefusal(["zones", "remove", "2018-01-01"], "no other zone is noted of 2018-01-01")
-        try await expectRefusal(["zones", "remove", "Asia/Seoul"], "Asia/Seoul is noted of no time")
+        try await expectRefusal(["zones", "remove", "2018-01-01"], "no zone is noted for 2018-01-01")
+        try await expectRefusal(["zones", "remove", "Asia/Seoul"], "Asia/Seoul is not noted")
         try await expectRefusal(["zones", "remove", "soon"], "is no time zone")
         try await expect(stage.run("zones", "remove", "\u{1B}[2J").error) { !$0.contains("\u{1B}") }
     }

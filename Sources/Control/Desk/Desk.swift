@@ -3,22 +3,22 @@ package import Mirroring
 import Outbox
 import Posts
 
-/// Where everything a person can do to a mirror is done: commands, pages, tests and the crash harness ask here.
+/// Carries out the operations of a person on a mirror, for commands, pages, tests and the crash harness.
 ///
-/// An operation checks in the transaction that makes its change that the thing is as the person saw it. One that forbids
-/// something returns when nothing of it can leave any more, see ``LastWord``.
+/// An operation checks in its own transaction that the thing still is as the person saw it. One that forbids something
+/// returns when no request for it can be sent any more; see ``LastWord``.
 package struct Desk: Sendable {
     package let mirror: HumanMirror
-    /// The clock by which a person names days and times; nil while no zone is known.
+    /// The time zone of the days and times that a person names; nil while unknown.
     private let knownZone: TimeZone?
 
-    /// - Parameter zone: The zone in which the human's minutes are recorded, or will be; nil while none is known.
+    /// - Parameter zone: The zone in which the human's minutes are recorded, or will be; nil while unknown.
     package init(_ mirror: HumanMirror, zone: TimeZone?) { (self.mirror, knownZone) = (mirror, zone) }
 
-    /// Does what a person asks for.
+    /// Carries out a request.
     ///
-    /// - Throws: `ChangeRefusal` with the reason if it cannot be done, also where the thing is not any more as it was seen; the
-    ///   store's error.
+    /// - Throws: `ChangeRefusal` with the reason if it is impossible, or `.changed` if the thing differs from what was
+    ///   seen; the store's error.
     package func perform<Operation: PersonOperation>(
         _ request: PersonRequest<Operation>
     ) async throws -> Operation.Outcome {
@@ -29,7 +29,7 @@ package struct Desk: Sendable {
         }
     }
 
-    /// The same for who was shown nothing.
+    /// Carries out an operation without comparing what was seen.
     package func perform<Operation: PersonOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         try await perform(PersonRequest(operation))
     }
@@ -39,15 +39,15 @@ package struct Desk: Sendable {
     var now: Date { mirror.clock.now }
     var outbox: OutboxStore { mirror.outbox(lease: nil) }
 
-    /// The clock by which a person names days.
+    /// The time zone of the days that a person names.
     ///
-    /// - Throws: `ConfigurationError` that proposes a zone where none is known.
+    /// - Throws: `ConfigurationError`, with a proposal, if none is known.
     func zone() async throws -> TimeZone {
         guard let knownZone else { throw try await mirror.missingTimeZone() }
         return knownZone
     }
 
-    /// The same for who only says times, which without a zone are those of Greenwich.
+    /// The time zone of times alone, which may be unknown: then UTC.
     var spokenZone: TimeZone { knownZone ?? .gmt }
 
     func plan() async throws -> PlanChanges { PlanChanges(mirror: mirror, zone: try await zone()) }

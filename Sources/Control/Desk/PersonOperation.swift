@@ -1,9 +1,8 @@
 package import Posts
 
-/// A change of a mirror that a person asks for, as a value: a command, a form or a program makes it, and ``Desk`` makes
-/// the change.
+/// A change of a mirror that a person asks for, as a value that ``Desk`` carries out.
 package protocol PersonOperation: Codable, Equatable, Sendable {
-    /// What came of it.
+    /// The outcome.
     associatedtype Outcome: PersonOutcome
 
     /// A stable name in kebab case, for programs and forms.
@@ -12,18 +11,18 @@ package protocol PersonOperation: Codable, Equatable, Sendable {
     /// Makes the change.
     ///
     /// - Parameters:
-    ///   - desk: The mirror, and its zone.
-    ///   - seen: What the person saw of the thing that is changed; nil to change without comparing.
-    /// - Throws: `ChangeRefusal` if the change cannot be made, `SeenChanged` if the thing is not any more as it was seen; then
-    ///   nothing was changed. The store's error.
+    ///   - desk: The mirror and its zone.
+    ///   - seen: The digest of the thing as the person saw it; nil to change without comparing.
+    /// - Throws: `ChangeRefusal` if the change is impossible; `SeenChanged`, without any change, if the thing differs
+    ///   from what was seen; the store's error.
     func perform(at desk: Desk, seen: Seen?) async throws -> Outcome
 }
 
-/// What came of an operation, for people and programs.
+/// The outcome of an operation, for people and programs.
 package protocol PersonOutcome: Codable, Equatable, Sendable {
     /// The name and version of its JSON, such as `mirror-bot/change/1`.
     var schema: String { get }
-    /// What takes the change back; nil where nothing was changed, or nothing takes it back.
+    /// The operation that reverts the change; nil if nothing was changed, or if it cannot be reverted.
     var wayBack: WayBack? { get }
 }
 
@@ -31,11 +30,11 @@ extension PersonOutcome {
     package var wayBack: WayBack? { nil }
 }
 
-/// The operation that takes another one back.
+/// The operation that reverts another one.
 package struct WayBack: Codable, Equatable, Sendable {
     /// ``PersonOperation/name`` of the operation.
     package let operation: String
-    /// The words of the command line that do it, such as `plan`, `restore`, `2026-11-24#2`.
+    /// The words of its command line, such as `plan`, `restore`, `2026-11-24#2`.
     package let arguments: [String]
 
     package init<Operation: PersonOperation>(_ operation: Operation.Type, _ arguments: String...) {
@@ -46,7 +45,7 @@ package struct WayBack: Codable, Equatable, Sendable {
         (self.operation, self.arguments) = (operation.name, arguments)
     }
 
-    /// The command as a person types it in a shell.
+    /// The command as typed in a shell.
     package var command: String { (["mirror-bot"] + arguments.map(Self.quoted)).joined(separator: " ") }
 
     private static func quoted(_ word: String) -> String {
@@ -62,7 +61,7 @@ package struct WayBack: Codable, Equatable, Sendable {
     }
 }
 
-/// An operation and what the person saw when they asked for it.
+/// An operation and the digest of what the person saw.
 package struct PersonRequest<Operation: PersonOperation>: Codable, Equatable, Sendable {
     package var operation: Operation
     package var seen: Seen?

@@ -57,8 +57,8 @@ extension HealthFacts {
                 found.append(
                     make(
                         .firstPostHidden, .stops, since: pause.since, cause,
-                        brief: "the bot's first post is shown to nobody without a login",
-                        .run("mirror-bot resume", "run mirror-bot resume if that is all right")))
+                        brief: "the bot's first post cannot be seen without a login",
+                        .run("mirror-bot resume", "run mirror-bot resume if that is intended")))
             } else {
                 found.append(
                     make(
@@ -81,7 +81,7 @@ extension HealthFacts {
                     Obstacle.Remedy(command: "mirror-bot login \(account.network.rawValue) --as bot")))
         } else if areAccountsSame {
             found.append(
-                make(.sameAccount, .stops, "the credentials of bot and human open one account; the bot needs another"))
+                make(.sameAccount, .stops, "bot and human are logged in with the same account; the bot needs its own"))
         }
         if zone == nil {
             let proposal = proposedZone.map { "; the archive says \($0)" } ?? ""
@@ -109,7 +109,7 @@ extension HealthFacts {
             code, .stops, of: stops, since: fault.since, "\(cause): \(local(fault.error))", brief: cause,
             Obstacle.Remedy(
                 command: "mirror-bot login \(network) --as \(role.rawValue)",
-                text: "mirror-bot login \(network) --as \(role.rawValue) logs in anew"), by: .refused)
+                text: "mirror-bot login \(network) --as \(role.rawValue) logs in again"), by: .refused)
         if what == "account" {
             found.remedy = .doing("log in with a browser to see what the server wants")
         }
@@ -157,7 +157,7 @@ extension HealthFacts {
                 make(
                     .passLate, .stops, since: last,
                     "mirror-bot run --once was called every \(minutes) min, and last ended at \(words(last))",
-                    .doing("look after the schedule that calls it"), by: .later)
+                    .doing("check the schedule that calls it"), by: .later)
             ]
         }
         return lasting.compactMap { fault -> Obstacle? in
@@ -189,7 +189,7 @@ extension HealthFacts {
         return make(
             .workerEnded, .stops, since: fault.since,
             "the worker ended at \(words(fault.since)): \(local(fault.error))",
-            brief: "the worker has ended", .run("mirror-bot run", "mend that and start it again with mirror-bot run"),
+            brief: "the worker has ended", .run("mirror-bot run", "fix that and start it again with mirror-bot run"),
             by: mender)
     }
 
@@ -312,7 +312,7 @@ extension HealthFacts {
                 return make(.feedWaits, weight, of: stops, since: since, cause, brief: feed.feed, by: .later)
             case .creditsDepleted?:
                 return make(
-                    .creditsDepleted, .stops, of: stops, since: since, cause, brief: "X wants to be paid first",
+                    .creditsDepleted, .stops, of: stops, since: since, cause, brief: "X requires payment first",
                     .doing("add credits in the developer console"), by: .unavailable)
             case .notFound?, .forbidden?:
                 guard feed.feed == FeedName.humanPosts, isOld(since) else { break }
@@ -355,7 +355,7 @@ extension HealthFacts {
                 found.append(
                     make(
                         .itemsUnreadable, .note, of: [],
-                        "\(feed.unreadable) of \(feed.feed) could not be read and are passed over until an update of "
+                        "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
                             + "mirror-bot"))
             }
             found += feed.unreached.prefix(Self.named).map {
@@ -371,7 +371,7 @@ extension HealthFacts {
             found.append(
                 make(
                     .unconfirmed, .note, of: [],
-                    "\(subject) of the last day may or may not have arrived, for the answers were lost: \(names)\(rest)"
+                    "\(subject) of the last day may or may not have arrived, because the answers were lost: \(names)\(rest)"
                 ))
         }
         found += setAside.map { make(.rowsSetAside, .note, of: [], $0) }
@@ -396,7 +396,7 @@ extension HealthFacts {
         make(
             .clockWrong, .hinders, of: [.sending, .hearing], since: since,
             "this machine's clock is wrong by more than a minute: \(difference)", brief: brief,
-            .doing("let a time server set it"), by: .unavailable)
+            .doing("synchronize it with a time server"), by: .unavailable)
     }
 
     // MARK: Posting as the settings want it
@@ -418,13 +418,13 @@ extension HealthFacts {
         if people > 0, denied == people {
             found.append(
                 make(
-                    .everybodyDenied, .hinders, of: [], "all \(people) people whom the mirror knows are denied",
+                    .everybodyDenied, .hinders, of: [], "all \(people) people known to the mirror are denied",
                     .run("mirror-bot people list", "see mirror-bot people list")))
         }
         guard knowsPast, posts > 0 else { return found }
         if wishes.onlyAnswers {
             found.append(
-                make(.onlyAnswers, .wanted, of: [], "MAX_PER_DAY is 0, so that the bot only answers and favorites"))
+                make(.onlyAnswers, .wanted, of: [], "MAX_PER_DAY is 0, so the bot only answers and favorites"))
         } else if wishes.isAlwaysQuiet {
             found.append(make(.alwaysQuiet, .wanted, of: [], "QUIET_HOURS leave no minute of a day"))
         } else if isSilentDay {

@@ -57,7 +57,7 @@ package struct Doctor: Sendable {
             try await RedisCountStore(client: redis, mirror: mirror.name).tryOut()
         } catch let error as RedisError where error.serverCode == "NOPERM" {
             var found = Finding.fail("redis", error)
-            found.fix = "give its user the rights that docs/operations.md names"
+            found.fix = "give its user the rights that docs/deploy.md names"
             return [found]
         }
         return [.ok("redis", "REDIS_URL answers and takes changes")]
@@ -89,7 +89,7 @@ package struct Doctor: Sendable {
             return [
                 .fail(
                     role.rawValue,
-                    "the credentials open \(account.id.reference), but the mirror is bound to \(bound.reference)",
+                    "the credentials open \(account.id.reference), but the mirror belongs to \(bound.reference)",
                     .configuration, fix: "set the right credentials, or run mirror-bot rebind")
             ]
         }
@@ -115,13 +115,13 @@ package struct Doctor: Sendable {
             let found = await ServerProbe(network: network, account: account, now: { clock.now }).run()
             try await mirror.probes.note(found.kept, of: account.id, now: clock.now)
             if let error = found.error {
-                findings.append(.warn("probe", "not all could be tried out: \(error)"))
+                findings.append(.warn("probe", "the probe could not finish: \(error)"))
             }
             for address in found.left {
                 findings.append(
                     .warn(
                         "probe", "the post \(address) could not be deleted",
-                        fix: "delete it by hand; it says what it is"))
+                        fix: "delete it by hand"))
             }
         }
         guard let (kept, time) = try await mirror.probes.findings(of: account.id), kept[.publishes] != nil else {
@@ -131,7 +131,7 @@ package struct Doctor: Sendable {
             }
             return [
                 .warn(
-                    "probe", "the bot's server does not run Mastodon, and was never tried out",
+                    "probe", "the bot's server does not run Mastodon, and was never probed",
                     fix: "run mirror-bot doctor --probe, which publishes an unlisted post and deletes it again")
             ]
         }
@@ -141,7 +141,7 @@ package struct Doctor: Sendable {
         let holds = ServerPromise.allCases.filter { kept[$0] == .some(.some(true)) }.map(\.text)
         if !holds.isEmpty { findings.append(.ok("probe", "on \(day): " + holds.joined(separator: "; "))) }
         findings += broken.map { .warn("probe", "on \(day) not so: \($0.text); \($0.consequence)") }
-        findings += unseen.map { .ok("probe", "not known, for the server does not let it be seen: \($0.text)") }
+        findings += unseen.map { .ok("probe", "unknown, because the server does not show it: \($0.text)") }
         return findings
     }
 
@@ -173,7 +173,7 @@ package struct Doctor: Sendable {
         return [
             .warn(
                 "clock", "\(Int(abs(lead))) s \(direction) that of \(name)",
-                fix: "let a time server set this machine's clock")
+                fix: "synchronize this machine's clock with a time server")
         ]
     }
 
@@ -188,7 +188,7 @@ package struct Doctor: Sendable {
                 names(bot, in: account.bio)
                     ? .ok("link", "the human's profile names \(bot)")
                     : .warn(
-                        "link", "the human's profile does not name the bot, so that anybody could claim to be it",
+                        "link", "the human's profile does not name the bot, so anybody could claim to be your mirror",
                         fix: "write @\(bot), or the address of its page, into your own profile")
             ]
         case .bot:
@@ -261,7 +261,7 @@ package struct Doctor: Sendable {
         if let policy = mirror.configuration.botNetwork.descriptor.policy, !named.contains("policies") {
             fine.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
         }
-        if !named.contains("worker") { fine.append(.ok("worker", "one does the mirror's work")) }
+        if !named.contains("worker") { fine.append(.ok("worker", "a worker is running")) }
         return found + fine
     }
 }

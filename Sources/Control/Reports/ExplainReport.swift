@@ -117,7 +117,7 @@ package struct ExplainReport: Codable, Sendable {
 
         init?(_ action: Action) {
             guard let undo = action.undo, action.state != .skipped else { return nil }
-            let text = undo.reason == Action.Reason.byPerson ? "a person wants it taken back" : nil
+            let text = undo.reason == Action.Reason.byPerson ? "a person asked to take it back" : nil
             reason = ReportedReason(undo.reason, text: text)
             (asked, attempts, next) = (undo.asked, undo.attempts, undo.next)
             let isDone = action.state == .undone
@@ -264,7 +264,7 @@ package struct ExplainReporter: Sendable {
         switch try await mirror.people.stance(of: author) {
         case .deny where action.reason != Refusal.Reason.denied.rawValue:
             rules.append(ReportedReason(Refusal.Reason.denied.rawValue))
-        case .allow: rules.append(ReportedReason("allowed", text: "the author, or the operator about them, agreed"))
+        case .allow: rules.append(ReportedReason("allowed", text: "the author or the operator agreed"))
         case .deny, .none: break
         }
         return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules

@@ -36,7 +36,7 @@ package struct PlanReport: Codable, Sendable {
     }
 
     /// Why there is nothing to plan where the settings leave no place for a post.
-    static let onlyAnswers = "MAX_PER_DAY is 0, so that the bot only answers and favorites"
+    static let onlyAnswers = "MAX_PER_DAY is 0, so the bot only answers and favorites"
 
     /// The state of what is not stored yet.
     static let preview = "preview"

@@ -269,7 +269,7 @@ package struct StatsReporter: Sendable {
         try await mirror.feeds.health(now: now).flatMap { feed in
             [
                 (feed.unreadable, "unreadable", "could not be read, until an update of mirror-bot"),
-                (feed.waiting, "waiting", "is to be decided at another try"),
+                (feed.waiting, "waiting", "waits for a retry"),
                 (feed.givenUp, "given-up", "could not be decided"),
             ].map { count, code, text in
                 StatsReport.LeftOut(
@@ -304,10 +304,10 @@ package struct StatsReporter: Sendable {
                 "public posts of others that were learned from", try number("examples"),
                 "the newest \(favorites.exampleLimit), for \(favorites.maximumAgeDays) days at most"),
             row(
-                "what the bot did or decided, to whom, and why", try number("actions"),
+                "the bot's actions and decisions, their recipients and reasons", try number("actions"),
                 "\(configuration.historyDays) days; what was sent to a person stays"),
             row(
-                "people who were answered, or of whom something was said", try number("people"),
+                "people who were answered, denied, allowed or linked", try number("people"),
                 "until the database is deleted"),
             row("items that could not be read or decided", try number("items"), "until the database is deleted"),
             row("logins, sealed", try number("logins"), "until mirror-bot logout"),

@@ -2,12 +2,12 @@ import Foundation
 package import Mirroring
 package import Outbox
 
-/// Waits until nothing is leaving any more that a person has just forbidden.
+/// Waits until no request is in flight that a person has just forbidden.
 ///
-/// What a worker has not recorded as leaving when the person's change is stored does not leave. What is recorded is waited
-/// for, at most as long as its request may take.
+/// A request that is not recorded when the person's change is stored is not sent any more. A recorded one is waited
+/// for, at most until its deadline.
 package struct LastWord: Sendable {
-    /// How often the table is read while something is leaving.
+    /// The interval of queries while a request is in flight.
     private static let interval: Duration = .milliseconds(100)
 
     private let store: OutboxStore
@@ -16,17 +16,17 @@ package struct LastWord: Sendable {
 
     /// - Parameters:
     ///   - mirror: The mirror.
-    ///   - clock: A clock that nobody sets and that goes as fast as the network's requests do.
+    ///   - clock: A monotonic clock with the speed of the network's requests.
     package init(mirror: HumanMirror, clock: any Clock<Duration> = ContinuousClock()) {
         store = mirror.outbox(lease: nil)
         now = { mirror.clock.now }
         self.clock = clock
     }
 
-    /// Waits for the requests of some actions that are leaving.
+    /// Waits for the requests in flight of some actions.
     ///
-    /// - Parameter isMeant: Whether an action is one that the person has forbidden.
-    /// - Returns: The actions that were leaving, as they are once their requests have ended or could have.
+    /// - Parameter isMeant: Whether the person has forbidden an action.
+    /// - Returns: The actions that were in flight, as stored after the end or deadline of their requests.
     /// - Throws: The store's error; `CancellationError`.
     package func wait(for isMeant: @Sendable (Action) -> Bool = { _ in true }) async throws -> [Action] {
         let flights = try await store.flights(now: now())

@@ -75,7 +75,7 @@ package struct PlanChanges: Sendable {
         guard try await store.restore(slot.id, seen: seen, now: now) else {
             guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
                 if [.planned, .claimed].contains(slot.state) {
-                    throw ChangeRefusal(.over, "slot \(slot.subject) was not left out")
+                    throw ChangeRefusal(.over, "slot \(slot.subject) is not skipped")
                 }
                 return [try await changed(slot, false)]
             }
@@ -101,7 +101,7 @@ package struct PlanChanges: Sendable {
             throw ChangeRefusal(.unusable, "\(time) is no time of day; expected one such as 20:15")
         }
         guard let due = PersonTime(zone: zone).instant(minute, of: name.day) else {
-            throw ChangeRefusal(.unusable, "\(name.day) has no \(time): clocks are put forward over it")
+            throw ChangeRefusal(.unusable, "\(name.day) has no \(time): the clocks skip it")
         }
         guard due > now else { throw ChangeRefusal(.outOfTime, "\(time) on \(name.day) has passed") }
         let isMoved = try await store.move(slot.id, to: due, expires: due + grace, seen: seen, now: now)
@@ -155,11 +155,11 @@ package struct PlanChanges: Sendable {
                 case .sending:
                     (
                         .sent,
-                        "was sent, and nobody knows yet whether it arrived; mirror-bot undo \(now.subject) takes it "
+                        "was sent, and it is not known yet whether it arrived; mirror-bot undo \(now.subject) takes it "
                             + "back if it did"
                     )
                 case .skipped where now.reason == Action.Reason.byPerson:
-                    (.over, "is left out; mirror-bot plan restore \(now.subject) lets it be sent after all")
+                    (.over, "is skipped; mirror-bot plan restore \(now.subject) sends it after all")
                 default: (.over, "is \(now.state.rawValue) and can no longer be changed")
                 }
             throw ChangeRefusal(code, "slot \(now.subject) \(state)")
@@ -327,7 +327,7 @@ package struct PlanChanges: Sendable {
     private func firstPart(_ word: String, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
         guard slot.parent == nil else {
-            throw ChangeRefusal(.unusable, "\(slot.subject) goes on with a thread that is begun; it can be skipped")
+            throw ChangeRefusal(.unusable, "\(slot.subject) continues a thread that has begun; it can only be skipped")
         }
         return slot
     }

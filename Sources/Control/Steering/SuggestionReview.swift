@@ -69,7 +69,7 @@ package struct SuggestionReview: Sendable {
     package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
         let action = try await suggestion(id, in: .skipped, seen)
         guard action.reason == Action.Reason.dismissed else {
-            throw ChangeRefusal(.over, "\(action.id) is no suggestion that a person decided against")
+            throw ChangeRefusal(.over, "\(action.id) is no dismissed suggestion")
         }
         guard try await store.reopen(action.id, seen: seen, now: now) else {
             throw ChangeRefusal(.outOfTime, "\(action.id) is too late: its time has passed")
@@ -90,7 +90,7 @@ package struct SuggestionReview: Sendable {
     }
 
     private func notWaiting(_ id: String) -> ChangeRefusal {
-        ChangeRefusal(.unknown, "\"\(id.prefix(60))\" is no suggestion that waits; see mirror-bot suggestions")
+        ChangeRefusal(.unknown, "\"\(id.prefix(60))\" is no waiting suggestion; see mirror-bot suggestions")
     }
 
     /// Learns from a decision about a favorite.

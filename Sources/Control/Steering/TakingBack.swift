@@ -109,12 +109,12 @@ package struct TakingBack: Sendable {
 
     private func remove(_ action: Action) async throws -> Removal {
         if case .favorite(let target) = action.payload {
-            guard !target.address.isEmpty else { throw UndoObstacle(description: "whom it was for is forgotten") }
+            guard !target.address.isEmpty else { throw UndoObstacle(description: "its recipient is forgotten") }
             return try await network.unfavorite(
                 FavoriteDraft(address: target.address, key: action.key, createdAt: action.sending ?? action.due))
         }
         guard let address = action.remoteAddress else {
-            throw UndoObstacle(description: "the network never told what it calls the \(action.kind.rawValue)")
+            throw UndoObstacle(description: "the network never returned the id of the \(action.kind.rawValue)")
         }
         guard let text = action.text else { return try await network.delete(address) }
         return try await network.delete(address) { TextRules.areAlike($0.post.text, text) }

@@ -59,11 +59,11 @@ package struct ZoneChanges: Sendable {
         case .overlaps(let other):
             throw ChangeRefusal(
                 .unusable,
-                "some of these days are those of \(other.zone.name), \(ZonesReport.Line(other).days); "
-                    + "take that out first: mirror-bot zones remove \(ZonesReport.Line(other).anyDay)")
+                "some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); "
+                    + "remove that first: mirror-bot zones remove \(ZonesReport.Line(other).anyDay)")
         case .full:
             throw ChangeRefusal(
-                .full, "\(Archive.mostZoneSpans) times in other zones are noted, and more are not possible")
+                .full, "\(Archive.mostZoneSpans) periods in other zones are noted, which is the maximum")
         }
     }
 
@@ -75,7 +75,7 @@ package struct ZoneChanges: Sendable {
     package func remove(_ word: String, seen: Seen? = nil) async throws -> Outcome {
         let day = try await self.day(of: word)
         guard let span = try await mirror.archive.removeZone(on: day, seen: seen) else {
-            throw ChangeRefusal(.unknown, "no other zone is noted of \(day); mirror-bot zones shows what is")
+            throw ChangeRefusal(.unknown, "no zone is noted for \(day); mirror-bot zones lists them")
         }
         return Outcome(span: span, isNew: true, moved: try await mirror.archive.rewriteTimes(in: zone))
     }
@@ -85,18 +85,18 @@ package struct ZoneChanges: Sendable {
         let zone = try Self.zone(named: word)
         let named = try await mirror.archive.zones(home: zone).spans.filter { $0.zone == zone }
         guard let span = named.first else {
-            throw ChangeRefusal(.unknown, "\(zone.name) is noted of no time; mirror-bot zones shows what is")
+            throw ChangeRefusal(.unknown, "\(zone.name) is not noted; mirror-bot zones lists the zones that are")
         }
         guard named.count == 1 else {
             throw ChangeRefusal(
-                .ambiguous, "\(zone.name) is noted of \(named.count) times; give a day of the one that is meant")
+                .ambiguous, "\(zone.name) is noted for \(named.count) periods; give a day of the one you mean")
         }
         return span.days.lowerBound
     }
 
     private static func days(from: String?, to: String?) throws -> ClosedRange<LocalDay> {
         guard from != nil || to != nil else {
-            throw ChangeRefusal(.unusable, "give --from, --to or both; the zone of all times is TIME_ZONE")
+            throw ChangeRefusal(.unusable, "give --from, --to or both; the zone of all other times is TIME_ZONE")
         }
         let (first, last) = (from.map { LocalDay($0) } ?? .earliest, to.map { LocalDay($0) } ?? .latest)
         guard let first, let last, first <= last else {

@@ -64,15 +64,15 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     fileprivate func text(_ detail: String?) -> String {
         let about = detail.map { ": \($0)" } ?? ""
         return switch self {
-        case .stopped: "The worker has ended\(about). mirror-bot doctor says what to mend."
+        case .stopped: "The worker has ended\(about). mirror-bot doctor says what to do."
         case .refused: "Nothing is sent. Log in again: mirror-bot login NETWORK --as bot."
         case .humanRefused: "Nothing new is learned. Log in again: mirror-bot login NETWORK --as human."
         case .database: "Nothing is sent until it takes changes again. mirror-bot doctor says more."
         case .failing:
-            "It is tried again\(about). mirror-bot status says why, and mirror-bot doctor what is to be mended."
-        case .unreachable: "It is tried again until it answers\(about). mirror-bot status says more."
+            "The worker retries\(about). mirror-bot status says why, and mirror-bot doctor what to do."
+        case .unreachable: "The worker retries until it answers\(about). mirror-bot status says more."
         case .budget: "X is left alone\(about). X_BUDGET_USD_PER_MONTH changes that."
-        case .clock: "It is \(detail ?? "far") off that of the network. Let a time server set it."
+        case .clock: "It is \(detail ?? "far") off that of the network. Synchronize it with a time server."
         case .review: "\(detail ?? "Something waits for your decision: mirror-bot status")."
         case .idle: "Nothing is posted\(about). mirror-bot status says what to do."
         }
@@ -125,7 +125,7 @@ package struct Notice: Codable, Equatable, Sendable {
         switch state {
         case .resolved:
             title = "\(mirror): over: \(cause.title)"
-            text = "That was so since \(since.rfc3339) and is over."
+            text = "It began at \(since.rfc3339) and is over."
         default:
             title = "\(mirror): \(cause.title)"
             text = cause.text(detail)

@@ -29,13 +29,13 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     package var text: String {
         switch self {
         case .publishes: "a post arrives with the text that was sent"
-        case .visibility: "a post keeps who may see it"
+        case .visibility: "a post keeps its visibility"
         case .open: "everybody can read the bot's posts"
         case .lists: "the account's list shows what was just published"
         case .answers: "a reply names the post that it answers"
         case .edits: "a post can be changed"
-        case .tellsEdits: "a changed post says so"
-        case .deletes: "a deleted post is gone for who asks for it"
+        case .tellsEdits: "a changed post is marked as changed"
+        case .deletes: "a deleted post can no longer be read"
         case .unlists: "a deleted post leaves the account's list"
         }
     }
@@ -43,15 +43,15 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     /// What follows where the server does not keep it.
     package var consequence: String {
         switch self {
-        case .publishes: "what was published cannot be recognised, so an answer that is lost stays unconfirmed"
-        case .visibility: "posts may reach others than they are meant for"
-        case .open: "nobody sees what the bot posts"
-        case .lists: "an answer that is lost stays unconfirmed"
-        case .answers: "whom a post answers is not known, so some mentions are left unanswered"
+        case .publishes: "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
+        case .visibility: "posts may be visible to more people than intended"
+        case .open: "other people cannot see the bot's posts"
+        case .lists: "a post whose answer is lost stays unconfirmed"
+        case .answers: "the recipient of a reply is unknown, so some mentions stay unanswered"
         case .edits: "a copy is deleted, and not changed, when the human changes the original"
         case .tellsEdits: "changes are found by comparing texts"
-        case .deletes: "deleted posts are told by the account's list alone"
-        case .unlists: "a deleted post may be taken for one that is still there"
+        case .deletes: "deleted posts are recognised by the account's list alone"
+        case .unlists: "a deleted post may seem to exist still"
         }
     }
 }

@@ -5,27 +5,6 @@ import Mirroring
 import Posts
 import Settings
 
-/// The flags of every command that changes something for a person.
-struct ChangeOutput: ParsableArguments {
-    @Flag(help: "Print JSON.")
-    var json = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Change nothing if the thing is not any more as a report showed it: the value of seen in its JSON.",
-            valueName: "digest"))
-    var seen: String?
-
-    func validate() throws {
-        if let seen, Seen(seen) == nil {
-            throw ValidationError("--seen is \"\(seen)\"; expected the 16 digits that a report gives as seen")
-        }
-    }
-
-    /// What the person saw of the thing that is changed; nil where they do not say.
-    var digest: Seen? { seen.flatMap(Seen.init) }
-}
-
 extension MirrorOptions {
     /// Asks a mirror's desk for a change, and tells what came of it.
     ///

@@ -8,13 +8,13 @@ import Settings
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Show every setting, its value, where it comes from and what a change does.",
+        abstract: "Show every setting, its value and origin, and what a change does.",
         discussion: """
-            Secrets are shown as <redacted>. Every value is checked as far as it can be without asking a server, but for \
-            the database, which knows what is set for the mirror; ends with 78 if one cannot be used.
+            Secrets are shown as <redacted>. Every value is checked without a request to a server, except to the \
+            database, which holds the values of "set". Ends with 78 if a value cannot be used.
             """)
 
-    @Argument(help: ArgumentHelp("Show only the settings whose name or text contains it.", valueName: "word"))
+    @Argument(help: ArgumentHelp("Only settings whose name or text contains it.", valueName: "word"))
     var word: String?
 
     @OptionGroup var options: MirrorOptions

@@ -8,23 +8,23 @@ import Posts
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Examine everything the mirror needs, and say how to mend it.",
+        abstract: "Check everything the mirror needs, and say how to mend it.",
         discussion: """
-            Settings, database, Redis, dictionary, clock, both accounts, the bot's profile, money and rules. Asks every \
-            server and changes nothing; on X, whose the credentials are costs a cent. Ends with the code of the first \
-            thing that failed. What was found is kept: --last shows it again and asks nobody.
+            Checks settings, database, Redis, dictionary, clock, both accounts, the bot's profile, money and rules. \
+            It asks every server and changes nothing; on X, checking the credentials costs a cent. It ends with the \
+            exit code of the first failure.
 
-            With --probe the bot publishes an unlisted post and an answer to it, reads them with and without a login, \
-            changes one and deletes both; what the server was found to do is kept and shown from then on. Recommended \
-            once for every server that does not run Mastodon. Followers of the bot may see the post for a moment.
+            With --probe the bot publishes an unlisted post and an answer to it, reads them with and without a \
+            login, changes one and deletes both. The result is stored and shown from then on. Run it once for every \
+            server that does not run Mastodon. Followers of the bot may see the post for a moment.
             """)
 
     @OptionGroup var options: MirrorOptions
 
-    @Flag(help: "Try out the bot's server with one unlisted post, which is deleted again.")
+    @Flag(help: "Test the bot's server with an unlisted post, which is deleted again.")
     var probe = false
 
-    @Flag(help: "Show what was found the last time, and when, without asking anybody.")
+    @Flag(help: "Show the last result and its time, without any request.")
     var last = false
 
     @Flag(help: "Print JSON.")
@@ -92,8 +92,8 @@ private struct DoctorReport: Encodable {
         let width = findings.map(\.subject.count).max() ?? 0
         let columns = max(20, terminal.columns - width - 4)
         return findings.flatMap { finding -> [String] in
-            let text = FigureGroup.wrapped(Printable.line(finding.text), columns: columns)
-            let fix = finding.fix.map { FigureGroup.wrapped("→ " + Printable.line($0), columns: columns) } ?? []
+            let text = Printable.wrapped(Printable.line(finding.text), columns: columns)
+            let fix = finding.fix.map { Printable.wrapped("→ " + Printable.line($0), columns: columns) } ?? []
             let head = mark(finding.verdict, terminal) + " " + Printable.padded(finding.subject, to: width) + "  "
             let indent = String(repeating: " ", count: width + 4)
             return (text + fix).enumerated().map { $0 == 0 ? head + $1 : indent + $1 }

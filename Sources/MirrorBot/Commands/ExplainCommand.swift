@@ -8,11 +8,10 @@ import Posts
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Show what an action is, whom it is about, and why; or what would become of a post.",
+        abstract: "Show what an action is, for whom, and why; or judge a post.",
         discussion: """
-            An action is named by its id, or as much of its beginning as tells it from others, as status, plan, \
-            suggestions and the log show it; a slot also by its day and number, as 2026-11-20#3, \
-            and the post that comes next as next.
+            An action is named by its id, as status, plan, suggestions and the log show it; the first digits are enough \
+            if they are unique. A slot also goes by its day and number, as 2026-11-20#3, and the next post by next.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -20,10 +19,10 @@ struct ExplainCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The action.", valueName: "id"))
     var id: String?
 
-    @Option(help: "Instead of an action: what a post on the bot's home timeline says.")
+    @Option(help: "Instead of an action: the text of a post on the bot's home timeline.")
     var text: String?
 
-    @Option(help: "With --text: who wrote it, as user@host, or as a screen name on X or Bluesky.")
+    @Option(help: "With --text: its author, as user@host, or a handle on X or Bluesky.")
     var author: String?
 
     @Flag(help: "Print JSON.")

@@ -9,10 +9,11 @@ import Posts
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Forget a post, a word or a time for good.",
+        abstract: "Exclude a post, a word or a period for good.",
         discussion: """
-            A post leaves the archive and never comes in again. So do all posts and replies with a word, for as long as \
-            it is muted. Posts of a day are not sent. What was planned with such a text gets another one, or is left out.
+            A post is removed from the archive for good. A word removes all posts and replies that contain it, for \
+            as long as it is muted. Posts of a day or period are not sent. Planned slots with such a text get \
+            another one, or are skipped.
 
               mirror-bot forget https://social.example/@me/1234
               mirror-bot forget --word "a name"
@@ -21,8 +22,7 @@ struct ForgetCommand: AsyncParsableCommand {
               mirror-bot forget --undo --word "a name"
               mirror-bot forget list
 
-            mirror-bot never keeps a text from being sent and the post in the archive; mirror-bot people forget is for \
-            people.
+            mirror-bot never excludes a text and keeps its post; mirror-bot people forget is for people.
             """,
         subcommands: [ForgetTextCommand.self, ForgetListCommand.self],
         defaultSubcommand: ForgetTextCommand.self)
@@ -31,24 +31,24 @@ struct ForgetCommand: AsyncParsableCommand {
 /// `mirror-bot forget text`.
 struct ForgetTextCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "text", abstract: "Forget a post, a word or a time; the word text can be left out.")
+        commandName: "text", abstract: "Exclude a post, a word or a period; the word text can be left out.")
 
-    @Argument(help: "The address or id of an archived post; with --undo its id, or what list shows of it.")
+    @Argument(help: "The address or id of an archived post; with --undo its id, or the digest that list shows.")
     var post: String?
 
-    @Option(help: ArgumentHelp("A word or some; case, width and accents make no difference.", valueName: "word"))
+    @Option(help: ArgumentHelp("A word or several; case, width and accents are ignored.", valueName: "word"))
     var word: String?
 
-    @Option(help: ArgumentHelp("A day of every year, or of one.", valueName: "MM-DD"))
+    @Option(help: ArgumentHelp("A day of every year (MM-DD), or of one (YYYY-MM-DD).", valueName: "MM-DD"))
     var day: String?
 
-    @Option(help: ArgumentHelp("The first day of a time.", valueName: "YYYY-MM-DD"))
+    @Option(help: ArgumentHelp("The first day of a period.", valueName: "YYYY-MM-DD"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Its last day; without it the time has no end.", valueName: "YYYY-MM-DD"))
+    @Option(help: ArgumentHelp("Its last day; without it the period has no end.", valueName: "YYYY-MM-DD"))
     var to: String?
 
-    @Flag(help: "Take it back; what left the archive comes back where it is read again.")
+    @Flag(help: "Revert it; removed posts return when they are read again.")
     var undo = false
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -70,7 +70,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
             return try await options.change(RememberText(wish), output, needsZone: true) { change in
                 [
                     change.isUndone
-                        ? "taken back; what is read from now on comes in again"
+                        ? "reverted; posts return when they are read again"
                         : "nothing to do: that was not forgotten"
                 ]
             }
@@ -136,7 +136,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
 struct ForgetListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show what is forgotten and muted; of posts and people only digests are left.")
+        abstract: "Show what is excluded; of posts and people only digests.")
 
     @Flag(help: "Print JSON.")
     var json = false

@@ -9,32 +9,32 @@ import Posts
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Show what the bot did, decided and plans, the last change first.",
+        abstract: "Show what the bot did, decided and plans, newest change first.",
         discussion: """
-            With words only actions whose text, or the post they answer or favorite, holds all of these.
+            With words: only actions whose text, or the post that they answer or favorite, contains all of them.
 
               mirror-bot history --since 7d --kind reply
               mirror-bot history --person pal@social.example
               mirror-bot history --state done coffee
             """)
 
-    @Argument(help: "Words to look for; case, width and accents make no difference.") var words: [String] = []
+    @Argument(help: "Words to find; case, width and accents are ignored.") var words: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Only what changed from then on: 18:30, 2026-11-24, \"2026-11-24 18:30\"; 45m, 6h, 3d or 2w count back.",
+            "Only changes since then: 18:30, 2026-11-24, \"2026-11-24 18:30\", or 45m, 6h, 3d, 2w ago.",
             valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only post, reply or favorite; may be given more than once.", valueName: "kind"))
+    @Option(help: ArgumentHelp("Only post, reply or favorite; repeatable.", valueName: "kind"))
     var kind: [ActionKind] = []
 
     @Option(
-        help: ArgumentHelp("Only this state, such as done or skipped; may be given more than once.", valueName: "state")
+        help: ArgumentHelp("Only this state, such as done or skipped; repeatable.", valueName: "state")
     )
     var state: [ActionState] = []
 
-    @Option(help: ArgumentHelp("Only what is for somebody, and for accounts linked to theirs.", valueName: "account"))
+    @Option(help: ArgumentHelp("Only actions for this person, including linked accounts.", valueName: "account"))
     var person: String?
 
     @OptionGroup var list: ListOptions

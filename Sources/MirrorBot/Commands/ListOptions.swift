@@ -4,11 +4,11 @@ import Foundation
 
 /// The flags of commands that list things page by page.
 struct ListOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The most to show.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum to show.", valueName: "number"))
     var limit = 20
 
     @Option(
-        help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place")
+        help: ArgumentHelp("Continue here: the value of next in the JSON of the page before.", valueName: "place")
     )
     var after: String?
 

@@ -6,8 +6,8 @@ import Settings
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Bring the database's tables up to date.",
-        discussion: "Safe to repeat, and safe when two processes do it at once.")
+        abstract: "Create or update the tables of the database.",
+        discussion: "It may be repeated, also by two processes at once.")
 
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions

@@ -9,7 +9,7 @@ struct MirrorsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mirrors",
         abstract: "List the mirrors of the database.",
-        discussion: "--mirror NAME, or the variable MIRROR, says which one the other commands mean.")
+        discussion: "The other commands use the one that --mirror or the variable MIRROR names.")
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -23,7 +23,7 @@ struct MirrorsCommand: AsyncParsableCommand {
             let list = try await MirrorList(in: mirror.storage, now: mirror.clock.now)
             if json { return try JSONOutput.print(list) }
             guard !list.mirrors.isEmpty else {
-                return print("there is none yet; mirror-bot login, train and set make one")
+                return print("there are no mirrors yet; mirror-bot login, train and set make one")
             }
             let width = list.mirrors.map(\.name.count).max() ?? 0
             for mirror in list.mirrors { print(mirror.line(nameWidth: width)) }
@@ -34,7 +34,7 @@ struct MirrorsCommand: AsyncParsableCommand {
 extension MirrorList.Mirror {
     fileprivate func line(nameWidth: Int) -> String {
         let accounts = "\(human.map { "@" + $0 } ?? "unknown") → \(bot.map { "@" + $0 } ?? "unknown")"
-        let waits = suggestions > 0 ? ", \(suggestions) to be decided" : ""
+        let waits = suggestions > 0 ? ", \(suggestions) suggestions waiting" : ""
         return Printable.padded(name, to: nameWidth) + "  " + Printable.padded(state.rawValue, to: 8) + "  "
             + Printable.line(accounts + waits)
     }

@@ -10,26 +10,25 @@ import Storage
 struct MoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
-        abstract: "Take a mirror to another database, from a file to a server or back.",
+        abstract: "Move a mirror to another database, from a file to a server or back.",
         discussion: """
-            Everything goes along, what the bot did included, so that nothing happens twice; every row is compared with \
-            what arrived. Stop the worker first. A move that was interrupted goes on when it is called again. The old \
-            copy stays, and no worker accepts it any more. A password is better kept out of the URL: libpq finds it in \
-            PGPASSWORD or ~/.pgpass.
+            Copies everything including the history, so that nothing happens twice, and compares every row. Stop the \
+            worker first. Run an interrupted move again to continue it. The old copy stays, but workers refuse it. \
+            Keep the password out of the URL: libpq finds it in PGPASSWORD or ~/.pgpass.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "A postgres:// URL, or a folder as MIRROR_BOT_HOME names it; its tables are made.", valueName: "place"))
+            "A postgres:// URL, or a folder as for MIRROR_BOT_HOME; its tables are created.", valueName: "place"))
     var to: String?
 
-    @Flag(help: "Every mirror of the database, instead of one.")
+    @Flag(help: "Move every mirror of the database.")
     var all = false
 
-    @Flag(help: "The new place is lost: let the mirror live here again.")
+    @Flag(help: "The new place is lost: use the mirror here again.")
     var stay = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask before an older copy is written over.")
+    @Flag(name: .shortAndLong, help: "Do not ask before an older copy is overwritten.")
     var yes = false
 
     @Flag(help: "Print JSON.")
@@ -89,12 +88,12 @@ struct MoveCommand: AsyncParsableCommand {
             case .held:
                 throw CommandError(
                     .tryLater,
-                    "could not move mirror \(name): a worker holds it; stop that one first. Nothing was changed")
+                    "could not move mirror \(name): a worker holds it; stop it first. Nothing was changed")
             case .restless:
                 throw CommandError(
                     .tryLater,
-                    "could not move mirror \(name): something else keeps changing it; wait until training has ended, and "
-                        + "call this again")
+                    "could not move mirror \(name): another process keeps changing it; wait until training has ended, and "
+                        + "run this again")
             }
             if !json, let receipt = receipts.last { Self.print(receipt) }
         }
@@ -107,9 +106,9 @@ struct MoveCommand: AsyncParsableCommand {
     private func confirm(_ move: MirrorMove, _ name: String, at location: StorageLocation) async throws {
         guard let leftover = try await move.leftover(), !yes else { return }
         let age = leftover.since.map { " of \($0.rfc3339)" } ?? ""
-        let kind = leftover.state == .left ? "as it was when it went away from there" : "not complete"
+        let kind = leftover.state == .left ? "as it was when it was moved away" : "not complete"
         StandardError.write("\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(kind)\n")
-        try Confirmation.require("Write over it? [y/N] ", unless: yes)
+        try Confirmation.require("Overwrite it? [y/N] ", unless: yes)
     }
 
     private func stay(_ mirror: HumanMirror) async throws {
@@ -118,8 +117,8 @@ struct MoveCommand: AsyncParsableCommand {
         }
         StandardError.write(
             """
-            mirror \(mirror.name) lives at \(Printable.line(move.place)). What it did there is not known here: should it \
-            still run there, both would answer; and what it did there may happen again.
+            mirror \(mirror.name) lives at \(Printable.line(move.place)). What it did there is unknown here: if it \
+            still runs there, both answer, and what it did there may happen again.
 
             """)
         try Confirmation.require("Let it live here again? [y/N] ", unless: yes)
@@ -174,7 +173,7 @@ struct MoveCommand: AsyncParsableCommand {
         switch (key, location) {
         case (Setting.secretKey.name?, _): lines.append("keep SECRET_KEY as it is: it opens the logins there too")
         case (let file?, .postgres):
-            lines.append("set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to what is in that file:")
+            lines.append("set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to its content:")
             lines.append("  nothing else opens the logins")
         case (let file?, .sqlite(let path)):
             lines.append("copy \(Printable.line(file)) to \(Printable.line(path)).key: nothing else opens the logins")

@@ -9,15 +9,15 @@ import Settings
 struct NotifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify",
-        abstract: "Show what you were told while nobody looked, or try whether you are told.",
+        abstract: "Show the notifications that were sent, or send a test.",
         discussion: """
-            NOTIFY_URL and NOTIFY_COMMAND say who is told. There is one message a day for each cause, and one when it is \
-            over. With --test one message is sent that says so; it ends with 69 if that did not arrive.
+            NOTIFY_URL and NOTIFY_COMMAND set where notifications go. There is one a day for each cause, and one \
+            when the cause is over. --test ends with 69 if the message did not arrive.
             """)
 
     @OptionGroup var options: MirrorOptions
 
-    @Flag(help: "Send one message that says that it is a test.")
+    @Flag(help: "Send a test message.")
     var test = false
 
     @Flag(help: "Print JSON.")
@@ -39,7 +39,7 @@ struct NotifyCommand: AsyncParsableCommand {
         Console.current.log.follow(configuration)
         guard configuration.process.notices.tells else {
             throw ConfigurationError(
-                Setting.notifyURL.name, "is not set, nor is \(Setting.notifyCommand.name): nobody is told anything")
+                Setting.notifyURL.name, "is not set, nor is \(Setting.notifyCommand.name), so notifications go nowhere")
         }
         let sender = NoticeSender(configuration.process.notices)
         let receipts = await sender.send(.test(of: configuration.mirror.mirror, now: Date()))
@@ -51,7 +51,7 @@ struct NotifyCommand: AsyncParsableCommand {
         }
         let problems = receipts.compactMap { receipt in receipt.problem.map { "\(receipt.way): \($0)" } }
         guard problems.isEmpty else {
-            throw CommandError(.unavailable, "could not tell \(problems.joined(separator: "; "))")
+            throw CommandError(.unavailable, "could not send to \(problems.joined(separator: "; "))")
         }
     }
 }
@@ -82,11 +82,11 @@ private struct NoticeReport: Encodable {
     }
 
     func lines(in zone: TimeZone) -> [String] {
-        guard !notices.isEmpty else { return ["there was nothing to tell"] }
+        guard !notices.isEmpty else { return ["no notifications were sent"] }
         return notices.map { entry in
             var parts = [entry.since.map { "since \(LocalTime($0, in: zone))" } ?? "over"]
-            parts.append(entry.lastTold.map { "told \(LocalTime($0, in: zone))" } ?? "not told yet")
-            if entry.attempts > 0 { parts.append("\(entry.attempts) tries in vain") }
+            parts.append(entry.lastTold.map { "sent \(LocalTime($0, in: zone))" } ?? "not sent yet")
+            if entry.attempts > 0 { parts.append("\(entry.attempts) failed attempts") }
             return Printable.padded(entry.cause.rawValue, to: 16) + parts.joined(separator: ", ")
         }
     }

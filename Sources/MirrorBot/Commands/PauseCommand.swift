@@ -8,20 +8,20 @@ import Posts
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Let the bot be silent for a while; nothing is sent once this returns.",
+        abstract: "Send nothing for a while.",
         discussion: """
-            Neither read nor decided nor sent is anything; a worker may go on running, and waits. Afterwards mentions of \
-            the last 24 hours are answered, as after an outage, and what was planned meanwhile is left out. What is \
-            leaving at that moment is waited for, half a minute or two at most, and named.
+            Once this command has returned, nothing is read, decided or sent; a running worker waits. It waits for a \
+            request that is being sent, at most two minutes, and says what became of it. After the pause mentions of \
+            the last 24 hours are answered, and slots that have passed are skipped.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "When it goes on by itself: 18:30, 2026-11-24, \"2026-11-24 18:30\", 45m, 6h, 3d or 2w.", valueName: "time")
+            "When the pause ends: 18:30, 2026-11-24, \"2026-11-24 18:30\", or in 45m, 6h, 3d, 2w.", valueName: "time")
     )
     var until: String?
 
-    @Option(help: ArgumentHelp("What you want to be told of later.", valueName: "words"))
+    @Option(help: ArgumentHelp("A note for yourself, shown by status.", valueName: "words"))
     var reason: String?
 
     @OptionGroup var output: ChangeOutput
@@ -38,7 +38,7 @@ struct PauseCommand: AsyncParsableCommand {
 /// `mirror-bot resume`.
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "End a pause; a running worker goes on within a minute.")
+        commandName: "resume", abstract: "End a pause; a running worker continues within a minute.")
 
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
@@ -47,7 +47,7 @@ struct ResumeCommand: AsyncParsableCommand {
         try await options.change(ResumeMirror(), output) { change in
             [
                 change.wasPaused == true
-                    ? "mirror \(change.mirror) goes on" : "nothing to do: mirror \(change.mirror) does not pause"
+                    ? "mirror \(change.mirror) continues" : "nothing to do: mirror \(change.mirror) is not paused"
             ]
         }
     }

@@ -10,11 +10,11 @@ import Settings
 struct PeopleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "people",
-        abstract: "Say who is who on another network, and who may be answered.",
+        abstract: "List people, link their accounts, deny or allow them.",
         discussion: """
-            An account is written as user@host for Mastodon, x:12345 for X (the number, or a screen name that is known \
-            here) and did:plc:… for Bluesky; "people list" shows those that the human answered most. "*@host" is \
-            everybody on a Mastodon-compatible server and on those below it, for "people deny" and "people allow".
+            An account is user@host on Mastodon, x:12345 on X (the number, or a known screen name) and a DID such as \
+            did:plc:abc on Bluesky; "people list" shows them. For "people deny" and "people allow", "*@host" is \
+            everybody on a Mastodon-compatible server and its subdomains.
 
               mirror-bot people deny pal@social.example
               mirror-bot people deny '*@social.example'
@@ -30,20 +30,20 @@ struct PeopleCommand: AsyncParsableCommand {
 struct PeopleListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show whom the human answered most, and everybody about whom something was said.")
+        abstract: "Show whom the human answered most, and everybody who is denied, allowed or linked.")
 
     @OptionGroup var options: MirrorOptions
 
-    @Argument(help: "Only those in whose account or handle these words are.") var words: [String] = []
+    @Argument(help: "Only accounts or handles that contain these words.") var words: [String] = []
 
-    @Option(help: ArgumentHelp("Only those of whom that was said: all, allowed, denied or none.", valueName: "word"))
+    @Option(help: ArgumentHelp("Only people who are allowed, denied or none of it; all by default.", valueName: "word"))
     var stance = "all"
 
-    @Option(help: ArgumentHelp("How many of those whom the human answered.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum of people whom the human answered.", valueName: "number"))
     var limit = 20
 
     @Option(
-        help: ArgumentHelp("Go on at this place: the value of next in the JSON of the page before.", valueName: "place")
+        help: ArgumentHelp("Continue here: the value of next in the JSON of the page before.", valueName: "place")
     )
     var after: String?
 
@@ -93,7 +93,7 @@ extension PeopleList.Line {
             AccountID(reference: account, localHost: nil)?.shown ?? account,
             [
                 handle.map { "@\($0)" }, replies > 0 ? "\(replies) replies" : nil, stance,
-                onDenied.map { "left alone with \($0)" },
+                onDenied.map { "denied with \($0)" },
                 sameAs.isEmpty ? nil : "same as \(sameAs.joined(separator: ", "))",
             ]
         )
@@ -104,7 +104,7 @@ extension PeopleList.Server {
     fileprivate var row: (name: String, notes: [String?]) {
         (
             ServerName(reference: server)?.shown ?? server,
-            ["everybody on it is left alone", "\(known) known"]
+            ["everybody on it is denied", "\(known) known"]
         )
     }
 }
@@ -113,7 +113,7 @@ extension PeopleList.Server {
 struct PeopleLinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",
-        abstract: "Say that two accounts are one person, so that old replies to one may answer the other.")
+        abstract: "Note that two accounts are one person, so that old replies to one may answer the other.")
 
     @Argument(help: "An account.") var first: String
     @Argument(help: "Another account of the same person.") var second: String
@@ -132,7 +132,7 @@ struct PeopleLinkCommand: AsyncParsableCommand {
 struct PeopleUnlinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlink",
-        abstract: "Take an account out of those that are one person.")
+        abstract: "Remove an account from those of a person.")
 
     @Argument(help: "The account.") var account: String
     @OptionGroup var output: ChangeOutput
@@ -141,7 +141,7 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.change(UnlinkPerson(account: account), output, making: .nothing) { change in
             let shown = shownAccount(change.account)
-            return [change.wayBack == nil ? "nothing to do: \(shown) was linked to nobody" : "on its own: \(shown)"]
+            return [change.wayBack == nil ? "nothing to do: \(shown) was not linked" : "not linked any more: \(shown)"]
         }
     }
 }
@@ -150,10 +150,10 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
 struct PeopleAllowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow",
-        abstract: "Note that somebody agreed, also to automatic favorites on Bluesky.",
+        abstract: "Revert deny and \"stop\"; on Bluesky also permit automatic favorites.",
         discussion: """
-            With *@host the denial of that server is lifted. Somebody who is allowed is not left alone with a server that \
-            is denied.
+            *@host reverts the denial of that server. A person who is allowed stays allowed if their server is \
+            denied.
             """)
 
     @Argument(help: "The account, or *@host.") var account: String
@@ -169,8 +169,8 @@ struct PeopleAllowCommand: AsyncParsableCommand {
 struct PeopleDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deny",
-        abstract: "Never answer, favorite or learn from somebody, and unlearn what was learned from them.",
-        discussion: "With *@host everybody on that server, and on those below it, but for people who are allowed.")
+        abstract: "Never answer, favorite or learn from a person, and unlearn what was learned from them.",
+        discussion: "*@host denies everybody on that server and its subdomains, except people who are allowed.")
 
     @Argument(help: "The account, or *@host.") var account: String
     @OptionGroup var output: ChangeOutput
@@ -200,11 +200,11 @@ extension PersonChange {
         let id = AccountID(reference: account, localHost: nil)?.shown ?? account
         let shown = Printable.line(handle.map { "@\($0) (\(id))" } ?? id)
         var lines = wasForgotten ? ["no longer forgotten: \(shown)"] : []
-        lines.append("\(said == .deny ? "left alone from now on" : "allowed"): \(shown)")
-        if said == .allow, let onDenied { lines.append("this goes before the denial of \(Printable.line(onDenied))") }
+        lines.append("\(said == .deny ? "denied" : "allowed"): \(shown)")
+        if said == .allow, let onDenied { lines.append("this overrides the denial of \(Printable.line(onDenied))") }
         if said == .deny, unlearned == 0, !isKnown {
             lines.append(
-                "nobody called so was met yet: if they have written to the bot, compare with mirror-bot people list")
+                "nobody known has this name; if they have written to the bot, compare with mirror-bot people list")
         }
         return lines + unlearnedLine(unlearned) + left.map(\.line)
     }
@@ -218,15 +218,15 @@ extension ServerChange {
             return [isNew ? "no longer denied: \(shown)" : "nothing to do: \(shown) was not denied"]
                 + (below.isEmpty ? [] : ["it stays denied by \(above)"])
         }
-        var lines = ["left alone \(isNew ? "from now on" : "already"): everybody on \(shown)"]
+        var lines = ["denied\(isNew ? "" : " already"): everybody on \(shown)"]
         if known > 0 {
             lines.append("known people on it: \(known)")
         } else if unlearned == 0 {
-            lines.append("nobody known is on it: compare the host with those of mirror-bot people list")
+            lines.append("nobody known is on it; compare the host with those of mirror-bot people list")
         }
         if !allowed.isEmpty {
             let names = allowed.map { Printable.line($0) }.joined(separator: ", ")
-            lines.append("not left alone, for they were allowed: \(names)")
+            lines.append("not denied, because they are allowed: \(names)")
         }
         return lines + unlearnedLine(unlearned) + left.map(\.line)
     }

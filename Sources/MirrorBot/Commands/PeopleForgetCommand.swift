@@ -10,17 +10,17 @@ import Web
 struct PeopleForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Forget all there is about somebody, and take in nothing of theirs again.",
+        abstract: "Remove everything about a person, for good.",
         discussion: """
-            The human's answers to them and posts that name them go, what was learned from them, what was said to them \
-            and is planned for them. What is left is a digest, by which they are left alone. mirror-bot people allow \
-            takes that back; what is gone stays gone.
+            Removes the human's posts that answer or name them, what was learned from them, what was said to them \
+            and what is planned for them. A digest of their name remains, so that nothing of theirs is read or \
+            learned again. mirror-bot people allow removes the digest; the rest stays removed.
 
               mirror-bot people report pal@social.example --html pal.html
               mirror-bot people forget pal@social.example
             """)
 
-    @Argument(help: "The account; those that are linked to it are forgotten too.") var account: String
+    @Argument(help: "The account; accounts linked to it are forgotten too.") var account: String
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
@@ -58,7 +58,7 @@ struct PeopleForgetCommand: AsyncParsableCommand {
         let id = try await PeopleBook(mirror: mirror).account(account)
         let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
         try Confirmation.require(
-            "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: false,
+            "Remove everything about \(all.joined(separator: ", "))? [y/N] ", unless: false,
             or: "nothing was forgotten")
     }
 }
@@ -67,10 +67,10 @@ struct PeopleForgetCommand: AsyncParsableCommand {
 struct PeopleReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Show everything that was said to somebody or is stored about them, for who asks.",
-        discussion: "The HTML file needs nothing else and asks no server, so that it can be sent to them.")
+        abstract: "Show everything that is stored about a person.",
+        discussion: "The HTML file makes no request, so you can send it to them.")
 
-    @Argument(help: "The account; those that are linked to it are theirs too.") var account: String
+    @Argument(help: "The account; accounts linked to it are included.") var account: String
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -78,7 +78,7 @@ struct PeopleReportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write a page for a browser; - prints it.", valueName: "file"))
     var html: String?
 
-    @Flag(help: "With --html: replace a file that is there.")
+    @Flag(help: "With --html: overwrite an existing file.")
     var force = false
 
     @OptionGroup var options: MirrorOptions
@@ -119,7 +119,7 @@ private struct PersonView {
         report.accounts.map { account in
             let notes = [
                 account.handle.map { "@\($0)" },
-                account.isForgotten ? "forgotten: only that is kept, as a digest" : account.stance,
+                account.isForgotten ? "forgotten: only a digest is kept" : account.stance,
                 account.reason.map { "by \($0)" },
                 account.onDenied.map { "on the denied server \($0)" },
                 account.lastContact.map { "last answered \(time($0))" },

@@ -10,7 +10,7 @@ import Posts
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Show when the bot posts on a day, and what; and change it.",
+        abstract: "Show and change the posts of a day.",
         discussion: """
             Today's plan is fixed once the worker has made it; another day's is a preview, which is fixed as it is when \
             you change it. A slot is named as #2 of today, as 2026-11-24#2, or by its id.
@@ -25,11 +25,11 @@ struct PlanCommand: AsyncParsableCommand {
 /// `mirror-bot plan show`.
 struct PlanShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show when the bot posts on a day, and what.")
+        commandName: "show", abstract: "Show the posts of a day.")
 
     @OptionGroup var options: MirrorOptions
 
-    @Option(help: ArgumentHelp("The local day; today if left out.", valueName: "YYYY-MM-DD"))
+    @Option(help: ArgumentHelp("The day; today by default.", valueName: "YYYY-MM-DD"))
     var date: String?
 
     @Flag(help: "Print JSON.")
@@ -65,7 +65,7 @@ struct PlanShowCommand: AsyncParsableCommand {
 /// `mirror-bot plan skip`.
 struct PlanSkipCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "skip", abstract: "Leave a slot out; its text may come another day.")
+        commandName: "skip", abstract: "Skip a slot; its text may come another day.")
 
     @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
     @OptionGroup var output: ChangeOutput
@@ -79,8 +79,8 @@ struct PlanSkipCommand: AsyncParsableCommand {
 /// `mirror-bot plan restore`.
 struct PlanRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Let a slot be sent after all that was left out.",
-        discussion: "A slot that would say the same gets another text.")
+        commandName: "restore", abstract: "Send a skipped slot after all.",
+        discussion: "A slot that got the same text meanwhile gets another one.")
 
     @Argument(help: "As #2 of today, 2026-11-24#2, or an id.") var slot: String
     @OptionGroup var output: ChangeOutput
@@ -94,10 +94,10 @@ struct PlanRestoreCommand: AsyncParsableCommand {
 /// `mirror-bot plan move`.
 struct PlanMoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "move", abstract: "Give a slot another time of its day.")
+        commandName: "move", abstract: "Move a slot to another time of its day.")
 
     @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
-    @Argument(help: "As 20:15, on the human's clock.") var time: String
+    @Argument(help: "Such as 20:15, on the human's clock.") var time: String
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -111,7 +111,7 @@ struct PlanMoveCommand: AsyncParsableCommand {
 /// `mirror-bot plan pin`.
 struct PlanPinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pin", abstract: "Keep a slot as it is whatever is drawn anew, or give it a post of your choice.")
+        commandName: "pin", abstract: "Keep a slot as it is, or give it a post of your choice.")
 
     @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
     @Argument(help: "The address or id of an archived post.") var post: String?
@@ -127,10 +127,10 @@ struct PlanPinCommand: AsyncParsableCommand {
 struct PlanRerollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reroll",
-        abstract: "Draw a day anew; what is pinned stays.",
-        discussion: "What was moved counts as pinned. What is left out stays in the plan, as skipped.")
+        abstract: "Draw a day again; pinned and moved slots stay.",
+        discussion: "Replaced slots stay in the plan, as skipped.")
 
-    @Argument(help: ArgumentHelp("The local day; today if left out.", valueName: "YYYY-MM-DD")) var day: String?
+    @Argument(help: ArgumentHelp("The day; today by default.", valueName: "YYYY-MM-DD")) var day: String?
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -145,7 +145,7 @@ struct PlanRerollCommand: AsyncParsableCommand {
         try await options.change(operation, output, needsZone: true) { change in
             [
                 """
-                drew \(change.day) anew: \(change.taken) slots left out, \(change.added) new ones; see mirror-bot plan \
+                drew \(change.day) again: \(change.taken) slots skipped, \(change.added) new ones; see mirror-bot plan \
                 --date \(change.day)
                 """
             ]
@@ -158,21 +158,21 @@ struct NeverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "never",
         abstract: "Never send a text again, whichever post it came from.",
-        discussion: "Planned posts with that text get another one. Other posts that read the same are left out too.")
+        discussion: "Planned slots with that text get another one. Other posts with the same text are excluded too.")
 
     @Argument(help: "The address or id of an archived post, or a slot that has its text.") var post: String
-    @Flag(help: "Take that back: the text may be sent again.") var undo = false
+    @Flag(help: "Revert that: the text may be sent again.") var undo = false
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
         guard undo else {
             return try await options.change(NeverSend(post: post), output, needsZone: true) { change in
-                change.lines(change.isNew ? "never again" : "that was so already") + change.wayBackLines
+                change.lines(change.isNew ? "excluded" : "excluded already") + change.wayBackLines
             }
         }
         try await options.change(SendAgain(post: post), output, needsZone: true) { change in
-            change.lines(change.isNew ? "may be sent again" : "nothing to do, that may be sent")
+            change.lines(change.isNew ? "may be sent again" : "nothing to do, it was not excluded")
         }
     }
 }
@@ -182,15 +182,15 @@ struct PostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "post",
         abstract: "Send one of the human's old posts now.",
-        discussion: "A running worker sends it within a minute; without one it waits an hour.")
+        discussion: "A running worker sends it within a minute. Without a worker it expires after an hour.")
 
     @Argument(help: "The address or id of an archived post.") var post: String
-    @Flag(help: "At once; needed, so that nothing is sent by mistake.") var now = false
+    @Flag(help: "Required, so that nothing is sent by mistake.") var now = false
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func validate() throws {
-        guard now else { throw ValidationError("say --now to send it; mirror-bot plan pin gives it to a slot") }
+        guard now else { throw ValidationError("give --now to send it, or give it to a slot with mirror-bot plan pin") }
     }
 
     func run() async throws {

@@ -9,17 +9,17 @@ import Posts
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile",
-        abstract: "Let the bot's profile say whose mirror it is, who runs it and how to stop it.",
+        abstract: "Make the bot's profile say whose mirror it is.",
         discussion: """
-            Shows what the profile says and what it would say, and asks before it writes. One line of the bio and one \
-            row of the table are ours; everything else stays. OPERATOR_CONTACT names who runs it. On X only a person \
-            can write, and the line to paste is printed.
+            Shows the profile as it is and as proposed, and asks before it writes: a line of the bio that says whose \
+            mirror it is, who runs it (OPERATOR_CONTACT) and how to stop it, and a row of the table. Everything else \
+            stays. On X it prints the line for you to paste.
             """)
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
 
-    @Flag(help: "Print JSON, and write only with --yes.")
+    @Flag(help: "Print JSON; write only with --yes.")
     var json = false
 
     @OptionGroup var options: MirrorOptions
@@ -35,7 +35,7 @@ struct ProfileCommand: AsyncParsableCommand {
                 "Write this into the profile of @\(Printable.line(proposal.bot))? [y/N] ", unless: yes)
             guard try await mirror.writeProfile(proposal) else {
                 throw CommandError(
-                    .tryLater, "could not write the profile: somebody changed it meanwhile; look at it again")
+                    .tryLater, "could not write the profile: it was changed meanwhile; run the command again")
             }
             if !json { print("written") }
         }

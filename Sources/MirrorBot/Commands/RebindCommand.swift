@@ -8,15 +8,15 @@ import Settings
 struct RebindCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebind",
-        abstract: "Bind the mirror to the accounts that its credentials open now.",
+        abstract: "Accept the logged-in accounts as this mirror's.",
         discussion: """
-            A mirror belongs to the accounts that it began with, and refuses others. This shows whose it is and whose \
-            the credentials are, asks, and binds it anew: for an account that moved, or where a wrong one was noted. \
-            What the bot did, people and what was learned stay.
+            A mirror belongs to the accounts with which it began, and refuses others. This command shows both the \
+            mirror's accounts and the logged-in ones, asks, and accepts the latter: for an account that moved, or \
+            that was wrong from the start. History, people and what was learned stay.
             """)
 
     @Option(
-        help: ArgumentHelp("human or bot; both if it is not given.", valueName: "role"), transform: RoleArgument.role)
+        help: ArgumentHelp("human or bot; both by default.", valueName: "role"), transform: RoleArgument.role)
     var role: AccountRole?
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -33,13 +33,13 @@ struct RebindCommand: AsyncParsableCommand {
             let outcome = Rebound(rebindings, of: name)
             guard !rebindings.isEmpty else {
                 if output.json { return try JSONOutput.print(outcome) }
-                return print("nothing to do: mirror \(name) is bound to what its credentials open")
+                return print("nothing to do: mirror \(name) belongs to the accounts that are logged in")
             }
             for line in rebindings.flatMap(Self.lines) { StandardError.write(line + "\n") }
-            try Confirmation.require("Bind mirror \(name) anew? [y/N] ", unless: yes)
+            try Confirmation.require("Accept these accounts for mirror \(name)? [y/N] ", unless: yes)
             guard try await mirror.rebind(rebindings, now: mirror.clock.now) else {
                 throw CommandError(
-                    .tryLater, "could not bind mirror \(name) anew: a worker holds it; stop that one first")
+                    .tryLater, "could not rebind mirror \(name): a worker holds it; stop it first")
             }
             if output.json { return try JSONOutput.print(outcome) }
             for line in outcome.accounts {
@@ -50,14 +50,14 @@ struct RebindCommand: AsyncParsableCommand {
 
     /// Whose the mirror is, whose the credentials are, and what follows.
     private static func lines(_ rebinding: Rebinding) -> [String] {
-        let bound = rebinding.bound.map { "bound to \(Printable.line($0.reference))" } ?? "bound to nobody yet"
-        let start = "\(rebinding.role.rawValue): \(bound); the credentials open "
+        let bound = rebinding.bound.map { Printable.line($0.reference) } ?? "none yet"
+        let start = "\(rebinding.role.rawValue): now \(bound); logged in is "
         let consequences =
             switch rebinding.role {
             case .bot:
                 [
-                    "what the bot did stays in the history, and so do people and what was learned",
-                    "answers and favorites that were not sent yet are dropped; nothing older than now gets any",
+                    "the history, people and what was learned stay",
+                    "waiting replies and favorites are dropped; nothing older than now is answered or favorited",
                 ]
             case .human:
                 [

@@ -8,16 +8,16 @@ import Settings
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Set values for this mirror, which win over the environment and .env.",
+        abstract: "Set values for this mirror; they override the environment and .env.",
         discussion: """
-            A running worker takes them up within a minute. Without words it shows what is set. Secrets, logins and \
-            what belongs to the process, such as DATABASE_URL, cannot be set; mirror-bot config WORD tells what a \
-            setting means. These can be set:
+            A running worker uses them within a minute. Without arguments the command shows what is set. Secrets, \
+            logins and settings of the process, such as DATABASE_URL, cannot be set. mirror-bot config WORD explains a \
+            setting. These can be set:
 
             \(Setting.storableNames)
             """)
 
-    @Argument(help: ArgumentHelp("As MAX_PER_DAY=5; several at once.", valueName: "name=value"))
+    @Argument(help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
     var words: [String] = []
 
     @OptionGroup var output: ChangeOutput
@@ -59,9 +59,9 @@ struct SetCommand: AsyncParsableCommand {
 /// `mirror-bot unset`.
 struct UnsetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unset", abstract: "Forget values that were set for this mirror.")
+        commandName: "unset", abstract: "Remove values that were set for this mirror.")
 
-    @Argument(help: ArgumentHelp("As MAX_PER_DAY; several at once.", valueName: "name"))
+    @Argument(help: ArgumentHelp("Such as MAX_PER_DAY; several are allowed.", valueName: "name"))
     var names: [String]
 
     @OptionGroup var output: ChangeOutput

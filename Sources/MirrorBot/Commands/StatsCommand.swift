@@ -7,7 +7,7 @@ import Web
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Show when human and bot post, what is favorited, and what is left out and why.")
+        abstract: "Show posting times, favorites, and what is left out and why.")
 
     @OptionGroup var options: MirrorOptions
 
@@ -18,7 +18,7 @@ struct StatsCommand: AsyncParsableCommand {
         help: ArgumentHelp("Draw the hours, the week and the days into an SVG file; - prints it.", valueName: "file"))
     var svg: String?
 
-    @Flag(help: "With --svg: replace a file that is there.")
+    @Flag(help: "With --svg: overwrite an existing file.")
     var force = false
 
     func validate() throws {
@@ -44,10 +44,10 @@ struct StatsCommand: AsyncParsableCommand {
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Write all that there is to see of the mirror into one page for a browser, or as JSON.",
+        abstract: "Write everything about the mirror into one page, or as JSON.",
         discussion: """
-            The file needs nothing else and asks no server, so it can be opened anywhere and sent on. It holds names and \
-            texts of people, and is made for its owner alone.
+            The page makes no request, so it opens anywhere. It contains names and texts of people; its file is \
+            readable by you alone.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -55,10 +55,10 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The file; - prints it.", valueName: "file"))
     var html: String?
 
-    @Flag(help: "Print JSON, in place of a page.")
+    @Flag(help: "Print JSON instead of a page.")
     var json = false
 
-    @Flag(help: "With --html: replace a file that is there.")
+    @Flag(help: "With --html: overwrite an existing file.")
     var force = false
 
     func validate() throws {

@@ -9,10 +9,10 @@ import Posts
 struct SuggestionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggestions",
-        abstract: "See what waits for your decision, and decide about it.",
+        abstract: "Show what waits for your approval, and decide.",
         discussion: """
-            Favorites where the network or FAVORITE_MODE wants a person, and whatever REVIEW names. What you say of a \
-            favorite is learned.
+            Favorites wait here where the network or FAVORITE_MODE requires a person, and posts and replies as \
+            REVIEW says. Your decision about a favorite is learned.
             """,
         subcommands: [
             SuggestionsListCommand.self, SuggestionsApproveCommand.self, SuggestionsDismissCommand.self,
@@ -25,7 +25,7 @@ struct SuggestionsCommand: AsyncParsableCommand {
 struct SuggestionsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show what waits for a decision, newest first, with its text, or its address to open in a browser.")
+        abstract: "Show what waits, newest first, with its text or its address for the browser.")
 
     @OptionGroup var list: ListOptions
     @OptionGroup var options: MirrorOptions
@@ -50,9 +50,9 @@ struct SuggestionsListCommand: AsyncParsableCommand {
 struct SuggestionsApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Let the worker do what was suggested; on X, favorite it yourself in the browser.")
+        abstract: "Let the worker do it; on X, favorite it yourself in the browser.")
 
-    @Argument(help: "The suggestions' short names.") var ids: [String]
+    @Argument(help: "Ids of suggestions.") var ids: [String]
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -65,9 +65,9 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
 struct SuggestionsDismissCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dismiss",
-        abstract: "Decide against what was suggested.", aliases: ["decline"])
+        abstract: "Decide against it.", aliases: ["decline"])
 
-    @Argument(help: "The suggestions' short names.") var ids: [String]
+    @Argument(help: "Ids of suggestions.") var ids: [String]
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -80,9 +80,9 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
 struct SuggestionsReopenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reopen",
-        abstract: "Let a suggestion wait again that you decided against.")
+        abstract: "Let a dismissed suggestion wait again.")
 
-    @Argument(help: "The suggestions' short names.") var ids: [String]
+    @Argument(help: "Ids of suggestions.") var ids: [String]
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -155,6 +155,6 @@ extension SuggestionList.Suggestion {
             separator: ": ")
         if !reason.isEmpty { lines.append("    \(reason)") }
         if !features.isEmpty { lines.append("    \(Printable.line(features.joined(separator: ", ")))") }
-        return lines + ["    to be decided until \(LocalTime(expires, in: zone))\(price)"]
+        return lines + ["    decide before \(LocalTime(expires, in: zone))\(price)"]
     }
 }

@@ -8,20 +8,20 @@ import Posts
 struct TextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "texts",
-        abstract: "Show the human's archived texts, the newest first, and which the bot may post.",
+        abstract: "Show the archived texts, newest first, and which may be posted.",
         discussion: """
-            With words only texts that hold all of these.
+            With words: only texts that contain all of them.
 
               mirror-bot texts coffee
               mirror-bot texts --only unfit
               mirror-bot texts --only never
             """)
 
-    @Argument(help: "Words to look for; case, width and accents make no difference.") var words: [String] = []
+    @Argument(help: "Words to find; case, width and accents are ignored.") var words: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Only texts of a kind: fit or unfit to be posted, never to be sent, or answers.", valueName: "kind"))
+            "Only one kind: fit or unfit for posting, never (excluded by you), or answers.", valueName: "kind"))
     var only = TextList.Search.Kind.all
 
     @OptionGroup var list: ListOptions

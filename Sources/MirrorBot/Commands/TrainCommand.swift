@@ -12,7 +12,7 @@ import Settings
 struct TrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "train",
-        abstract: "Learn the human's past, from the network or a downloaded archive.",
+        abstract: "Learn from the human's posts and favorites.",
         subcommands: [TrainSchedulerCommand.self, TrainClassifierCommand.self, TrainClearCommand.self])
 }
 
@@ -20,17 +20,17 @@ struct TrainCommand: AsyncParsableCommand {
 struct TrainSchedulerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scheduler",
-        abstract: "Archive the human's posts, from which times and texts are drawn.",
+        abstract: "Read the human's posts: the source of times and texts.",
         discussion: """
-            From the network, the newest 3,200 posts are read; a second run reads only what is new, and goes on where \
-            a first one was cut short. Reading X costs money: the price is printed first, and at most half of the \
-            month's budget is spent.
+            Reads the newest 3,200 posts from the network. A second run reads only new posts, or continues an \
+            interrupted one. Reading X costs money: the command first prints the price, and spends at most half of \
+            the month's budget.
 
-            With --from, a downloaded archive is read instead, and no account is needed: of X (zip, folder or \
-            tweets.csv) or Mastodon (zip, tar.gz or folder), a file of mastodon-archive, an export of Pixelfed or \
-            Misskey (also Sharkey and Firefish; for this one the human must be logged in), a repository of Bluesky \
-            (CAR) or its records as JSON, or JSON Lines. Where X made several zips, unpack all of them into one \
-            folder. What is read of each is in docs/archives.md.
+            --from reads a downloaded archive instead, without an account: of X (zip, folder or tweets.csv) or \
+            Mastodon (zip, tar.gz or folder), a file of mastodon-archive, an export of Pixelfed, Misskey, Sharkey or \
+            Firefish (for the last three, log the human in first), a repository of Bluesky (CAR) or its records as \
+            JSON, or JSON Lines. If X split an archive into several zips, extract all into one folder. \
+            docs/archives.md lists what is read.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -40,10 +40,10 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     )
     var from: String?
 
-    @Flag(help: "Of an archive of X, read the posts that the human made in communities as well.")
+    @Flag(help: "X archive: also read the human's posts in communities.")
     var communities = false
 
-    @Flag(help: "Forget the archived posts and start over, once new ones can be read.")
+    @Flag(help: "Start over: replace the archived posts as soon as new ones can be read.")
     var again = false
 
     @OptionGroup var patience: Patience
@@ -99,10 +99,9 @@ struct TrainClassifierCommand: AsyncParsableCommand {
         commandName: "classifier",
         abstract: "Learn which posts the human favorites.",
         discussion: """
-            From the network, 800 favorites and 800 posts of the home timeline are read; a second run reads only what \
-            is new. With --from, favorites with their texts are read instead: the likes of an X archive, those that \
-            mastodon-archive saved, or labelled JSON Lines. All other archives hold only the addresses of what was \
-            favorited, or nothing of it.
+            Reads 800 favorites and 800 posts of the home timeline from the network. A second run reads only new \
+            posts. --from reads favorites with their texts from a file instead: an X archive, a file of \
+            mastodon-archive, or labelled JSON Lines. Other archives do not hold the texts of favorites.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -114,11 +113,11 @@ struct TrainClassifierCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Favorites, and other posts, to read at most; 800 from the network, all from an archive.",
+            "Maximum of favorites, and of other posts, to read; 800 from the network, all from an archive.",
             valueName: "number"))
     var limit: Int?
 
-    @Flag(help: "Forget what was learned and start over, once posts can be read.")
+    @Flag(help: "Start over: replace what was learned as soon as posts can be read.")
     var again = false
 
     @OptionGroup var patience: Patience
@@ -177,8 +176,8 @@ struct TrainClassifierCommand: AsyncParsableCommand {
 struct TrainClearCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Remove what this mirror has learned, and nothing else.",
-        discussion: "Posts and examples go; what the bot did, whom it leaves alone and other mirrors stay.")
+        abstract: "Remove what this mirror has learned.",
+        discussion: "Removes posts and examples. The history, decisions about people and other mirrors stay.")
 
     @OptionGroup var options: MirrorOptions
 
@@ -202,7 +201,7 @@ struct TrainClearCommand: AsyncParsableCommand {
 
 /// Whether a training that cannot happen yet fails.
 struct Patience: ParsableArguments {
-    @Flag(help: "Exit with 0 when a token is missing or the network asks to wait; for set-up scripts.")
+    @Flag(help: "End with 0 if a token is missing or the network asks to wait; for setup scripts.")
     var ifPossible = false
 
     /// Runs `body`; what only has to wait becomes a warning when that is wanted.

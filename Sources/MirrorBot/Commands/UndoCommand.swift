@@ -11,35 +11,35 @@ import Posts
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Take back what the bot did: delete its posts and replies, withdraw its favorites.",
+        abstract: "Delete the bot's posts and replies, withdraw its favorites.",
         discussion: """
-            What waits is kept from happening instead. First the wish is written down, then it is carried out, no faster \
-            than the network allows; interrupted, a running worker or `undo --resume` goes on, also while the mirror \
-            pauses. What was taken back is never sent again, and its text counts as used.
+            Waiting actions are cancelled. The request is stored first and then carried out, as fast as the network \
+            permits. A running worker or undo --resume continues an interrupted one, also during a pause. What was \
+            taken back is never sent again, and its text counts as used.
 
-            Only what this database knows can be taken back: not what the bot did before it had one, nor as another \
+            Only what this database knows can be taken back: not what the bot did before it had one, or as another \
             account.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Actions, by their ids or slots, as explain takes them; or one word: last, everything, or proposed for the copies of what the human deleted or changed.",
+            "Ids or slots of actions, as for explain; or one word: last, everything, or proposed (copies of posts that the human deleted or changed).",
             valueName: "id"))
     var ids: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Everything from then on: 18:30, 2026-11-24, \"2026-11-24 18:30\"; 45m, 6h, 3d or 2w count back from now.",
+            "Everything since then: 18:30, 2026-11-24, \"2026-11-24 18:30\", or 45m, 6h, 3d, 2w ago.",
             valueName: "time"))
     var since: String?
 
-    @Flag(help: "Go on with what was asked for before.")
+    @Flag(help: "Continue an interrupted undo.")
     var resume = false
 
-    @Flag(help: "Let stay what is proposed, and propose it no more.")
+    @Flag(help: "With proposed: keep them for good.")
     var keep = false
 
-    @Flag(help: "Only posts, with last, everything, --since and --resume; may be given with the other two.")
+    @Flag(help: "Only posts, with last, everything, --since or --resume; may be combined with the other two.")
     var posts = false
 
     @Flag(help: "Only replies.")
@@ -52,7 +52,7 @@ struct UndoCommand: AsyncParsableCommand {
     var yes = false
 
     @Option(
-        help: ArgumentHelp("The bot's handle, as a second yes to everything.", valueName: "handle"))
+        help: ArgumentHelp("The bot's handle: the second confirmation of everything.", valueName: "handle"))
     var bot: String?
 
     @Flag(help: "Print the receipt as JSON.")
@@ -92,7 +92,7 @@ struct UndoCommand: AsyncParsableCommand {
             if keep {
                 let change = try await desk.perform(KeepProposed())
                 if json { return try JSONOutput.print(change) }
-                return print("\(change.kept) stay, and are asked about no more")
+                return print("\(change.kept) are kept for good")
             }
             let scope = try scope(in: zone, now: mirror.clock.now)
             let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
@@ -137,10 +137,11 @@ struct UndoCommand: AsyncParsableCommand {
             typed = bot
         } else {
             guard Console.current.input.isInteractive else {
-                throw CommandError(.usage, "nothing was changed; name the bot too: --bot @\(Printable.line(handle))")
+                throw CommandError(
+                    .usage, "nothing was changed; give the bot's handle too: --bot @\(Printable.line(handle))")
             }
             typed = try Question.line(
-                "That is all the bot did. Type its handle, @\(Printable.line(handle)), to go on: ")
+                "This takes back everything. Type the bot's handle, @\(Printable.line(handle)), to continue: ")
         }
         guard typed.drop(while: { $0 == "@" }).lowercased() == handle.lowercased() else {
             throw CommandError(
@@ -202,7 +203,7 @@ struct UndoCommand: AsyncParsableCommand {
         guard !receipt.isComplete, try await !mirror.isAtWork(now: mirror.clock.now) else { return }
         let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
         throw CommandError(
-            .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker goes on")
+            .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker continues")
     }
 }
 
@@ -233,7 +234,7 @@ private final class UndoProgress {
 
     func wait(until time: Date) {
         guard !isQuiet, terminal.isInteractive else { return }
-        StandardError.write("\r\(done) of \(total), goes on at \(LocalTime(time, in: .current)) ")
+        StandardError.write("\r\(done) of \(total), continues at \(LocalTime(time, in: .current))  ")
     }
 
     func finish() {
@@ -266,18 +267,18 @@ private enum UndoView {
     static func lines(_ receipt: UndoReceipt, _ scope: Undoing.Scope) -> [String] {
         let counts: [(Int, String)] = [
             (receipt.takenBack, "taken back"), (receipt.alreadyGone, "gone already"),
-            (receipt.withheld, "had not happened, and will not"), (receipt.already, "taken back before"),
-            (receipt.waiting, "to be taken back yet"),
-            (receipt.unknown, "of which nobody knows yet whether it arrived; taken back if it did"),
-            (receipt.refused, "refused by the network"), (receipt.nothing, "had not happened, as far as is known"),
-            (receipt.outOfReach, "done by another account of the bot, and out of reach"),
+            (receipt.withheld, "cancelled before they happened"), (receipt.already, "taken back before"),
+            (receipt.waiting, "waiting to be taken back"),
+            (receipt.unknown, "may have arrived; taken back if so"),
+            (receipt.refused, "refused by the network"), (receipt.nothing, "did not happen, as far as known"),
+            (receipt.outOfReach, "done by another account of the bot, so out of reach"),
         ]
         var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         if lines.isEmpty { lines = ["nothing to take back"] }
         let failed = receipt.actions.filter { $0.cause != nil }
         lines += failed.prefix(shown).map { "  \(ActionID.short($0.id)): " + Printable.line($0.cause ?? "") }
         if failed.count > shown { lines.append("  and \(failed.count - shown) more") }
-        if scope == .everything { lines.append("what the bot did before this database is not among them") }
+        if scope == .everything { lines.append("what the bot did before it had this database is not included") }
         return lines
     }
 }

@@ -7,11 +7,10 @@ import Mirroring
 struct ZonesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zones",
-        abstract: "Say when the human lived in another time zone, so that a morning stays a morning.",
+        abstract: "Note the time zones in which the human lived before.",
         discussion: """
-            Posts count for the time of day that the human's clock showed when they wrote them. Where nothing else is \
-            known that is the clock of TIME_ZONE, by which the bot posts now and always. Days are those of the zone that \
-            is named; without --from or --to a time has no beginning or no end.
+            A post counts for the time of day on the human's clock when they wrote it. Unless a zone is noted here \
+            or the post has an offset, that is the clock of TIME_ZONE, which the bot always posts by.
 
               mirror-bot zones
               mirror-bot zones add Asia/Tokyo --to 2019-02-28
@@ -25,7 +24,7 @@ struct ZonesCommand: AsyncParsableCommand {
 /// `mirror-bot zones list`.
 struct ZonesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show by which clock the human lived when; the word list can be left out.")
+        commandName: "list", abstract: "Show the zones; the word list can be left out.")
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -44,14 +43,17 @@ struct ZonesListCommand: AsyncParsableCommand {
 /// `mirror-bot zones add`.
 struct ZonesAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Note that the human lived by another clock for some time.")
+        commandName: "add", abstract: "Note that the human lived in a zone for some time.")
 
-    @Argument(help: ArgumentHelp("An IANA time zone, as Asia/Tokyo.", valueName: "zone")) var zone: String
+    @Argument(help: ArgumentHelp("An IANA time zone, such as Asia/Tokyo.", valueName: "zone")) var zone: String
 
-    @Option(help: ArgumentHelp("The first day; without it the time has no beginning.", valueName: "YYYY-MM-DD"))
+    @Option(
+        help: ArgumentHelp(
+            "The first day, in that zone; without it the period has no beginning.", valueName: "YYYY-MM-DD"))
     var from: String?
 
-    @Option(help: ArgumentHelp("The last day; without it the time has no end.", valueName: "YYYY-MM-DD"))
+    @Option(
+        help: ArgumentHelp("The last day, in that zone; without it the period has no end.", valueName: "YYYY-MM-DD"))
     var to: String?
 
     @OptionGroup var output: ChangeOutput
@@ -67,9 +69,9 @@ struct ZonesAddCommand: AsyncParsableCommand {
 /// `mirror-bot zones remove`.
 struct ZonesRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take back what was noted of a time; it counts by TIME_ZONE again.")
+        commandName: "remove", abstract: "Remove a period; its posts count by TIME_ZONE again.")
 
-    @Argument(help: ArgumentHelp("Any of its days, or its zone if that was noted once.", valueName: "day or zone"))
+    @Argument(help: ArgumentHelp("Any day of the period, or its zone if that has only one.", valueName: "day or zone"))
     var time: String
 
     @OptionGroup var output: ChangeOutput

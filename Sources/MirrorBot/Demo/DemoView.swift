@@ -241,7 +241,7 @@ struct DemoView {
     private func percent(_ share: Double) -> String { share.formatted(.percent.precision(.fractionLength(0))) }
 
     private func row(_ name: String, _ value: String) -> [String] {
-        FigureGroup.wrapped(value, columns: terminal.columns - 15).enumerated().map { index, part in
+        Printable.wrapped(value, columns: terminal.columns - 15).enumerated().map { index, part in
             "  " + Printable.padded(index == 0 ? name : "", to: 13) + part
         }
     }
@@ -269,7 +269,7 @@ struct DemoView {
         _ text: String, indent: Int = 2, style: (String) -> String = { $0 }
     ) -> [String] {
         let columns = terminal.columns - indent - 2
-        return FigureGroup.wrapped(text, columns: columns).enumerated().map { index, part in
+        return Printable.wrapped(text, columns: columns).enumerated().map { index, part in
             String(repeating: " ", count: index == 0 ? indent : indent + 2)
                 + style(Printable.line(part, columns: columns))
         }

@@ -13,17 +13,17 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
         commandName: "classifier",
         abstract: "Measure how well favorites are predicted.",
         discussion: """
-            Learns the posts of one file, predicts those of another and compares. Both are JSON Lines as train \
-            classifier --from reads them: id, author, text, created_at and favorite, true or false, for every post \
-            that was on the human's timeline.
+            Learns the posts of one file and predicts those of another. Both are JSON Lines as for train classifier \
+            --from: id, author, text, created_at and favorite (true or false), for every post that was on the \
+            human's timeline.
 
-            How often the human favorites is taken from the learned posts. Where these were put together to learn \
-            from, all favorites first, their order is no timeline: then --base-rate-tail 800 takes the last 800 posts \
-            of train.jsonl beside the file, and --base-rate-from names another file.
+            The base rate of favorites is that of the learned posts. If their order is not that of a timeline, such \
+            as all favorites first, --base-rate-tail 800 takes it from the last 800 posts of train.jsonl beside the \
+            file, and --base-rate-from from another file.
 
-            The figures, and the predictions, are those of the weights in use; a table sets plain and learned weights \
-            side by side, and with pairs of words as features also the learned ones of words alone. Learned ones are \
-            fitted on the learned posts, each judged by all others.
+            The figures and predictions use the weights in use. A table compares plain and learned weights and, with \
+            pairs of words, the learned weights of words alone. Weights are fitted on the learned posts, each judged \
+            by all others.
             """)
 
     @Option(help: ArgumentHelp("Labelled posts to learn; - is standard input.", valueName: "path"))
@@ -34,8 +34,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Predict each post in the order of time, then learn it, and 50 posts later that it was a favorite; --train \
-            may be left out.
+            Predict the posts in the order of time, and learn each after its prediction, and 50 posts later whether it \
+            was a favorite. --train is optional then.
             """)
     var prequential = false
 
@@ -49,7 +49,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The rate to exceed; overrides FAVORITE_RATE_THRESHOLD.", valueName: "number"))
     var threshold: Double?
 
-    @Option(help: ArgumentHelp("Take the base rate from the last posts only.", valueName: "number"))
+    @Option(help: ArgumentHelp("Take the base rate from the last so many posts only.", valueName: "number"))
     var baseRateTail: Int?
 
     @Option(help: ArgumentHelp("Take the base rate from the posts of another file.", valueName: "path"))

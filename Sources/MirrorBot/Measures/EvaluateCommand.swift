@@ -4,7 +4,7 @@ import ArgumentParser
 struct EvaluateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
-        abstract: "Measure how good the models and the rules are.",
+        abstract: "Measure the models and the rules on files.",
         discussion: "Needs no account and no database, and changes nothing.",
         subcommands: [EvaluateSchedulerCommand.self, EvaluateClassifierCommand.self, EvaluateTextsCommand.self])
 }

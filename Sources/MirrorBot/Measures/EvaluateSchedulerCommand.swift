@@ -12,18 +12,18 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
         commandName: "scheduler",
         abstract: "Measure how well posting times are learned.",
         discussion: """
-            Learns from the first four fifths of each author's posts, in the order of time, and reports on the rest: \
-            how probable it found the minutes in which they came, and how far the days that it would have planned are \
-            from those that came, beside the human's own days before.
+            Learns the first four fifths of each author's posts, in the order of time, and reports on the rest: how \
+            probable it found the minutes of the posts, and how far simulated days are from the real ones, beside \
+            the human's own earlier days.
 
-            Nothing that comes after the cut is learned. No day is split: the day of the first held-out post is held \
-            out as a whole. At last days of a bot that follows its human are mixed with the human's own, and a classifier \
-            that knows other authors' days says which are which. Simulated days are drawn \
-            \(ScheduleEvaluation.usualRepetitions) times from fixed seeds, so the same posts always give the same figures.
+            Nothing after the cut is learned. No day is split: the day of the first held-out post is held out as a \
+            whole. Finally, days of a bot that follows its human are mixed with the human's own, and a classifier \
+            trained on other authors tells them apart. Days are simulated \(ScheduleEvaluation.usualRepetitions) \
+            times from fixed seeds, so the same posts always give the same figures.
 
             A table of events is a CSV file with the columns author and timestamp, such as \
-            2026-11-20T08:15:30+09:00; other columns are passed over. Times are taken as their own offset shows them, \
-            unless --time-zone is given. Archives are read in their owner's zone if they name it, else in UTC.
+            2026-11-20T08:15:30+09:00; other columns are ignored. Times are read at their own offset unless \
+            --time-zone is given. Archives are read in their owner's zone if they name it, else in UTC.
             """)
 
     @Option(
@@ -36,10 +36,10 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
     var from: String?
 
     @Option(
-        help: ArgumentHelp("Read the times on the clocks of this IANA time zone.", valueName: "zone"))
+        help: ArgumentHelp("Convert times to this IANA time zone.", valueName: "zone"))
     var timeZone: String?
 
-    @Option(help: "How days are planned, as SCHEDULE_MODEL says.")
+    @Option(help: "The model of a day, as in SCHEDULE_MODEL.")
     var model: ScheduleModel?
 
     @Flag(help: "Print JSON.")

@@ -9,26 +9,27 @@ import Settings
 struct EvaluateTextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "texts",
-        abstract: "Judge which texts of an archive stand for themselves.",
+        abstract: "Show which texts of an archive make sense alone.",
         discussion: """
-            A post is read years later by people who see nothing but it. Rules leave out what only made sense on its \
-            day, to somebody, or beside a picture or a link; some texts are fit on certain days or at certain hours. \
-            Shown are how many texts each rule leaves out, and some of them, so that you can see whether you agree.
+            A post is read years later by people who see nothing but it. The rules leave out texts that only made \
+            sense on their day, to one person, or beside a picture or a link; some texts fit only certain days or \
+            hours. The command shows how many texts each rule leaves out, with examples, so that you can see whether \
+            you agree.
 
-            --labels compares with a person: JSON Lines with id, fit (true or false) and, if you like, reason. The \
-            same file may be both.
+            --labels compares the rules with a person: JSON Lines with id, fit (true or false) and, optionally, \
+            reason. The same file may be both.
             """)
 
     @Option(help: ArgumentHelp("A downloaded archive or JSON Lines; - is standard input.", valueName: "path"))
     var from: String
 
-    @Option(help: ArgumentHelp("What a person says of its texts, in JSON Lines.", valueName: "path"))
+    @Option(help: ArgumentHelp("A person's judgement of its texts, as JSON Lines.", valueName: "path"))
     var labels: String?
 
-    @Option(help: ArgumentHelp("How many texts of each rule are shown.", valueName: "number"))
+    @Option(help: ArgumentHelp("Texts to show for each rule.", valueName: "number"))
     var samples = 3
 
-    @Option(help: ArgumentHelp("The IANA time zone in which its years begin.", valueName: "zone"))
+    @Option(help: ArgumentHelp("The IANA time zone in which days and years begin.", valueName: "zone"))
     var timeZone: String?
 
     @Flag(help: "Print JSON.")

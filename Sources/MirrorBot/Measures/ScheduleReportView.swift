@@ -44,7 +44,7 @@ enum ScheduleReportView {
 
     static func lines(_ report: ScheduleReport, terminal: Terminal) -> [String] {
         table(groups, report, terminal) + [""] + table(spells, report, terminal) + ["", gain(report)]
-            + toldApart(report).flatMap { FigureGroup.wrapped($0, columns: max(20, terminal.columns)) } + [""]
+            + toldApart(report).flatMap { Printable.wrapped($0, columns: max(20, terminal.columns)) } + [""]
             + legend.map(terminal.dim) + leftOut(report)
     }
 

@@ -8,9 +8,9 @@ struct ScoreCommand: AsyncParsableCommand {
         commandName: "score",
         abstract: "Measure how well this mirror has learned its human.",
         discussion: """
-            Both models learn the first four fifths of what the mirror knows and are asked about the rest. The \
-            schedule keeps what it learned; favorites are predicted one by one and learned after that, as the mirror \
-            does every day. Nothing more is learned by it, and no network is asked.
+            Both models learn the first four fifths of what the mirror knows, and predict the rest. The schedule \
+            keeps what it learned; favorites are predicted one by one and learned after that, as the mirror does \
+            every day. Nothing of that is stored, and no network is asked.
             """)
 
     @OptionGroup var options: MirrorOptions

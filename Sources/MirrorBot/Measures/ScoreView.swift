@@ -16,7 +16,7 @@ enum ScoreView {
         ]
         lines +=
             sentences.compactMap(\.self)
-            .flatMap { FigureGroup.wrapped(Printable.line($0), columns: max(20, terminal.columns - 2)) }
+            .flatMap { Printable.wrapped(Printable.line($0), columns: max(20, terminal.columns - 2)) }
             .map { "  " + $0 } + [""]
         switch report.scheduler {
         case .measured(let scores): lines += schedule(scores, terminal)

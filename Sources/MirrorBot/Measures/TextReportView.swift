@@ -80,7 +80,7 @@ enum TextReportView {
     }
 
     private static func wrapped(_ text: String, indent: Int, _ terminal: Terminal) -> [String] {
-        FigureGroup.wrapped(text, columns: max(20, terminal.columns - indent))
+        Printable.wrapped(text, columns: max(20, terminal.columns - indent))
             .map { String(repeating: " ", count: indent) + $0 }
     }
 }

@@ -16,16 +16,16 @@ enum ConfigView {
             A running worker takes up what mirror-bot set stores as each line says; a change of the environment or of \
             .env is taken up at the next start.
             """
-        return FigureGroup.wrapped(text, columns: columns)
+        return Printable.wrapped(text, columns: columns)
     }
 
     private static func lines(of line: ConfigReport.Line, _ terminal: Terminal) -> [String] {
         let width = max(20, terminal.columns - 4)
         func paragraph(_ text: String) -> [String] {
-            FigureGroup.wrapped(text, columns: width).map { "    " + terminal.dim($0) }
+            Printable.wrapped(text, columns: width).map { "    " + terminal.dim($0) }
         }
         let change = "Change: taken up \(line.uptake.words)." + (line.effect.map { " \($0)" } ?? "")
-        let problem = line.problem.map { FigureGroup.wrapped(Printable.line($0), columns: width - 2) } ?? []
+        let problem = line.problem.map { Printable.wrapped(Printable.line($0), columns: width - 2) } ?? []
         let usual = line.fallback.map { "; \($0) where nothing is set" } ?? ""
         return head(of: line, terminal) + paragraph(sentence(line.summary))
             + paragraph("Values: \(line.form)\(usual).") + paragraph(change)

@@ -16,7 +16,7 @@ struct ExplainView {
     /// The whole answer.
     var lines: [String] {
         [head] + facts.flatMap { row($0, $1) } + rules + obstacles
-            + judgement(report.judgement, "how it was judged when it was decided")
+            + judgement(report.judgement, "how it was judged at the decision")
             + judgement(report.judgementNow, "how it is judged by what is known now") + problem
     }
 
@@ -102,7 +102,7 @@ struct ExplainView {
 
     private func row(_ name: String, _ value: String?) -> [String] {
         guard let value, !value.isEmpty else { return [] }
-        let parts = FigureGroup.wrapped(Printable.line(value), columns: max(20, terminal.columns - Self.margin))
+        let parts = Printable.wrapped(Printable.line(value), columns: max(20, terminal.columns - Self.margin))
         return parts.enumerated().map { index, part in
             Printable.padded(index == 0 ? "  \(name)" : "", to: Self.margin) + part
         }
@@ -112,11 +112,11 @@ struct ExplainView {
 
     private var rules: [String] {
         guard !report.rules.isEmpty else { return [] }
-        return ["", terminal.bold("the rules that spoke")]
+        return ["", terminal.bold("the rules that decided")]
             + report.rules.flatMap { rule in
                 let setting = rule.setting.map { "; \($0) changes that" } ?? ""
                 let text = Printable.line("\(rule.code): \(rule.text)\(setting)")
-                return FigureGroup.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
+                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
                     ($0 == 0 ? "  · " : "    ") + $1
                 }
             }
@@ -124,10 +124,10 @@ struct ExplainView {
 
     private var obstacles: [String] {
         guard let obstacles = report.obstacles, !obstacles.isEmpty else { return [] }
-        return ["", terminal.bold("what keeps it from being sent")]
+        return ["", terminal.bold("what prevents it")]
             + obstacles.flatMap { obstacle in
                 let text = Printable.line(obstacle.sentence)
-                return FigureGroup.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
+                return Printable.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
                     ($0 == 0 ? "  ! " : "    ") + $1
                 }
             }
@@ -135,7 +135,7 @@ struct ExplainView {
 
     private var problem: [String] {
         guard let problem = report.judgementProblem else { return [] }
-        return [""] + FigureGroup.wrapped(Printable.line(problem), columns: terminal.columns)
+        return [""] + Printable.wrapped(Printable.line(problem), columns: terminal.columns)
     }
 
     // MARK: How a favorite is judged
@@ -157,7 +157,7 @@ struct ExplainView {
         }
         return ["", terminal.bold(title)]
             + [rate, weights].compactMap(\.self).flatMap {
-                FigureGroup.wrapped($0, columns: max(20, terminal.columns - 2)).map { "  " + $0 }
+                Printable.wrapped($0, columns: max(20, terminal.columns - 2)).map { "  " + $0 }
             } + table.lines
     }
 

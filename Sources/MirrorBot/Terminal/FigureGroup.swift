@@ -38,7 +38,7 @@ struct FigureGroup {
 
     private func lines(of figure: Figure) -> [String] {
         let indent = 2 + Self.nameWidth + Self.valueWidth + 2
-        let parts = Self.wrapped(figure.meaning, columns: max(20, terminal.columns - indent))
+        let parts = Printable.wrapped(figure.meaning, columns: max(20, terminal.columns - indent))
         let head =
             "  " + Printable.padded(figure.name, to: Self.nameWidth) + Self.aligned(figure.value, to: Self.valueWidth)
         let rest = parts.dropFirst().map { String(repeating: " ", count: indent) + terminal.dim($0) }
@@ -48,16 +48,5 @@ struct FigureGroup {
     /// The text after spaces that make it `columns` wide.
     static func aligned(_ text: String, to columns: Int) -> String {
         String(repeating: " ", count: max(0, columns - Printable.width(text))) + text
-    }
-
-    /// Lines no wider than `columns`, as far as the words allow.
-    static func wrapped(_ text: String, columns: Int) -> [String] {
-        text.split(separator: " ").reduce(into: [String]()) { lines, word in
-            if let last = lines.last, Printable.width(last) + 1 + Printable.width(String(word)) <= columns {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
     }
 }

@@ -35,6 +35,17 @@ enum Printable {
         }
     }
 
+    /// Lines no wider than `columns`, as far as the words allow.
+    static func wrapped(_ text: String, columns: Int) -> [String] {
+        text.split(separator: " ").reduce(into: [String]()) { lines, word in
+            if let last = lines.last, width(last) + 1 + width(String(word)) <= columns {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+    }
+
     /// The text followed by spaces up to `columns`.
     static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - width(text)))

@@ -120,12 +120,12 @@ struct StatsView {
 
     private func line(_ left: StatsReport.LeftOut) -> [String] {
         let state = left.state.map { "\($0): " } ?? ""
-        return FigureGroup.wrapped(Printable.line(state + left.reason.text), columns: columns - 11).enumerated().map {
+        return Printable.wrapped(Printable.line(state + left.reason.text), columns: columns - 11).enumerated().map {
             FigureGroup.aligned($0 == 0 ? "\(left.count)" : "", to: 9) + "  " + $1
         }
     }
 
     private func wrapped(_ text: String) -> [String] {
-        FigureGroup.wrapped(Printable.line(text), columns: columns)
+        Printable.wrapped(Printable.line(text), columns: columns)
     }
 }

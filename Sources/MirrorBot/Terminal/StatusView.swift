@@ -140,7 +140,7 @@ enum StatusView {
 
     /// What may take more than one line.
     private static func rows(_ name: String, _ text: String, _ terminal: Terminal) -> [String] {
-        FigureGroup.wrapped(Printable.line(text), columns: max(20, terminal.columns - 12)).enumerated()
+        Printable.wrapped(Printable.line(text), columns: max(20, terminal.columns - 12)).enumerated()
             .map { row($0 == 0 ? name : "", $1) }
     }
 

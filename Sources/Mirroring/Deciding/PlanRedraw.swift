@@ -85,7 +85,7 @@ package struct PlanRedraw: Sendable {
 
     /// The refusal of a change that met another one again and again.
     package static func busy(_ day: LocalDay) -> ChangeRefusal {
-        ChangeRefusal(.busy, "\(day) is being changed by somebody else; try again")
+        ChangeRefusal(.busy, "\(day) is being changed by another process; try again")
     }
 
     private func distance(_ date: Date, _ others: [Date]) -> TimeInterval {

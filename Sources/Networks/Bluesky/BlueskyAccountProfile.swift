@@ -42,7 +42,7 @@ extension BlueskyNetwork: ProfiledNetwork {
     }
 
     private func changedMeanwhile() -> NetworkError {
-        failure(.changeProfile, .conflict, "somebody changed the profile meanwhile; try again", outcome: .notSent)
+        failure(.changeProfile, .conflict, "the profile was changed meanwhile; try again", outcome: .notSent)
     }
 
     /// The error for a profile of another form than the one that is known.

@@ -49,7 +49,7 @@ extension MastodonNetwork: ProfiledNetwork {
 
     private func changedMeanwhile() -> NetworkError {
         client.error(
-            .changeProfile, .conflict, outcome: .notSent, detail: "somebody changed the profile meanwhile; try again")
+            .changeProfile, .conflict, outcome: .notSent, detail: "the profile was changed meanwhile; try again")
     }
 }
 

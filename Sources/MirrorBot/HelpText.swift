@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+
+/// The parser's help and usage texts, arranged for a terminal.
+///
+/// The parser begins descriptions at a fixed column, which leaves no room for them on a narrow terminal, writes a usage on
+/// one line, and repeats the options that commands share in each.
+struct HelpText {
+    /// Columns for which the parser writes every paragraph and every description on one line.
+    static let unwrapped = 100_000
+
+    /// The column at which the parser begins descriptions.
+    private static let descriptionColumn = 26
+    /// The fewest columns at which descriptions stand beside their labels.
+    private static let leastColumns = 60
+    /// The options that commands share, as they stand in a usage.
+    private static let sharedOptions = SharedOptions.usageString().matches(of: /\ \[[^\]]+\]/).map { String($0.output) }
+
+    /// A command with no other options than those that commands share.
+    private struct SharedOptions: AsyncParsableCommand {
+        @OptionGroup var options: MirrorOptions
+        @OptionGroup var output: ChangeOutput
+    }
+
+    private let columns: Int
+    private var isNarrow: Bool { columns < Self.leastColumns }
+
+    /// - Parameter columns: The width of the terminal.
+    init(columns: Int) { self.columns = columns }
+
+    /// Arranges the help of a command.
+    ///
+    /// - Parameter text: The help that the parser wrote for ``unwrapped`` columns.
+    func help(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let lists = lines.firstIndex { $0.hasPrefix("USAGE: ") } ?? 0
+        let arranged = lines.enumerated().flatMap { index, line in
+            if index == lists { return [usage(line)] }
+            if index < lists { return paragraph(line) }
+            // A group of commands is titled by its name alone.
+            if line.hasSuffix(" SUBCOMMANDS:") { return [line.replacing(" SUBCOMMANDS:", with: ":")] }
+            return entry(line, isFollowed: lines.dropFirst(index + 1).first?.hasPrefix(Self.margin) == true)
+        }
+        return arranged.joined(separator: "\n")
+    }
+
+    /// Arranges a usage, without the options that commands share.
+    ///
+    /// - Parameter text: The usage that the parser wrote, behind its title.
+    func usage(_ text: String) -> String {
+        let title = text.prefix { $0 != " " } + " "
+        var usage = String(text.dropFirst(title.count))
+        for option in Self.sharedOptions { usage = usage.replacing(option, with: "") }
+        if title.count + usage.count < text.count, !usage.contains("<options>") {
+            let end = usage.firstRange(of: /\ [<\[(-]/)?.lowerBound ?? usage.endIndex
+            usage.insert(contentsOf: " [<options>]", at: end)
+        }
+        // An option is not cut from its value.
+        let whole = usage.replacing(/\[[^\]]+\]/) { $0.output.replacing(" ", with: "\u{A0}") }
+        return title
+            + Printable.wrapped(whole, columns: columns - title.count)
+            .joined(separator: "\n" + String(repeating: " ", count: title.count)).replacing("\u{A0}", with: " ")
+    }
+
+    private static let margin = String(repeating: " ", count: descriptionColumn)
+
+    /// A line of a list: a label and its description, a long label alone, or the description of the label before.
+    private func entry(_ line: String, isFollowed: Bool) -> [String] {
+        let label = line.prefix(Self.margin.count)
+        guard line.count > Self.margin.count, label.hasPrefix("  "), label.hasSuffix(" "), !isFollowed else {
+            return paragraph(line)
+        }
+        let indent = isNarrow ? "      " : Self.margin
+        let description = Printable.wrapped(String(line.dropFirst(label.count)), columns: columns - indent.count)
+            .map { indent + $0 }
+        if label == Self.margin { return description }
+        if isNarrow { return ["  " + label.trimmingCharacters(in: .whitespaces)] + description }
+        return [String(label) + description[0].dropFirst(label.count)] + description.dropFirst()
+    }
+
+    /// A line of text; what continues an indented one is indented further.
+    private func paragraph(_ line: String) -> [String] {
+        guard Printable.width(line) > columns else { return [line] }
+        let indent = String(line.prefix { $0 == " " })
+        let hanging = indent.isEmpty ? "" : indent + "  "
+        let parts = Printable.wrapped(line, columns: columns - hanging.count)
+        return parts.prefix(1).map { indent + $0 } + parts.dropFirst().map { hanging + $0 }
+    }
+}
