@@ -81,7 +81,7 @@ struct Failure {
         case let error as FavoritesError: error.code == .invalidConfiguration ? .configuration : .unavailable
         case let error as OutboxError: error.code == .unfitting ? .badData : .tryLater
         case is CancellationError: .tryLater
-        case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand: nil
+        case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand, is MissingSlot: nil
         default: isParserError ? nil : .bug
         }
     }
@@ -90,6 +90,7 @@ struct Failure {
     private var misuse: (message: String, command: any ParsableCommand.Type)? {
         switch error {
         case let error as UnknownCommand: (error.description, error.parent)
+        case let error as MissingSlot: (error.description, error.command)
         case let error as ValidationError: (error.message, command)
         case let error as ChangeRefusal where error.code == .unusable: (error.description, command)
         default: nil

@@ -11,8 +11,8 @@ struct ExplainCommand: AsyncParsableCommand {
         abstract: "Show what an action is, whom it is about, and why; or what would become of a post.",
         discussion: """
             An action is named by its id, or as much of its beginning as tells it from others, as status, plan, \
-            suggestions and the log show it; a slot also by its day and number, as 2026-11-20#3, \
-            and the post that comes next as next.
+            suggestions and the log show it; a slot also by its number today, as 4 or '#4', by its day and number, as \
+            2026-11-20#3, or by its time, as 14:05; and the post that comes next as next.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -30,7 +30,10 @@ struct ExplainCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (id == nil) != (text == nil) else { throw ValidationError("expected either an id or --text") }
+        guard (id == nil) != (text == nil) else {
+            let reason = id == nil ? "; \(SlotArgument.comment)" : ""
+            throw ValidationError("expected either an id or --text\(reason)")
+        }
         if author != nil, text == nil { throw ValidationError("--author needs --text") }
         if text?.contains(where: { !$0.isWhitespace }) == false { throw ValidationError("--text is empty") }
     }
