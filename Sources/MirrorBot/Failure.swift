@@ -63,6 +63,7 @@ struct Failure {
 
     /// Ends the process at once, without the exit handlers of the C libraries, whose threads may still run.
     static func leave(_ code: Int32) -> Never {
+        try? Console.process.output.flush()
         fflush(nil)
         _exit(code)
     }
