@@ -281,6 +281,25 @@ import Testing
         #expect(!ending.error.contains("abc"))
     }
 
+    @Test(arguments: [
+        (
+            "TIME_ZONE=Mars/One",
+            "TIME_ZONE is \"Mars/One\"; expected an IANA name such as Europe/Berlin; nothing was changed"
+        ),
+        ("MAX_PER_DAY=many", "MAX_PER_DAY is \"many\"; expected a whole number from 0 to 1000; nothing was changed"),
+        ("LINKES=on", "LINKES is no setting; did you mean LINKS?; nothing was changed"),
+        ("SECRET_KEY=planted", "SECRET_KEY is a secret, which is not set for a mirror; nothing was changed"),
+        ("QUIET_HOURS=99", "nothing was changed"), ("REVIEW=everything", "nothing was changed"),
+    ])
+    func aWrongValueIsNotSet(_ word: String, _ problem: String) async throws {
+        try await stage.makeDatabase()
+        let ending = try await stage.run("set", "LINKS=off", word)
+        #expect(ending.status == 78)
+        expect(ending.error) { $0.contains(problem) }
+        expect(ending.error) { !$0.contains("was set for the mirror") && !$0.contains("planted") }
+        try await expect(stage.run("set").output, equals: "nothing is set for mirror default\n")
+    }
+
     @Test func dotEnvThatCannotBeReadIsAnError() async throws {
         try FileManager.default.createDirectory(
             atPath: stage.workingFolder + "/.env", withIntermediateDirectories: false)
