@@ -16,6 +16,9 @@ package struct MirrorSettings: Sendable {
     package var mirror: String
     /// What the settings were parsed from.
     private(set) var values: SettingValues
+
+    /// Where the settings were looked for; nil for values that do not come from files.
+    package var places: SettingPlaces? { values.places }
     /// The accounts as the settings describe them; stored logins may stand in.
     ///
     /// The human's may be missing altogether: an imported archive alone can feed a bot.
