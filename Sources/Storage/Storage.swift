@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 
 /// Where the data is.
 package enum StorageLocation: Sendable {
@@ -16,6 +17,16 @@ extension StorageLocation {
     package func check() throws {
         guard case .postgres(let url) = self else { return }
         try PostgresEngine.check(url: url)
+    }
+}
+
+extension StorageLocation {
+    /// What is wrong with the beginning of an address that is no `postgres://` URL; nil for one that may be one.
+    ///
+    /// It stands behind the name of a setting, and shows nothing of the address but the schemes of known tools.
+    package static func problem(ofURL url: String) -> String? {
+        let isPostgres = url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
+        return isPostgres ? nil : PostgresURL.schemeProblem(of: url)
     }
 }
 
