@@ -59,7 +59,7 @@ import Testing
     ])
     func statesDifferByTheirSign(_ state: String, _ sign: String) throws {
         expect(PlanView.slots([slot(state, "x")], terminal: plain).first) {
-            $0?.hasPrefix("08:15 \(sign) #1 3fa9c1d \(state)") == true
+            $0?.hasPrefix("08:15 \(sign) 1 3fa9c1d \(state)") == true
         }
     }
 

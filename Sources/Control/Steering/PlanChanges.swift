@@ -185,7 +185,16 @@ package struct PlanChanges: Sendable {
     /// - Returns: The stored action.
     /// - Throws: `ChangeRefusal`; the store's error.
     package func publish(_ word: String, seen: Seen? = nil, now: Date) async throws -> Action {
-        let post = try await post(word)
+        let post: Post
+        do {
+            post = try await self.post(word)
+        } catch let error as ChangeRefusal where error.code == .unknown {
+            guard TypedSlot(word, today: LocalTime(now, in: zone).day) != nil else { throw error }
+            throw ChangeRefusal(
+                .unknown,
+                "\(error); mirror-bot plan move gives a slot another time, as in mirror-bot plan move \(word.prefix(20)) 20:15"
+            )
+        }
         let wording = try await wording(of: post)
         let day = LocalTime(now, in: zone).day
         // Or the numbers of the plan, once it is made, would be taken.
