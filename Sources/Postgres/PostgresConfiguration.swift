@@ -87,6 +87,18 @@ package struct PostgresConfiguration: Sendable {
         }
     }
 
+    /// Which database it is: the hosts and the database's name, as libpq reads them.
+    package var place: String {
+        let servers = hosts.compactMap { host in
+            host["host"].map { name in
+                (name.contains(":") ? "[\(name)]" : name) + (host["port"].map { ":\($0)" } ?? "")
+            }
+        }
+        guard !servers.isEmpty else { return description }
+        let name = hosts[0]["dbname"].map { ", database \($0)" } ?? ""
+        return "PostgreSQL at \(servers.joined(separator: ", "))\(name)"
+    }
+
     var answerMilliseconds: Int { max(1, Int(clamping: Int64(answerTimeout / .milliseconds(1)))) }
 
     /// The time a connection to one host may take, in milliseconds; nil is no limit.

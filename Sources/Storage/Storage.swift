@@ -57,12 +57,10 @@ extension StorageLocation: CustomStringConvertible {
 extension StorageLocation {
     /// Which database it is, for a person who has several: with the server's host and the database's name, and no password.
     package var place: String {
-        guard case .postgres(let url) = self, let parts = URLComponents(string: url), let host = parts.host,
-            !host.isEmpty
-        else { return description }
-        let port = parts.port.map { ":\($0)" } ?? ""
-        let name = parts.path.split(separator: "/").first.map { ", database \($0)" } ?? ""
-        return "PostgreSQL at \(host)\(port)\(name)"
+        guard case .postgres(let url) = self, let configuration = try? PostgresConfiguration(url: url) else {
+            return description
+        }
+        return configuration.place
     }
 }
 

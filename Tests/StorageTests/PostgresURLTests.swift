@@ -74,6 +74,18 @@ import Testing
         expect(error.message) { !$0.contains("s3cret") }
     }
 
+    /// Another reader of URLs takes what stands before a # for the host.
+    @Test(arguments: [
+        ("postgres://u:4711#4711@h/n", "PostgreSQL at h, database n"),
+        ("postgres://u:4711?4711@h:5433/n?sslmode=require", "PostgreSQL at h:5433, database n"),
+        ("postgres://u:4711@a:1,b:2/n", "PostgreSQL at a:1, b:2, database n"),
+        ("postgres://u:4711@[::1]:5433/n", "PostgreSQL at [::1]:5433, database n"), ("postgres:///", "PostgreSQL"),
+        ("postgres://u:4711/4711@h/n", "PostgreSQL"),
+    ])
+    func aPlaceShowsNoPartOfAPassword(_ url: String, _ place: String) {
+        #expect(StorageLocation.postgres(url: url).place == place)
+    }
+
     @Test func anOptionThatLibpqRefusesBlamesNoServer() {
         let refusal = PostgresError(refusal: "invalid channel_binding value: \"s3cret\"\n")
         let error = StorageError(refusal, "open the database of DATABASE_URL")
