@@ -1,4 +1,5 @@
 package import Control
+import Favorites
 package import Foundation
 import Logging
 package import Mirroring
@@ -448,6 +449,9 @@ package struct Worker: Sendable {
             }
         }
         if let error = firstError ?? parts.human?.refusal { throw error }
+        // Where nothing new came, no pass has asked for the counts.
+        guard mirror.process.redisURL != nil, let classifier = try await parts.classifiers.classifier() else { return }
+        if case .unavailable(let error) = try await classifier.status().counts { throw error }
     }
 }
 

@@ -7,19 +7,20 @@ package import Posts
 /// saved, an export of Misskey or Pixelfed, a repository of Bluesky (CAR) or its records as JSON, or JSON Lines.
 /// `docs/archives.md` has the formats.
 ///
-/// Memory stays flat however large the archive is. Nothing is written anywhere.
+/// Memory stays flat however large the archive is. Nothing is written anywhere, but for a stream that is no JSON Lines, which
+/// is kept in a file without a name while it is read.
 package struct ArchiveReader: Sendable {
     /// The kinds of archives made of files, in the order in which they are tried.
     private static let formats: [any ArchiveFormat.Type] = [
         XArchive.self, MastodonArchive.self, SavedStatuses.self, MisskeyNotes.self,
     ]
 
-    private let request: ImportRequest
+    private var request: ImportRequest
     /// What JSON Lines are read for; an archive is the same whether its posts are kept or looked at.
     private let purpose: ImportPurpose
 
     /// - Parameters:
-    ///   - path: The zip, the tar, the folder or the file; `-` is JSON Lines from standard input.
+    ///   - path: The zip, the tar, the folder or the file; `-` is any of the files on standard input.
     ///   - network: Where the ids and names of JSON Lines belong; an archive knows itself.
     ///   - localHost: Completes names without a host in JSON Lines. In an archive of the Mastodon family it is the host
     ///     of the owner's name where the server answers below that host, as `social.example.org` for `example.org`.
@@ -48,13 +49,42 @@ package struct ArchiveReader: Sendable {
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         switch try FileReader.kind(of: request.path) {
         case .folder: try readMembers(try FolderSource(path: request.path, limits: request.limits), body)
-        case .stream: try lines.read(body)
-        case .file(let size): try readFile(size: size, body)
+        case .stream: try readStream(body)
+        case .file(let size):
+            try readFile(size: size, try FileReader.head(of: request.path, count: FileContents.headBytes), body)
         }
     }
 
-    private func readFile(size: Int, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
-        let head = try FileReader.head(of: request.path, count: FileContents.headBytes)
+    private func readStream(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+        let stream = try FileReader(path: request.path)
+        let head = try stream.next(FileContents.headBytes)
+        switch FileContents(head: head) {
+        case .lines: return try lines.read(stream, after: head, body)
+        // Nothing that follows would make it readable.
+        case .empty where head.count == FileContents.headBytes, .unknown, .foreign, .partOfX:
+            return try readFile(size: head.count, head, body)
+        default: break
+        }
+        let copy = try StreamCopy(of: stream, after: head, atMost: request.limits.totalBytes)
+        var reader = self
+        reader.request.path = copy.path
+        do {
+            var summary = try reader.readFile(size: copy.size, head, body)
+            for index in summary.problems.indices where summary.problems[index].file == copy.path {
+                summary.problems[index].file = request.path
+            }
+            return summary
+        } catch var error as ImportError where error.path == copy.path {
+            error.path = request.path
+            error.reason = error.reason.replacing(copy.path, with: request.path)
+            throw error
+        }
+    }
+
+    /// - Parameter head: The first bytes of the file.
+    private func readFile(
+        size: Int, _ head: [UInt8], _ body: (ArchiveItem) throws -> Void
+    ) throws -> ImportSummary {
         switch FileContents(head: head) {
         case .packed(let packing):
             let source = PackedSource(path: request.path, packing: packing, size: size, limits: request.limits)
@@ -72,6 +102,7 @@ package struct ArchiveReader: Sendable {
             return try BlueskyRepository(request).read(size: size, body)
         case .partOfX:
             throw notAnArchive("a single file of an archive of X; give the folder that holds its data folder")
+        case .foreign(let problem): throw notAnArchive(problem)
         case .empty: throw ImportError(.nothingToRead, path: request.path, "it is empty")
         case .unknown:
             throw notAnArchive(

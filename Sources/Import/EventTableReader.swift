@@ -65,7 +65,13 @@ package struct EventTableReader: Sendable {
             events += 1
         }
         do {
-            try FileReader(path: path).forEachChunk { chunk in
+            let stream = try FileReader(path: path)
+            let head = try stream.next(FileContents.headBytes)
+            if let problem = FileContents(head: head).problem(expecting: "a table (CSV)") {
+                throw ImportError(.notAnArchive, path: path, problem)
+            }
+            try head.withUnsafeBytes { try splitter.feed($0, take) }
+            try stream.forEachChunk { chunk in
                 try splitter.feed(chunk, take)
                 return true
             }

@@ -41,16 +41,23 @@ final class FileReader {
 
     /// The first bytes of a regular file.
     static func head(of path: String, count: Int) throws -> [UInt8] {
-        let reader = try FileReader(path: path)
-        var head: [UInt8] = []
-        try reader.forEachChunk { chunk in
-            head.append(contentsOf: chunk.prefix(count - head.count))
-            return head.count < count
-        }
-        return head
+        try FileReader(path: path).next(count)
     }
 
-    /// Hands over the bytes in order until the end or until `body` returns false.
+    /// The next bytes, fewer only at the end; what follows them is read afterwards.
+    func next(_ count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let read = bytes[done...].withUnsafeMutableBytes { Self.readRetrying(descriptor, $0) }
+            guard read >= 0 else { throw Self.error(path, number: errno) }
+            guard read > 0 else { break }
+            done += read
+        }
+        return Array(bytes.prefix(done))
+    }
+
+    /// Hands over the bytes that are left, in order, until the end or until `body` returns false.
     func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {
@@ -72,11 +79,14 @@ final class FileReader {
     private static func error(_ path: String, number: Int32) -> ImportError {
         number == ENOENT || number == ENOTDIR
             ? ImportError(.notFound, path: path, "there is no such file or folder")
-            : ImportError(.unreadable, path: path, String(cString: strerror(number)).lowercased())
+            : ImportError(
+                .unreadable, path: path,
+                String(cString: strerror(number)).lowercased()
+                    + (number == EACCES ? "; let this user (number \(geteuid())) read it with chown or chmod" : ""))
     }
 }
 
-/// What a file holds, judged by its first bytes; names are not asked.
+/// What a file or a stream holds, judged by its first bytes; names are not asked.
 enum FileContents: Equatable {
     case packed(Packing)
     /// One list of an archive of the Mastodon family.
@@ -92,6 +102,8 @@ enum FileContents: Equatable {
     case blueskyRepository
     /// A file from inside an archive of X.
     case partOfX
+    /// A packing or an encoding that is not read, and what to do about it.
+    case foreign(String)
     case empty
     /// One object on each line, as far as the beginning tells.
     case lines
@@ -107,12 +119,43 @@ enum FileContents: Equatable {
             self = .packed(.tar)
         } else if Self.isRepository(head) {
             self = .blueskyRepository
+        } else if let foreign = Self.foreignStarts.first(where: { head.starts(with: $0.start) }) {
+            self = .foreign(foreign.problem)
         } else {
             let text = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head.dropFirst(3) : head[...]
             let isPartOfX = ["window.YTD", "Grailbird"].contains { text.starts(with: Array($0.utf8)) }
             self = isPartOfX ? .partOfX : XTable.begins(text) ? .xTable : Self.documents(text)
         }
     }
+
+    /// Why the beginning is not that of a text, and what to do about it; nil for what may be one.
+    ///
+    /// - Parameter noun: What is expected, as `JSON Lines`.
+    func problem(expecting noun: String) -> String? {
+        switch self {
+        case .packed(let packing): "it is a \(packing.noun); unpack it, and give the file with \(noun) that is in it"
+        case .blueskyRepository: "it is a repository of Bluesky (CAR); expected \(noun)"
+        case .foreign(let problem): problem
+        default: nil
+        }
+    }
+
+    private static let foreignStarts: [(start: [UInt8], problem: String)] = [
+        ([0x37, 0x7A, 0xBC, 0xAF], "it is packed with 7z; unpack it, and give what comes out"),
+        (Array("Rar!".utf8), "it is packed with rar; unpack it, and give what comes out"),
+        ([0xFD, 0x37, 0x7A, 0x58], "it is packed with xz; unpack it with xz -d, and give what comes out"),
+        (Array("BZh".utf8), "it is packed with bzip2; unpack it with bunzip2, and give what comes out"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "it is packed with zstd; unpack it with zstd -d, and give what comes out"),
+        ([0xFF, 0xFE], "it is written as UTF-16; save it as UTF-8"),
+        ([0xFE, 0xFF], "it is written as UTF-16; save it as UTF-8"),
+        (
+            Array("SQLite format 3".utf8),
+            "it is a database of SQLite and no archive; mirror-bot move takes a mirror to another database"
+        ),
+        (Array("%PDF".utf8), "it is a PDF; download the posts as an archive"),
+        (Array("<!DOCTYPE".utf8), "it is a page of the web; download the archive itself"),
+        (Array("<html".utf8), "it is a page of the web; download the archive itself"),
+    ]
 
     private static func documents(_ text: ArraySlice<UInt8>) -> FileContents {
         guard let first = text.first(where: { !Byte.isWhitespace($0) }) else { return .empty }

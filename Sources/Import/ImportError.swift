@@ -39,5 +39,5 @@ package struct ImportError: Error, Equatable, Sendable, CustomStringConvertible 
         self.reason = reason
     }
 
-    package var description: String { "could not import \(path): \(reason)" }
+    package var description: String { "could not import \(path == "-" ? "standard input" : path): \(reason)" }
 }

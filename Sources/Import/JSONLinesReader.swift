@@ -49,7 +49,25 @@ package struct JSONLinesReader: Sendable {
         }
     }
 
+    /// The same for a stream of which the first bytes were read already.
+    func read(
+        _ stream: FileReader, after head: [UInt8], _ body: (ArchiveItem) throws -> Void
+    ) throws -> ImportSummary {
+        try read(stream, after: head) { try hand(over: try JSONLine($0), to: body, &$1) }
+    }
+
     private func read(_ take: (JSON, inout ImportSummary) throws -> Void) throws -> ImportSummary {
+        let stream = try FileReader(path: path)
+        let head = try stream.next(FileContents.headBytes)
+        if let problem = FileContents(head: head).problem(expecting: "JSON Lines") {
+            throw ImportError(.notAnArchive, path: path, problem)
+        }
+        return try read(stream, after: head, take)
+    }
+
+    private func read(
+        _ stream: FileReader, after head: [UInt8], _ take: (JSON, inout ImportSummary) throws -> Void
+    ) throws -> ImportSummary {
         var summary = ImportSummary(format: ImportSummary.lines)
         var splitter = LineSplitter(maximumBytes: limits.lineBytes)
         var lines = 0
@@ -63,7 +81,8 @@ package struct JSONLinesReader: Sendable {
                 summary.report(problem, limit: limits.problems)
             }
         }
-        try FileReader(path: path).forEachChunk { chunk in
+        try head.withUnsafeBytes { try splitter.feed($0, use) }
+        try stream.forEachChunk { chunk in
             try splitter.feed(chunk, use)
             return true
         }

@@ -50,6 +50,17 @@ enum CommandPath {
         return usage + "\n  See '\(words(to: command, under: root)) --help' for more information."
     }
 
+    /// The command that the words before the first option or argument name.
+    static func command(of arguments: [String], under root: any ParsableCommand.Type) -> any ParsableCommand.Type {
+        var command = root
+        for word in arguments {
+            let children = command.configuration.subcommands
+            guard let child = children.first(where: { $0.configuration.commandName == word }) else { break }
+            command = child
+        }
+        return command
+    }
+
     private static func path(
         from start: any ParsableCommand.Type, to command: any ParsableCommand.Type
     ) -> [any ParsableCommand.Type]? {

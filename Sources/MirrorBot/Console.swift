@@ -1,4 +1,6 @@
 import Foundation
+import Storage
+import Synchronization
 
 /// Everything that a command takes from its process: streams, environment, working folder and log.
 ///
@@ -51,9 +53,6 @@ struct Console: Sendable {
         var flush: @Sendable () throws -> Void = {}
 
         /// Writes a line.
-        ///
-        /// Its end is written apart: a long text that could not be written is not buffered any more, and `flush` then
-        /// fails on the end.
         func writeLine(_ text: String, terminator: String = "\n") {
             write(text)
             write(terminator)
@@ -72,6 +71,7 @@ extension Console {
     /// The console of the program: the streams, the variables and the working folder of its process.
     static let process = {
         let environment = ProcessInfo.processInfo.environment
+        let output = StandardOutput()
         var console = Console(
             environment: environment, folder: nil,
             input: Input(
@@ -79,20 +79,72 @@ extension Console {
                 readLine: { Swift.readLine(strippingNewline: true) }),
             output: Output(
                 terminal: Terminal(descriptor: STDOUT_FILENO, environment: environment),
-                write: { Swift.print($0, terminator: "") }, flush: flushStreams),
+                write: output.write,
+                flush: {
+                    guard let code = output.empty() else { return }
+                    throw CommandError(.unavailable, "could not write the output: \(FileFault(code, at: nil))")
+                }),
             error: Output(
                 terminal: Terminal(descriptor: STDERR_FILENO, environment: environment),
-                // A closed pipe or a full disk behind the log must not end the worker.
-                write: { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) }))
+                write: { text in
+                    output.empty()
+                    // A closed pipe or a full disk behind the log must not end the worker.
+                    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+                }))
         console.ownsProcess = true
         return console
     }()
+}
 
-    /// Fails when what was printed could not be written; a reader that has seen enough is no failure.
-    @Sendable private static func flushStreams() throws {
-        errno = 0
-        guard fflush(nil) != 0, errno != EPIPE else { return }
-        throw CommandError(.unavailable, "could not write the output: \(String(cString: strerror(errno)))")
+/// The standard output of the process, with a buffer that is emptied before anything is written to the standard error: in
+/// one pipe or file both stand in the order in which they were written.
+private final class StandardOutput: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        /// The first failure; what follows it is lost.
+        var failure: Int32?
+    }
+
+    private static let bufferBytes = 1 << 16
+
+    private let state = Mutex(State())
+    /// A person sees each line at once.
+    private let isInteractive = isatty(STDOUT_FILENO) == 1
+
+    func write(_ text: String) {
+        state.withLock { state in
+            state.bytes.append(contentsOf: text.utf8)
+            let isDue = state.bytes.count >= Self.bufferBytes || isInteractive && text.hasSuffix("\n")
+            if isDue { Self.empty(&state) }
+        }
+    }
+
+    /// Writes what is buffered.
+    ///
+    /// - Returns: The first failure of all writes; nil if a reader that has seen enough has closed its pipe.
+    @discardableResult
+    func empty() -> Int32? {
+        state.withLock { state in
+            Self.empty(&state)
+            return state.failure.flatMap { $0 == EPIPE ? nil : $0 }
+        }
+    }
+
+    private static func empty(_ state: inout State) {
+        defer { state.bytes.removeAll(keepingCapacity: state.bytes.count <= 2 * bufferBytes) }
+        var rest = state.bytes[...]
+        while state.failure == nil, !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // Another program has set the pipe so that nobody waits.
+                var place = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&place, 1, -1)
+            } else if errno != EINTR {
+                state.failure = errno
+            }
+        }
     }
 }
 

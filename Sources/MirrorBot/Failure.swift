@@ -71,6 +71,7 @@ struct Failure {
 
     /// Ends the process at once, without the exit handlers of the C libraries, whose threads may still run.
     static func leave(_ code: Int32) -> Never {
+        try? Console.process.output.flush()
         fflush(nil)
         _exit(code)
     }
@@ -89,7 +90,7 @@ struct Failure {
         case let error as FavoritesError: error.code == .invalidConfiguration ? .configuration : .unavailable
         case let error as OutboxError: error.code == .unfitting ? .badData : .tryLater
         case is CancellationError: .tryLater
-        case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand: nil
+        case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand, is MissingSlot: nil
         default: isParserError ? nil : .bug
         }
     }
@@ -98,6 +99,7 @@ struct Failure {
     private var misuse: (message: String, command: any ParsableCommand.Type)? {
         switch error {
         case let error as UnknownCommand: (error.description, error.parent)
+        case let error as MissingSlot: (error.description, error.command)
         case let error as ValidationError: (error.message, command)
         case let error as ChangeRefusal where error.code == .unusable: (error.description, command)
         default: nil

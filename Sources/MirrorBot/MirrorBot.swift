@@ -129,16 +129,15 @@ struct MirrorBot: AsyncParsableCommand {
 extension MirrorBot {
     /// The command that the arguments name.
     ///
-    /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; the parser's errors.
+    /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; ``MissingSlot``; the parser's errors.
     private static func parse(_ arguments: [String]) async throws -> any ParsableCommand {
         do {
             return try await asyncParseAsRoot(arguments)
         } catch {
             // Anything but a usage error is help or a version that was asked for.
-            guard exitCode(for: error) == .validationFailure,
-                let unknown = UnknownCommand.first(in: arguments, of: MirrorBot.self)
-            else { throw error }
-            throw unknown
+            guard exitCode(for: error) == .validationFailure else { throw error }
+            if let unknown = UnknownCommand.first(in: arguments, of: MirrorBot.self) { throw unknown }
+            throw MissingSlot(message(for: error), in: arguments, of: MirrorBot.self) ?? error
         }
     }
 }

@@ -143,6 +143,7 @@ struct MirrorOptions: ParsableArguments {
         if !keepsNothing { try configuration.process.requireLastingStorage() }
         return try await opening(configuration, making).closing { mirror in
             if !looksOnly { try await mirror.table.requireHere() }
+            if making != .nothing { mirror.configuration.places?.note(mirror.name) }
             let value = try await body(mirror)
             if !looksOnly, !lasts { try await requireStill(mirror) }
             return value

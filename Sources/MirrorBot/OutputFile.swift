@@ -36,25 +36,23 @@ struct OutputFile {
         try check()
         let draft = "\(path).\(UUID().uuidString).part"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure() }
+        guard descriptor >= 0 else { throw failure(FileFault(errno, at: path)) }
         defer { unlink(draft) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try handle.write(contentsOf: Data(text.utf8))
-            try handle.synchronize()
-            try handle.close()
+        do throws(FileFault) {
+            defer { close(descriptor) }
+            try FileFault.write(Array(text.utf8), to: descriptor, at: path)
         } catch {
-            throw CommandError(.unavailable, "could not write \(Printable.line(path)): \(error.localizedDescription)")
+            throw failure(error)
         }
         guard isForced ? rename(draft, path) == 0 : renameToNew(draft, path) else {
             if errno == EEXIST { return try check() }
-            throw failure()
+            throw failure(FileFault(errno, at: path))
         }
     }
 
     private func problem(_ what: String) -> CommandError { CommandError(.usage, "\(Printable.line(path)) \(what)") }
 
-    private func failure() -> CommandError {
-        CommandError(.unavailable, "could not write \(Printable.line(path)): \(String(cString: strerror(errno)))")
+    private func failure(_ fault: FileFault) -> CommandError {
+        CommandError(.unavailable, "could not write \(Printable.line(path)): \(Printable.line("\(fault)"))")
     }
 }

@@ -170,7 +170,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     private var prospect: String {
         if stopsActor {
             return (isAnonymous ? "no more calls are made" : "no more calls are made with these credentials")
-                + " until that is done"
+                + (hint == nil ? "" : " until that is done")
         }
         if isPermanent { return "this will not be tried again" }
         if operation.isWrite, operation != .upload, outcome == .unknown {
@@ -187,7 +187,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
     private var hint: String? {
         switch code {
-        case .unauthorized where operation == .logIn: nil
+        case .unauthorized where operation == .logIn: network.traits.wrongLogin
         case .unauthorized where isAnonymous: "the server answers only who is logged in: configure a login"
         case .unauthorized: network.traits.newCredentials
         case .missingScope: "make a new access token with the scopes that docs/settings.md names"

@@ -1,4 +1,5 @@
 import CPostgres
+import Foundation
 
 /// How to reach a server, or the one of several that takes changes: a URL, taken apart by libpq's own rules.
 ///
@@ -28,13 +29,12 @@ package struct PostgresConfiguration: Sendable {
     /// TLS is as `sslmode` in the URL says; without it libpq uses TLS where the
     /// server offers it.
     ///
-    /// - Throws: ``PostgresError`` without any part of the URL.
+    /// Words of other tools are understood, see ``PostgresURL``.
+    ///
+    /// - Throws: ``PostgresError`` without any value of the URL.
     package init(url: String) throws(PostgresError) {
-        guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
-            throw PostgresError(.configuration, "the URL does not begin with postgres://")
-        }
         var complaint: UnsafeMutablePointer<CChar>?
-        let options = PQconninfoParse(url, &complaint)
+        let options = PQconninfoParse(try PostgresURL(url).text, &complaint)
         defer {
             PQconninfoFree(options)
             PQfreemem(complaint)
@@ -44,22 +44,22 @@ package struct PostgresConfiguration: Sendable {
             throw PostgresError(
                 .configuration,
                 "the URL cannot be understood; expected postgres://user:password@host:port/name, "
-                    + "special characters in the password written as %XX")
+                    + "with @ : / ? # & % in the password written as %40 %3A %2F %3F %23 %26 %25")
         }
         var settings = Self.defaults
         while let keyword = option.pointee.keyword {
             if let value = option.pointee.val { settings[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
-        // A password with an unescaped sign goes on in what libpq takes for the host, which errors name.
-        guard ![settings["host"], settings["hostaddr"]].contains(where: { $0?.contains("@") == true }) else {
-            throw PostgresError(
-                .configuration,
-                "the host in the URL has an @ in it; special characters in the password are to be written as %XX")
+        // A word of node-postgres that Heroku has people set, and libpq refuses.
+        if settings["sslmode"] == nil, ProcessInfo.processInfo.environment["PGSSLMODE"] == "no-verify" {
+            settings["sslmode"] = "require"
         }
         // libpq would notice only at every attempt to connect.
         for port in (settings["port"] ?? "").split(separator: ",") where UInt16(port) ?? 0 == 0 {
-            throw PostgresError(.configuration, "the port in the URL is not a number from 1 to 65535")
+            throw PostgresError(
+                .configuration,
+                "the port in the URL is not a number from 1 to 65535; write : and / in the password as %3A and %2F")
         }
         // Texts travel as Swift's own encoding.
         settings["client_encoding"] = "UTF8"
@@ -85,6 +85,18 @@ package struct PostgresConfiguration: Sendable {
             }
             return host
         }
+    }
+
+    /// Which database it is: the hosts and the database's name, as libpq reads them.
+    package var place: String {
+        let servers = hosts.compactMap { host in
+            host["host"].map { name in
+                (name.contains(":") ? "[\(name)]" : name) + (host["port"].map { ":\($0)" } ?? "")
+            }
+        }
+        guard !servers.isEmpty else { return description }
+        let name = hosts[0]["dbname"].map { ", database \($0)" } ?? ""
+        return "PostgreSQL at \(servers.joined(separator: ", "))\(name)"
     }
 
     var answerMilliseconds: Int { max(1, Int(clamping: Int64(answerTimeout / .milliseconds(1)))) }

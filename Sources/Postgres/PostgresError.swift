@@ -51,6 +51,14 @@ package struct PostgresError: Error, Sendable {
         // 28: invalid authorization.
         let isRefused = sqlState?.hasPrefix("28") ?? words.contains("authentication failed")
         self.code = isRefused ? .authentication : .connect
+        // Said before a server is asked, of an option in the URL or in the environment; its value is not repeated.
+        if let option = words.firstMatch(of: #/^invalid ([a-z_]+) value: /#)?.output.1 {
+            self.code = .configuration
+            self.message =
+                "\(option) has a value that PostgreSQL does not know; correct it in the URL, or in the variable of the "
+                + "environment that begins with PG"
+            return
+        }
         let parts = words.components(separatedBy: "; ").filter { !$0.hasPrefix("LOCATION:") }
         let message = parts.joined(separator: "; ")
         self.message = report.map { message.replacingOccurrences(of: ":  \($0.output.1): ", with: ": ") } ?? message

@@ -5,7 +5,7 @@ package struct Slot: Equatable, Sendable {
     /// What a slot is called, for good: its day and its place there, as `2026-11-20#3`; the further parts of a thread
     /// that is said in it, as `2026-11-20#3/2`.
     ///
-    /// Spelled and read here only.
+    /// Spelled and read here only; ``TypedSlot`` reads what a person types.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
         package let day: LocalDay
         /// Counted from 1; a number is never used for another slot of the day.
@@ -29,11 +29,6 @@ package struct Slot: Equatable, Sendable {
             else { return nil }
             self.init(day: day, number: number, part: part)
             guard number > 0, part > 0, description == text else { return nil }
-        }
-
-        /// A name as a person types it: in full, or as `#3` for a slot of today.
-        package init?(typed text: String, today: LocalDay) {
-            self.init(text.hasPrefix("#") ? "\(today)\(text)" : text)
         }
 
         package var description: String { part > 1 ? "\(day)#\(number)/\(part)" : "\(day)#\(number)" }

@@ -59,9 +59,7 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
         }
         let authority = rest.prefix { !"/?#".contains($0) }
         let tail = rest[authority.endIndex...]
-        guard !tail.contains("?"), !tail.contains("#") else {
-            throw Self.unusable("has parameters, which are not supported; \(Self.form)")
-        }
+        try Self.checkEnd(tail)
         database = try Self.database(of: tail)
         // The last @, since a password may hold one.
         let split = authority.lastIndex(of: "@")
@@ -101,7 +99,53 @@ extension RedisConfiguration {
         let lowercased = text.prefix(9).lowercased()
         if lowercased.hasPrefix("redis://") { return (false, text.dropFirst(8)) }
         if lowercased.hasPrefix("rediss://") { return (true, text.dropFirst(9)) }
-        throw unusable("does not begin with redis:// or rediss://; \(form)")
+        if let quote = text.first, "\"'".contains(quote) { throw unusable("stands between quotes; leave them out") }
+        let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound].lowercased() } ?? ""
+        throw unusable(
+            otherSchemes[scheme].map { "begins with \(scheme)://; \($0)" }
+                ?? "does not begin with redis:// or rediss://; \(form)")
+    }
+
+    /// Beginnings of URLs that other clients know, and what to write instead.
+    private static let otherSchemes = [
+        "redis+tls": "write rediss://", "valkey": "write redis://", "valkeys": "write rediss://",
+        "redis+sentinel": "name the server itself, as redis://host", "unix": "name a server, as redis://localhost",
+        "redis-sentinel": "name the server itself, as redis://host",
+        "redis+socket": "name a server, as redis://localhost", "redis-socket": "name a server, as redis://localhost",
+        "https": "that is Upstash's REST interface or a page; write the rediss:// address of the same server",
+        "http": "that is a page; write the redis:// address of the server",
+        "postgres": "that is the address of PostgreSQL", "postgresql": "that is the address of PostgreSQL",
+    ]
+
+    /// Refuses what stands behind user name, password and hosts, but for a database number.
+    private static func checkEnd(_ tail: Substring) throws(RedisError) {
+        if let sign = tail.first, let escape = ["/": "%2F", "?": "%3F", "#": "%23"][sign], tail.contains("@") {
+            throw unusable("has a \(sign) in its user name or password; write it as \(escape)")
+        }
+        guard let mark = tail.firstIndex(where: { "?#".contains($0) }) else { return }
+        guard tail[mark] == "?" else {
+            throw unusable("has a # behind its host; leave out what follows, or write it as %23 in a password; \(form)")
+        }
+        let parameter = tail[mark...].dropFirst().prefix { !"&#".contains($0) }
+        let name = parameter.prefix { $0 != "=" }
+        let isName =
+            name.endIndex != parameter.endIndex && (1...40).contains(name.utf8.count)
+            && name.allSatisfy { isNameCharacter($0) }
+        guard isName else { throw unusable("has parameters, which mirror-bot does not know; leave them out; \(form)") }
+        throw unusable("has the parameter \(name); \(advice(for: name.lowercased()))")
+    }
+
+    /// What to write in the place of a parameter that other clients know.
+    private static func advice(for parameter: String) -> String {
+        switch parameter {
+        case "ssl_cert_reqs", "ssl_ca_certs", "insecureskipverify", "skip_verify":
+            "leave it out and set REDIS_TLS_VERIFY, as none for a certificate that the host signed itself"
+        case "ssl", "tls": "leave it out and begin the URL with rediss://"
+        case "db", "database": "write the number behind the host, as redis://host/1"
+        case "password", "user", "username", "auth":
+            "write user and password before the host, as redis://user:password@host"
+        default: "leave it out; \(form)"
+        }
     }
 
     private static func database(of tail: Substring) throws(RedisError) -> Int {
@@ -117,7 +161,7 @@ extension RedisConfiguration {
         guard let text else { return (nil, nil) }
         let name = text.prefix { $0 != ":" }
         guard let user = percentDecoded(name), let password = percentDecoded(text[name.endIndex...].dropFirst()) else {
-            throw unusable("has a user name or password that is not percent-encoded correctly")
+            throw unusable("has a user name or password that is not percent-encoded correctly; write a % as %25")
         }
         guard user.isEmpty || name.endIndex != text.endIndex else {
             throw unusable("has a user name without a password; \(form)")

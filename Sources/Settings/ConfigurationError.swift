@@ -12,4 +12,10 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
         self.description = "\(setting) \(problem)"
         self.isMissing = isMissing
     }
+
+    /// The same error with another clause at its end.
+    func adding(_ clause: String) -> ConfigurationError {
+        let problem = description.dropFirst(setting.count + 1)
+        return ConfigurationError(setting, "\(problem); \(clause)", isMissing: isMissing)
+    }
 }

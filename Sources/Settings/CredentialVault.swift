@@ -239,7 +239,9 @@ struct KeyFile: Sendable {
         guard let data else { return nil }
         let key = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard key.utf8.count == 64, key.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-            throw failure("holds no key")
+            throw failure(
+                "holds no key, which would be 64 hex digits; put the right one there, or remove the file and log in again"
+            )
         }
         return Secret(key)
     }
@@ -255,7 +257,7 @@ struct KeyFile: Sendable {
         try make(draft, holding: key + "\n")
         // A link never replaces a file: whoever comes second uses the first one's key.
         guard link(draft, path) == 0 || errno == EEXIST else {
-            throw failure("cannot be made: \(Self.reason(errno))")
+            throw failure("cannot be made: \(FileFault(errno, at: path))")
         }
         guard let made = try read() else { throw failure("vanished") }
         return made
@@ -263,19 +265,18 @@ struct KeyFile: Sendable {
 
     private func make(_ draft: String, holding text: String) throws {
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("cannot be made: \(Self.reason(errno))") }
+        guard descriptor >= 0 else { throw failure("cannot be made: \(FileFault(errno, at: path))") }
         defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw failure("cannot be written: \(Self.reason(errno))")
+        do throws(FileFault) {
+            try FileFault.write(Array(text.utf8), to: descriptor, at: path)
+        } catch {
+            throw failure("cannot be written: \(error)")
         }
     }
 
     private func failure(_ problem: String) -> ConfigurationError {
         ConfigurationError(Setting.secretKey.name, "is not set, and the key file \(path) \(problem)")
     }
-
-    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
 }
 
 /// Seals texts so that only the same key opens them, and only in the same place.

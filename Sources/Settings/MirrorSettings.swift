@@ -16,6 +16,9 @@ package struct MirrorSettings: Sendable {
     package var mirror: String
     /// What the settings were parsed from.
     private(set) var values: SettingValues
+
+    /// Where the settings were looked for; nil for values that do not come from files.
+    package var places: SettingPlaces? { values.places }
     /// The accounts as the settings describe them; stored logins may stand in.
     ///
     /// The human's may be missing altogether: an imported archive alone can feed a bot.
@@ -145,13 +148,35 @@ package struct MirrorSettings: Sendable {
     package func with(stored: [String: String]) throws -> MirrorSettings {
         guard !stored.isEmpty else { return self }
         do {
-            return try MirrorSettings(try values.overlaid(with: stored), readsAccounts: readsAccounts)
+            return try overlaid(with: stored)
         } catch let error as ConfigurationError where stored[error.setting] != nil {
-            let problem = String(error.description.dropFirst(error.setting.count + 1))
-            throw ConfigurationError(
-                error.setting, "\(problem); it was set for the mirror, and mirror-bot unset \(error.setting) forgets it"
-            )
+            throw error.adding(
+                "it was set for the mirror, and mirror-bot unset \(error.setting) forgets it")
         }
+    }
+
+    /// Checks values before they are stored beside what is stored already.
+    ///
+    /// - Parameters:
+    ///   - new: The values to store, by names of variables.
+    ///   - stored: What is stored, by names of variables.
+    /// - Throws: ``ConfigurationError`` that says what is wrong, and that nothing was changed.
+    package func check(_ new: [String: String], besides stored: [String: String]) throws {
+        do {
+            for (name, value) in new.sorted(by: { $0.key < $1.key }) { try SettingValues.requireOfMirror(name, value) }
+            // What only shows when values are put together, such as a zone that is none.
+            _ = try overlaid(with: stored.merging(new) { $1 })
+        } catch let error as ConfigurationError {
+            let isOld = new[error.setting] == nil && stored[error.setting] != nil
+            throw error.adding(
+                isOld
+                    ? "it was set for the mirror before; mirror-bot unset \(error.setting) forgets it; nothing was changed"
+                    : "nothing was changed")
+        }
+    }
+
+    private func overlaid(with stored: [String: String]) throws -> MirrorSettings {
+        try MirrorSettings(try values.overlaid(with: stored), readsAccounts: readsAccounts)
     }
 
     /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.

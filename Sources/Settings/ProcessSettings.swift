@@ -50,7 +50,11 @@ package struct ProcessSettings: Sendable {
 
     /// Throws if there is no embedded database yet; the error says how to begin.
     package func requireDatabase() throws {
-        guard case .sqlite(let path) = storage, !FileManager.default.fileExists(atPath: path) else { return }
+        guard case .sqlite(let path) = storage, access(path, F_OK) != 0 else { return }
+        if errno == EACCES {
+            throw ConfigurationError(
+                "the database", "\(path) cannot be reached: \(FileFault(EACCES, at: path)) with \(Setting.home.name)")
+        }
         throw ConfigurationError(
             "the database",
             "\(path) does not exist yet; begin with mirror-bot login mastodon --as human, or with mirror-bot train "
@@ -120,8 +124,8 @@ package struct ProcessSettings: Sendable {
 
     private static func storage(_ values: SettingValues, _ environment: [String: String]) throws -> StorageLocation {
         if let url = values.text(.databaseURL) {
-            guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
-                throw ConfigurationError(Setting.databaseURL.name, "does not begin with postgres://")
+            if let problem = StorageLocation.problem(ofURL: url) {
+                throw ConfigurationError(Setting.databaseURL.name, problem)
             }
             return .postgres(url: url)
         }

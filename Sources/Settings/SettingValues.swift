@@ -3,7 +3,6 @@ import Foundation
 import Networks
 package import Posts
 import Storage
-import SystemPackage
 
 /// Where a setting's value comes from.
 package enum SettingOrigin: String, Codable, Sendable {
@@ -13,8 +12,10 @@ package enum SettingOrigin: String, Codable, Sendable {
     case environment
     /// The file that `NAME_FILE` names.
     case file
-    /// `.env` beside the process.
+    /// `.env` in the working folder.
     case dotEnv = ".env"
+    /// `.env` in the folder of the embedded database.
+    case homeDotEnv = "home .env"
     /// The network of what `mirror-bot login` stored.
     case login
     /// What other variables imply, such as the network to which they belong.
@@ -28,10 +29,13 @@ package struct SettingValues: Sendable {
     private var found: [String: Found] = [:]
     /// What a person may have meant otherwise, a sentence each; nothing that keeps the values from being used.
     package private(set) var warnings: [String] = []
+    /// Where they were looked for; nil for values that do not come from files.
+    package private(set) var places: SettingPlaces?
 
     private typealias Found = (text: String, origin: SettingOrigin)
+    private typealias Source = (variables: EnvironmentVariablesProvider, origin: SettingOrigin)
 
-    /// The most that is read of `.env`, or of a file that `NAME_FILE` names.
+    /// The most that is read of a file that `NAME_FILE` names.
     private static let maximumFileBytes = 65_536
 
     /// Reads every setting: flags first, then the environment, then `.env`, then the defaults.
@@ -41,25 +45,24 @@ package struct SettingValues: Sendable {
     /// - Parameters:
     ///   - flags: Values given on the command line, by variable name.
     ///   - environment: The process environment.
-    ///   - dotEnv: The contents of `.env`, or nil without such a file.
+    ///   - dotEnv: The variables of `.env`, or nil without such a file.
     /// - Throws: ``ConfigurationError`` for the first value that is not of its form, or a `NAME_FILE` that cannot be read.
     package init(
         flags: [String: String] = [:], environment: EnvironmentVariablesProvider,
         dotEnv: EnvironmentVariablesProvider? = nil
     ) throws {
         var problems: [ConfigurationError] = []
-        self.init(flags: flags, environment: environment, dotEnv: dotEnv, problems: &problems)
+        var sources: [Source] = [(environment, .environment)]
+        if let dotEnv { sources.append((dotEnv, .dotEnv)) }
+        self.init(flags: flags, sources, problems: &problems)
         if let first = problems.first { throw first }
     }
 
     /// Reads every setting, the ones that cannot be used too.
-    private init(
-        flags: [String: String], environment: EnvironmentVariablesProvider, dotEnv: EnvironmentVariablesProvider?,
-        problems: inout [ConfigurationError]
-    ) {
+    private init(flags: [String: String], _ sources: [Source], problems: inout [ConfigurationError]) {
         for setting in Setting.all {
             do {
-                if let value = try Self.find(setting, flags, environment, dotEnv) {
+                if let value = try Self.find(setting, flags, sources) {
                     found[setting.name] = value
                     try Self.check(value.text, of: setting)
                 }
@@ -85,64 +88,40 @@ package struct SettingValues: Sendable {
 
     /// Reads every setting of a process, the ones that cannot be used too.
     ///
+    /// What the environment does not say, `.env` in the working folder may, and then `.env` in the home: the folder of the
+    /// embedded database, as flags, environment and the first `.env` name it.
+    ///
     /// - Parameters:
     ///   - flags: Values given on the command line, by variable name.
     ///   - environment: The variables of the process.
-    ///   - folder: The folder with `.env`; nil for the one that this process works in.
-    /// - Returns: The values, and what is wrong with any of them or with `.env`.
+    ///   - folder: The working folder; nil for that of this process.
+    /// - Returns: The values, and what is wrong with any of them or with a `.env`.
     package static func loadAll(
         flags: [String: String], environment: [String: String], folder: String?
     ) async -> (values: SettingValues, problems: [ConfigurationError]) {
         var problems: [ConfigurationError] = []
-        var (dotEnv, unknown): (EnvironmentVariablesProvider?, [String]) = (nil, [])
-        do {
-            let path = folder.map { $0 + "/.env" } ?? ".env"
-            if let text = try dotEnvText(at: path) {
-                dotEnv = try await EnvironmentVariablesProvider(environmentFilePath: FilePath(path))
-                unknown = unknownNames(in: text)
+        let folder = folder ?? FileManager.default.currentDirectoryPath
+        let here = DotEnvPlace(folder: folder, name: ".env")
+        var files = [here.read(&problems)].compactMap(\.self)
+        let variables = EnvironmentVariablesProvider(environmentVariables: environment)
+        func sources() -> [Source] {
+            var sources: [Source] = [(variables, .environment)]
+            for file in files {
+                sources.append((EnvironmentVariablesProvider(environmentVariables: file.variables), file.place.origin))
             }
-        } catch let error as ConfigurationError {
-            problems.append(error)
-        } catch {
-            problems.append(ConfigurationError(".env", "cannot be read"))
+            return sources
         }
-        var values = SettingValues(
-            flags: flags, environment: EnvironmentVariablesProvider(environmentVariables: environment), dotEnv: dotEnv,
-            problems: &problems)
-        values.warnings = unknown
+        var ignored: [ConfigurationError] = []
+        let first = SettingValues(flags: flags, sources(), problems: &ignored)
+        let home = try? ProcessSettings.home(first, environment)
+        if let home {
+            let there = DotEnvPlace(folder: home, name: home + "/.env", origin: .homeDotEnv)
+            if !there.isSameFile(as: here), let file = there.read(ofHome: environment, &problems) { files.append(file) }
+        }
+        var values = SettingValues(flags: flags, sources(), problems: &problems)
+        values.warnings = files.flatMap(\.warnings)
+        values.places = SettingPlaces(folder: folder, home: home, files: files.map(\.place.path))
         return (values, problems)
-    }
-
-    /// The text of the `.env` that may be read; nil without one.
-    private static func dotEnvText(at path: String) throws -> String? {
-        let data: Data?
-        do throws(FileTrust.Problem) {
-            data = try FileTrust.contents(of: path, atMost: maximumFileBytes, .writtenByOthers)
-        } catch {
-            throw ConfigurationError(".env", error.text(behind: path))
-        }
-        // Its reader would take such a file for one line, and a token would grow by all that follows it.
-        if data?.contains(UInt8(ascii: "\r")) == true {
-            throw ConfigurationError(".env", "has Windows line ends; save it with plain ones")
-        }
-        return data.map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// A sentence for each name in `.env` that is no setting.
-    ///
-    /// A line may be a secret that went astray, so that only what looks like a name is shown.
-    static func unknownNames(in text: String) -> [String] {
-        let known = Setting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] }
-        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
-            guard let equals = line.firstIndex(of: "=") else { return nil }
-            let name = line[..<equals].trimmingCharacters(in: .whitespaces)
-            guard !name.isEmpty, !name.hasPrefix("#"), !known.contains(name) else { return nil }
-            let near = Spelling.nearest(to: name.uppercased(), among: known)
-            let isName = name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
-            let start = "line \(index + 1) of .env"
-            guard isName && name.utf8.count <= 40 || near != nil else { return "\(start) names no setting" }
-            return "\(start): \(name) is no setting" + (near.map { "; did you mean \($0)?" } ?? "")
-        }
     }
 
     /// The value of a setting, its default included.
@@ -203,7 +182,7 @@ package struct SettingValues: Sendable {
     ///   - name: The variable's name.
     ///   - text: Its value.
     /// - Throws: ``ConfigurationError`` that says why.
-    package static func requireOfMirror(_ name: String, _ text: String) throws {
+    static func requireOfMirror(_ name: String, _ text: String) throws {
         guard let setting = Setting.named(name) else {
             let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
             throw ConfigurationError(
@@ -251,44 +230,25 @@ package struct SettingValues: Sendable {
     /// The value as a whole number; nil where it is `none`.
     func integerOrNone(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
 
-    private static func find(
-        _ setting: Setting, _ flags: [String: String], _ environment: EnvironmentVariablesProvider,
-        _ dotEnv: EnvironmentVariablesProvider?
-    ) throws -> Found? {
-        func form(_ text: String) throws -> String { setting.isPath ? try path(text, environment) : text }
+    private static func find(_ setting: Setting, _ flags: [String: String], _ sources: [Source]) throws -> Found? {
+        func form(_ text: String) throws -> String {
+            guard setting.isPath, let environment = sources.first else { return text }
+            return try path(text, environment.variables)
+        }
         if let flag = flags[setting.name] { return (try form(flag), .flag) }
-        let sources: [(EnvironmentVariablesProvider, SettingOrigin)] =
-            [(environment, .environment)] + (dotEnv.map { [($0, .dotEnv)] } ?? [])
-        for (provider, origin) in sources {
-            if let value = try value(setting.name, provider, origin) { return (try form(value), origin) }
-            if setting.isSecret, let path = try value(setting.name + "_FILE", provider, origin) {
-                return (try secret(at: try Self.path(path, environment), for: setting), .file)
+        for (variables, origin) in sources {
+            if let value = try value(setting.name, variables) { return (try form(value), origin) }
+            if setting.isSecret, let name = try value(setting.name + "_FILE", variables) {
+                return (try secret(at: try path(name, sources[0].variables), for: setting), .file)
             }
         }
         return nil
     }
 
     /// The variable's value; nil if it is not set or set to nothing.
-    private static func value(
-        _ name: String, _ provider: EnvironmentVariablesProvider, _ origin: SettingOrigin
-    ) throws -> String? {
-        guard var value = try provider.environmentValue(forName: name) else { return nil }
-        // A shell takes the quotes off; the reader of `.env` leaves them.
-        if origin == .dotEnv { value = unquoted(value) }
-        return value.isEmpty ? nil : value
-    }
-
-    /// The value between quotes, without a comment that follows them; any other value as it is.
-    private static func unquoted(_ value: String) -> String {
-        guard value.count >= 2, let quote = value.first, "\"'".contains(quote) else { return value }
-        let inner = value.dropFirst()
-        if let end = inner.firstIndex(of: quote) {
-            let rest = inner[inner.index(after: end)...]
-            if rest.first?.isWhitespace == true, rest.drop(while: \.isWhitespace).first == "#" {
-                return String(inner[..<end])
-            }
-        }
-        return inner.last == quote ? String(inner.dropLast()) : value
+    private static func value(_ name: String, _ variables: EnvironmentVariablesProvider) throws -> String? {
+        guard let value = try variables.environmentValue(forName: name), !value.isEmpty else { return nil }
+        return value
     }
 
     /// The path with the home folder in place of a `~` at its start, as a shell would have it.

@@ -92,7 +92,10 @@ package enum FileTrust {
         let descriptor = open(resolved, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw problem("cannot be read: \(String(cString: strerror(errno)).lowercased())")
+            let isRefusal = errno == EACCES || errno == EPERM
+            throw problem(
+                "cannot be read: \(String(cString: strerror(errno)).lowercased())"
+                    + (isRefusal ? "; give it to this user with chown \(geteuid()) \(resolved)" : ""))
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard fstat(descriptor, &status) == 0, kind(of: status) == ordinary else {

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 
 /// Where the data is.
 package enum StorageLocation: Sendable {
@@ -16,6 +17,16 @@ extension StorageLocation {
     package func check() throws {
         guard case .postgres(let url) = self else { return }
         try PostgresEngine.check(url: url)
+    }
+}
+
+extension StorageLocation {
+    /// What is wrong with the beginning of an address that is no `postgres://` URL; nil for one that may be one.
+    ///
+    /// It stands behind the name of a setting, and shows nothing of the address but the schemes of known tools.
+    package static func problem(ofURL url: String) -> String? {
+        let isPostgres = url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
+        return isPostgres ? nil : PostgresURL.schemeProblem(of: url)
     }
 }
 
@@ -46,12 +57,10 @@ extension StorageLocation: CustomStringConvertible {
 extension StorageLocation {
     /// Which database it is, for a person who has several: with the server's host and the database's name, and no password.
     package var place: String {
-        guard case .postgres(let url) = self, let parts = URLComponents(string: url), let host = parts.host,
-            !host.isEmpty
-        else { return description }
-        let port = parts.port.map { ":\($0)" } ?? ""
-        let name = parts.path.split(separator: "/").first.map { ", database \($0)" } ?? ""
-        return "PostgreSQL at \(host)\(port)\(name)"
+        guard case .postgres(let url) = self, let configuration = try? PostgresConfiguration(url: url) else {
+            return description
+        }
+        return configuration.place
     }
 }
 

@@ -233,6 +233,34 @@ import Testing
 
     // MARK: The plan
 
+    /// Every operation reads the name of a slot in the same way.
+    @Test func aSlotIsNamedAsPeopleTypeIt() async throws {
+        let fixture = try await MirrorFixture.start()
+        let changes = changes(fixture)
+        let now = Sample.hour(0.1)
+        let slots = try await fixture.slotsOfPlan()
+        try #require(slots.count >= 4)
+        let second = try #require(slots.first { $0.subject.hasSuffix("#2") })
+        let time = "\(LocalTime(second.due, in: Sample.zone).minute)"
+        for name in ["2", "'#2'", "２", "＃２", "No. 2", "\(Sample.day) 2", time, "\(Sample.day) \(time)"] {
+            try await expect(changes.skip(name, now: now).subject, equals: second.subject, "\(name)")
+            try await expect(changes.restore(name, now: now).first?.subject, equals: second.subject, "\(name)")
+        }
+        try await expect(changes.pin("2", to: nil, now: now).isPinned, equals: true)
+        let moved = try await changes.move("２", to: "11:41pm", now: now).after
+        #expect(LocalTime(moved.due, in: Sample.zone).minute.description == "23:41")
+        let explained = try await ExplainReporter(mirror: fixture.mirror).report(on: "23:41", now: now)
+        #expect(explained.id == second.id)
+        let (post, _, _, _) = try await changes.never("23:41", now: now)
+        #expect(post.id == second.wording?.source)
+        // Two at one time are told apart by their numbers.
+        _ = try await changes.move("1", to: "23:41", now: now)
+        let several = await #expect(throws: ChangeRefusal.self) { _ = try await changes.skip("23:41", now: now) }
+        expect(several?.description) { $0?.contains("name one of them: \(Sample.day)#1, \(Sample.day)#2") == true }
+        let nobody = await #expect(throws: ChangeRefusal.self) { _ = try await changes.skip("23:58", now: now) }
+        expect(nobody?.description) { $0?.contains("no slot at 23:58, but at ") == true }
+    }
+
     @Test(arguments: Engine.allCases) func whatAPersonChangedIsSentAsTheyWantIt(_ engine: Engine) async throws {
         let fixture = try await MirrorFixture.start(engine)
         let changes = changes(fixture)
@@ -415,7 +443,13 @@ import Testing
         let before = try await fixture.slotsOfPlan()
         let tries: [(String, @Sendable () async throws -> Void)] = [
             ("is no action of this mirror", { _ = try await changes.skip("nothing", now: now) }),
-            ("has no slot 99", { _ = try await changes.skip("#99", now: now) }),
+            (
+                "as 4 or '#4' for today's, 2026-11-24#2, a time",
+                { _ = try await changes.move("4.5", to: "23:00", now: now) }
+            ),
+            ("has no slot 99, but", { _ = try await changes.skip("#99", now: now) }),
+            ("has no slot 99, but", { _ = try await changes.pin("99", to: nil, now: now) }),
+            ("has no slot 99, but", { _ = try await changes.never("99", now: now) }),
             ("has passed", { _ = try await changes.skip("2020-01-01#1", now: now) }),
             ("days away", { _ = try await changes.skip("2040-01-01#1", now: now) }),
             ("is no time of day", { _ = try await changes.move("#1", to: "25:00", now: now) }),

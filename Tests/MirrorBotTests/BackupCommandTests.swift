@@ -43,6 +43,47 @@ import Testing
         await sandbox.stop()
     }
 
+    @Test(.enabled(if: TinyDisk.isPossible)) func aFullDiskIsNamed() async throws {
+        try await stage.makeDatabase()
+        let disk = try TinyDisk(kilobytes: 64)
+        defer { withExtendedLifetime(disk) {} }
+        let path = disk.path("copy.sqlite")
+        let ending = try await stage.run("backup", path)
+        #expect(ending.status == 69)
+        let folder = (path as NSString).deletingLastPathComponent
+        expect(ending.error) {
+            $0.contains("the disk is full; make room on the disk of \(folder), or name a file on another")
+        }
+        expect(ending.error) { !$0.contains("not an error") }
+        try expect(FileManager.default.contentsOfDirectory(atPath: folder)) { $0.isEmpty }
+    }
+
+    /// The limit is that of a process.
+    @Test func aLimitOnFileSizesIsNamed() async throws {
+        try await stage.makeDatabase()
+        let shell = try RunningProgram(
+            Launch(
+                path: "/bin/bash",
+                arguments: ["-c", "ulimit -f 100; exec \"$0\" backup copy.sqlite", Stage.program()],
+                environment: stage.environment, folder: stage.workingFolder))
+        let ending = await shell.ending()
+        #expect(ending.status == 69)
+        expect(ending.error) { $0.contains("could not back up the database at") && $0.contains("ulimit -f") }
+        try expect(stage.files()) { !$0.keys.contains { $0.contains("copy.sqlite") } }
+    }
+
+    @Test(arguments: [
+        ("nowhere/copy.sqlite", "nowhere does not exist; make it with mkdir -p"),
+        ("file/copy.sqlite", "is a file and no folder"),
+    ])
+    func aPlaceThatCannotBeWrittenIsNamed(_ name: String, _ words: String) async throws {
+        try await stage.makeDatabase()
+        try Data().write(to: URL(fileURLWithPath: stage.workingFolder + "/file"))
+        let ending = try await stage.run("backup", name)
+        #expect(ending.status == 69)
+        expect(ending.error) { $0.contains(words) }
+    }
+
     @Test func overwritesNothing() async throws {
         let path = try stage.folder.write(Data("mine".utf8), to: "copy")
         let ending = try await stage.run("backup", path)

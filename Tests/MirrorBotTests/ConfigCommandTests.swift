@@ -273,12 +273,75 @@ import Testing
         try await expect(lines()["MIRROR"]?.value, equals: "default")
     }
 
-    @Test func dotEnvWithWindowsLineEndsIsAnError() async throws {
-        try dotEnv("BOT_ACCESS_TOKEN=abc\r\nMIRROR=second\r\n")
-        let ending = try await stage.run("config")
+    @Test func dotEnvOfWindowsIsReadAsAnyOther() async throws {
+        try dotEnv("\u{FEFF}TIME_ZONE=Asia/Tokyo\r\nexport MIRROR=second\r\n")
+        let lines = try await lines()
+        #expect(lines["TIME_ZONE"]?.value == "Asia/Tokyo")
+        #expect(lines["MIRROR"]?.value == "second")
+    }
+
+    @Test func aLineOfDotEnvThatIsNotUnderstoodIsAnErrorWithoutItsValue() async throws {
+        try dotEnv("MIRROR=second\nBOT_ACCESS_TOKEN=\"planted-token\nTIME_ZONE planted-zone\n")
+        let ending = try await stage.run("status")
         #expect(ending.status == 78)
-        #expect(ending.error.hasPrefix("error: .env has Windows line ends"))
-        #expect(!ending.error.contains("abc"))
+        #expect(ending.error == "error: line 2 of .env has no closing \"; a value ends on its line\n")
+        let report = try await stage.run("config")
+        #expect(report.status == 78)
+        expect(report.output + report.error) { $0.contains("line 3 of .env has no =; write NAME=value") }
+        expect(report.output + report.error) { !$0.contains("planted") }
+        try Data("MIRROR=second\n".utf16.flatMap { [UInt8($0 & 0xFF), 0] }).write(
+            to: URL(fileURLWithPath: stage.workingFolder + "/.env"))
+        try await expect(stage.run("status").error, equals: "error: .env is written as UTF-16; save it as UTF-8\n")
+    }
+
+    @Test(arguments: [
+        (
+            "TIME_ZONE=Mars/One",
+            "TIME_ZONE is \"Mars/One\"; expected an IANA name such as Europe/Berlin; nothing was changed"
+        ),
+        ("MAX_PER_DAY=many", "MAX_PER_DAY is \"many\"; expected a whole number from 0 to 1000; nothing was changed"),
+        ("LINKES=on", "LINKES is no setting; did you mean LINKS?; nothing was changed"),
+        ("SECRET_KEY=planted", "SECRET_KEY is a secret, which is not set for a mirror; nothing was changed"),
+        ("QUIET_HOURS=99", "nothing was changed"), ("REVIEW=everything", "nothing was changed"),
+    ])
+    func aWrongValueIsNotSet(_ word: String, _ problem: String) async throws {
+        try await stage.makeDatabase()
+        let ending = try await stage.run("set", "LINKS=off", word)
+        #expect(ending.status == 78)
+        expect(ending.error) { $0.contains(problem) }
+        expect(ending.error) { !$0.contains("was set for the mirror") && !$0.contains("planted") }
+        try await expect(stage.run("set").output, equals: "nothing is set for mirror default\n")
+    }
+
+    /// The environment wins over the working folder, and that over the home.
+    @Test func dotEnvIsReadInTheHomeToo() async throws {
+        func home(_ text: String) throws {
+            try FileManager.default.createDirectory(atPath: stage.home, withIntermediateDirectories: true)
+            try text.write(toFile: stage.home + "/.env", atomically: false, encoding: .utf8)
+        }
+        try home("TIME_ZONE=Asia/Tokyo\nMAX_PER_DAY=7\nLINKS=off\nMIRROR_BOT_HOME=\(stage.home)/\n")
+        try dotEnv("MAX_PER_DAY=8\nLINKS=on\n")
+        let lines = try await lines(environment: ["LINKS": "off"])
+        #expect(lines["TIME_ZONE"]?.value == "Asia/Tokyo")
+        #expect(lines["TIME_ZONE"]?.origin == "home .env")
+        #expect(lines["MAX_PER_DAY"]?.value == "8")
+        #expect(lines["MAX_PER_DAY"]?.origin == ".env")
+        #expect(lines["LINKS"]?.value == "off")
+        #expect(lines["LINKS"]?.origin == "environment")
+        // The working folder may name the home.
+        try dotEnv("MIRROR_BOT_HOME=\(stage.home)\n")
+        try await expect(
+            self.lines(environment: ["MIRROR_BOT_HOME": ""])["TIME_ZONE"]?.value, equals: "Asia/Tokyo")
+        try home("MIRROR=second\nMIRROR_BOT_HOME=/elsewhere\n")
+        let moved = try await stage.run("status")
+        #expect(moved.status == 78)
+        expect(moved.error) {
+            $0.hasPrefix("error: line 2 of \(stage.home)/.env sets MIRROR_BOT_HOME to another folder")
+        }
+        // One file in both places is read once.
+        try home("LINKS=off\nLINKES=off\n")
+        let here = try await stage.start(["config"], in: stage.home).ending()
+        #expect(here.error == "warning: line 2 of .env: LINKES is no setting; did you mean LINKS?\n")
     }
 
     @Test func dotEnvThatCannotBeReadIsAnError() async throws {

@@ -373,24 +373,26 @@ import Testing
         let stage = try await store.stage(["TIME_ZONE": "UTC"])
         let ids = try await stage.withMirror { mirror in
             var ids: [String] = []
-            // With so many, two begin with the same digit.
-            for number in 1...17 {
+            // With so many, two begin with the same letter.
+            for number in 1...40 {
                 ids.append(try await mirror.note(.favorite(Life.target("\(number)")), .done, at: now).id)
             }
             return ids
         }
-        let digit = try #require(Dictionary(grouping: ids) { $0.prefix(1) }.first { $0.value.count > 1 })
+        // A number alone is that of a slot.
+        let lettered = ids.filter { $0.first?.isLetter == true }
+        let digit = try #require(
+            Dictionary(grouping: lettered) { $0.prefix(1) }.first { (2...5).contains($0.value.count) })
         let many = try await stage.run("explain", String(digit.key))
         #expect(many.status == 64)
         #expect(many.output.isEmpty)
         #expect(many.error.hasPrefix("error: \"\(digit.key)\" is the beginning of several ids; give more digits: "))
         for id in digit.value { #expect(many.error.contains("\(id) (favorite about @ann@pal.example, done)")) }
-        for name in ["zz", "2026-11-20#3", "%", "_", "123456789abc", "\u{1B}[2J"] {
+        for name in ["zz", "%", "_", "123456789abc", "\u{1B}[2J", "4.5", "2026-11-20"] {
             let none = try await stage.run("explain", name)
             #expect(none.status == 64)
             #expect(none.output.isEmpty)
-            #expect(
-                none.error.contains("is no action of this mirror; mirror-bot status and mirror-bot plan show the ids"))
+            expect(none.error) { $0.contains("is no action of this mirror; a slot is named as 4 or '#4' for today's") }
             #expect(!none.error.contains("\u{1B}"))
         }
     }

@@ -118,7 +118,7 @@ import Testing
         try await stage.train(Fixture.lines())
         let cases: [(words: [String], status: Int32, text: String)] = [
             (["--to", "postgres://u:planted4711@127.0.0.1:1/none"], 69, "could not open the database of --to"),
-            (["--to", "mysql://u:planted4711@127.0.0.1/none"], 64, "--to is neither a postgres:// URL nor a folder"),
+            (["--to", "mysql://u:planted4711@127.0.0.1/none"], 64, "--to begins with mysql://, which is for MySQL"),
             (["--to", "/proc/nowhere"], 69, "could not open the database at /proc/nowhere/mirror-bot.sqlite"),
             (["--to", ""], 64, "--to is empty"),
             ([], 64, "give either --to or --stay"),

@@ -136,6 +136,47 @@ import Testing
         #expect(ending.error.isEmpty)
     }
 
+    /// Standard output waits in a buffer, standard error does not.
+    @Test func bothOutputsStandInTheirOrder() async throws {
+        try Data(Fixture.lines().utf8).write(to: URL(fileURLWithPath: stage.workingFolder + "/posts.jsonl"))
+        try Data("LINKES=on\n".utf8).write(to: URL(fileURLWithPath: stage.workingFolder + "/.env"))
+        let shell = try RunningProgram(
+            Launch(
+                path: "/bin/bash",
+                arguments: ["-c", "\"$0\" train scheduler --from posts.jsonl 2>&1", Stage.program()],
+                environment: stage.environment.merging(["TIME_ZONE": "UTC"]) { $1 }, folder: stage.workingFolder))
+        let lines = await shell.ending().output.split(separator: "\n").map(String.init)
+        let results = try #require(lines.firstIndex { $0.hasPrefix("the archive holds ") })
+        let next = try #require(lines.firstIndex { $0.hasPrefix("next: ") })
+        let warning = try #require(lines.firstIndex { $0.hasPrefix("warning: ") })
+        #expect(warning < results)
+        #expect(results < next)
+    }
+
+    @Test(.enabled(if: TinyDisk.isPossible)) func aFileOnAFullDiskIsNamed() async throws {
+        try await stage.train(Fixture.lines())
+        let disk = try TinyDisk(kilobytes: 16)
+        defer { withExtendedLifetime(disk) {} }
+        _ = try disk.fill()
+        let ending = try await stage.run(
+            "report", "--html", disk.path("report.html"), environment: ["TIME_ZONE": "UTC"])
+        #expect(ending.status == 69)
+        expect(ending.error) { $0.contains("the disk is full; make room on the disk of ") }
+    }
+
+    @Test func aHomeThatCannotBeWrittenIsNamedWithARemedy() async throws {
+        try Data().write(to: URL(fileURLWithPath: stage.workingFolder + "/file"))
+        // No folder can be made there, whoever asks.
+        for home in ["/proc/self/fdinfo/none", stage.workingFolder + "/file/home"] {
+            let ending = try await stage.run(
+                "train", "scheduler", "--from", "-", environment: ["MIRROR_BOT_HOME": home, "TIME_ZONE": "UTC"],
+                input: Fixture.lines())
+            #expect(ending.status == 69)
+            expect(ending.error) { $0.contains("its folder cannot be made: ") }
+            expect(ending.error) { $0.contains("(MIRROR_BOT_HOME or --home names the folder)") }
+        }
+    }
+
     @Test func headEndsALongAnswer() async throws {
         let shell = try RunningProgram(
             Launch(
@@ -170,6 +211,6 @@ import Testing
         defer { close(full) }
         let ending = try await stage.start(words, replacing: [1: full]).ending()
         #expect(ending.status == 69)
-        #expect(ending.error.hasPrefix("error: could not write the output: "))
+        #expect(ending.error == "error: could not write the output: the disk is full; make room on it\n")
     }
 }

@@ -51,7 +51,7 @@ import Testing
         let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.first == "\(day)  Asia/Tokyo (a preview: the plan is made when the day begins)")
         for slot in plan.slots {
-            let number = slot.subject.drop { $0 != "#" }
+            let number = slot.subject.drop { $0 != "#" }.dropFirst()
             let line = try #require(
                 lines.first {
                     $0.hasPrefix("\(slot.time) ○ \(number) ") && $0.contains(" \(slot.id.prefix(7)) preview")

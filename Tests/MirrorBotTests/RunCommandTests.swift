@@ -52,6 +52,16 @@ import Testing
         await sandbox.stop()
     }
 
+    /// Also where nothing new came that favorites would ask the counts for.
+    @Test func onceWithoutItsRedisSaysSo() async throws {
+        let ending = try await stage.run("run", "--once", environment: ["REDIS_URL": "redis://127.0.0.1:1"])
+        #expect(ending.status == 69)
+        expect(ending.error) { $0.contains("check REDIS_URL and that the server runs") }
+        // Posts do not wait for it.
+        await expect(sandbox.ledger.deliveries.count, equals: 1)
+        await sandbox.stop()
+    }
+
     @Test func aDryRunPrintsAndSendsAndKeepsNothing() async throws {
         let ending = try await stage.run("run", "--dry-run")
         #expect(ending.status == 0, "\(ending.error)")

@@ -52,6 +52,36 @@ import Testing
         for sentence in report.idle { #expect(text.output.contains("! \(sentence)\n")) }
     }
 
+    @Test func saysWhereSettingsLieAndWhoSharesTheMirror() async throws {
+        func write(_ text: String, in folder: String) throws {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try text.write(toFile: folder + "/.env", atomically: false, encoding: .utf8)
+        }
+        let (here, other) = (stage.workingFolder, stage.folder.path("other"))
+        try await stage.train(Fixture.lines(), environment: ["TIME_ZONE": "UTC"])
+        try await expect(stage.run("status").output) { $0.contains("settings    no .env in this folder or in ") }
+        try write("TIME_ZONE=UTC\n", in: here)
+        try write("LINKS=off\n", in: stage.home)
+        try write("TIME_ZONE=UTC\n", in: other)
+        func inOther(_ words: String...) async throws -> Ending {
+            try await RecordedConsole(environment: stage.environment, folder: other, input: "").ending(of: words)
+        }
+        try await expect(stage.run("set", "MAX_PER_DAY=5").status, equals: 0)
+        let alone = try #require(try await stage.status().place)
+        #expect(alone.home == stage.home)
+        #expect(alone.settings == [here + "/.env", stage.home + "/.env"])
+        #expect(alone.sharedWith.isEmpty)
+        // Looking leaves no trace of the other folder, a change does.
+        try await expect(inOther("status").output) { $0.contains("shared") && $0.contains(here) }
+        try await expect(stage.status().place?.sharedWith, equals: [])
+        try await expect(inOther("set", "MAX_PER_DAY=4").status, equals: 0)
+        try await expect(stage.status().place?.sharedWith, equals: [other])
+        try await expect(stage.run("status").output) { $0.contains("shared      used from ") && $0.contains(other) }
+        try write("TIME_ZONE=UTC\nMIRROR=second\n", in: other)
+        try await expect(inOther("set", "MAX_PER_DAY=4").status, equals: 0)
+        try await expect(stage.status().place?.sharedWith, equals: [])
+    }
+
     /// Foundation calls some zones by other names than people do.
     @Test(arguments: ["UTC", "GMT", "Asia/Calcutta"]) func zonesAreNamedAsTheyWereWritten(name: String) async throws {
         let settings = ["TIME_ZONE": name]

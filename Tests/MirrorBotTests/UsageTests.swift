@@ -85,6 +85,22 @@ import Testing
         #expect(usual.contains("\n  reroll                  Draw a day again; pinned and moved slots stay.\n"))
     }
 
+    /// As `plan skip #4` arrives when no quotes are around the number.
+    @Test(arguments: [
+        ["plan", "skip"], ["plan", "restore"], ["plan", "move"], ["plan", "pin"], ["never"], ["explain"], ["undo"],
+        ["plan", "skip", "--json"],
+    ])
+    func aSlotThatTheShellTookForACommentIsExplained(_ words: [String]) async throws {
+        let ending = try await stage.run(words: words)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("a shell takes #4 for a comment: write 4 or '#4'"))
+        #expect(
+            ending.error.contains("Usage: mirror-bot \(words.prefix { !$0.hasPrefix("-") }.joined(separator: " "))"))
+        for other in [["plan", "move", "4"], ["post"], ["people", "deny"]] {
+            try await expect(stage.run(words: other).error) { !$0.contains("comment") }
+        }
+    }
+
     @Test(arguments: Self.flags)
     func theHelpOfACommandNamesItsFlags(_ command: String, _ flags: String) async throws {
         let help = try await stage.run(words: command.split(separator: " ").map(String.init) + ["--help"])

@@ -49,7 +49,7 @@ import Testing
         expectHarmless(lines, width: 80)
         #expect(lines.first == "2026-11-20  Asia/Tokyo")
         expect(lines) {
-            $0.contains { $0.hasPrefix("08:15 ○ #1 3fa9c1d planned") && $0.contains(" [2J evil second third 31m日本") }
+            $0.contains { $0.hasPrefix("08:15 ○ 1 3fa9c1d planned") && $0.contains(" [2J evil second third 31m日本") }
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
     ])
     func statesDifferByTheirSign(_ state: String, _ sign: String) throws {
         expect(PlanView.slots([slot(state, "x")], terminal: plain).first) {
-            $0?.hasPrefix("08:15 \(sign) #1 3fa9c1d \(state)") == true
+            $0?.hasPrefix("08:15 \(sign) 1 3fa9c1d \(state)") == true
         }
     }
 

@@ -31,6 +31,26 @@ import Transport
         #expect(error.description.contains("correct the setting"))
     }
 
+    /// "Until that is done" follows something to do.
+    @Test func whatIsToBeDoneIsNamed() {
+        let stopping: [NetworkError.Code] = [.unauthorized, .missingScope, .accountDisabled, .configuration]
+        for (network, code) in NetworkName.known.flatMap({ network in stopping.map { (network, $0) } }) {
+            for operation in [NetworkError.Operation.logIn, .verifyAccount, .readHome, .publish] {
+                for status in [nil, 401, 403] {
+                    var error = NetworkError(
+                        code: code, network: network, host: "a.example", operation: operation, outcome: .refused)
+                    error.status = status
+                    let clauses = error.description.components(separatedBy: "; ")
+                    let isPromised = clauses.last?.hasSuffix("until that is done") == true
+                    let isNamed = clauses.dropFirst().dropLast().contains { !$0.hasPrefix("request id") }
+                    #expect(isPromised == isNamed, "\(error)")
+                    // Who logs in stands before the screen.
+                    if code == .unauthorized { #expect(isNamed, "\(error)") }
+                }
+            }
+        }
+    }
+
     @Test func whoseCredentialsTheyAreIsAskedOnce() async throws {
         let loopback = try XLoopback { _ in .json(#"{"title":"Unauthorized"}"#, status: 401) }
         let error = try await XLoopback.failure(of: loopback.network, .verifyAccount)

@@ -435,8 +435,7 @@ extension HumanMirror {
     /// The action that a person means.
     ///
     /// - Parameters:
-    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`,
-    ///     or `#3` for today's, or `next` for the one that comes next.
+    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `TypedSlot` reads it.
     ///   - zone: As `knownTimeZone()`, for a caller that knows it; nil to read it.
     ///   - now: Decides which days are still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
@@ -445,15 +444,14 @@ extension HumanMirror {
         named name: String, in zone: TimeZone? = nil, now: Date
     ) async throws -> (action: Action, isStored: Bool) {
         let zone = zone == nil ? try await knownTimeZone() : zone
-        guard name != Self.next else { return try await nextPost(in: zone, now: now) }
-        let outbox = outbox(lease: nil)
-        let today = LocalTime(now, in: zone ?? .gmt).day
-        if let slot = Slot.Name(typed: name, today: today) {
-            if let action = try await outbox.action(.post, subject: slot.description) { return (action, true) }
-            if let action = try await preview(of: slot, in: zone, now: now) { return (action, false) }
-            throw ActionNameError.unknown(name)
+        switch TypedSlot(name, today: LocalTime(now, in: zone ?? .gmt).day) {
+        case .next: return try await nextPost(in: zone, now: now)
+        case .named(let slot): return try await post(in: slot, zone, now: now)
+        case .at(let day, let minute): return try await post(at: minute, of: day, in: zone, now: now)
+        case nil: break
         }
-        let digits = name.lowercased()
+        let outbox = outbox(lease: nil)
+        let digits = name.plainlyTyped.lowercased()
         let found = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
         if let exact = found.first(where: { $0.id == digits }) { return (exact, true) }
         if found.count == 1 { return (found[0], true) }
@@ -469,8 +467,32 @@ extension HumanMirror {
         return (action, false)
     }
 
-    /// The word for the post that comes next.
-    private static let next = "next"
+    private func post(
+        in slot: Slot.Name, _ zone: TimeZone?, now: Date
+    ) async throws -> (action: Action, isStored: Bool) {
+        if let action = try await outbox(lease: nil).action(.post, subject: slot.description) { return (action, true) }
+        let (actions, _) = try await posts(of: slot.day, in: zone, now: now)
+        guard let action = actions.first(where: { $0.subject == slot.description }) else {
+            throw ActionNameError.noSlot(slot, of: actions.count { $0.parent == nil })
+        }
+        return (action, false)
+    }
+
+    private func post(
+        at minute: MinuteOfDay, of day: LocalDay, in zone: TimeZone?, now: Date
+    ) async throws -> (action: Action, isStored: Bool) {
+        let (actions, isStored) = try await posts(of: day, in: zone, now: now)
+        // The further parts of a thread have no time of their own.
+        let slots = actions.filter { $0.parent == nil }
+            .map { (action: $0, minute: LocalTime($0.due, in: zone ?? .gmt).minute) }
+        let found = slots.filter { $0.minute == minute }.map(\.action)
+        guard found.count < 2 else { throw ActionNameError.several(at: minute, found.map(\.subject)) }
+        guard let action = found.first else {
+            throw ActionNameError.nothing(at: minute, of: day, but: slots.map(\.minute))
+        }
+        return (action, isStored)
+    }
+
     /// Whoever posts less often has no next post to talk about.
     private static let daysToNext = 31
 
@@ -510,9 +532,17 @@ extension HumanMirror {
     }
 
     private func preview(of slot: Slot.Name, in zone: TimeZone?, now: Date) async throws -> Action? {
-        guard let zone else { return nil }
-        let planned = try await PlanReporter(mirror: self, zone: zone).actions(of: slot.day, now: now)
-        return planned?.actions.first { $0.subject == slot.description }
+        try await posts(of: slot.day, in: zone, now: now).actions.first { $0.subject == slot.description }
+    }
+
+    /// The posts of a day, and whether they are stored; none where there is nothing to plan from.
+    private func posts(
+        of day: LocalDay, in zone: TimeZone?, now: Date
+    ) async throws -> (actions: [Action], isStored: Bool) {
+        guard let zone, let planned = try await PlanReporter(mirror: self, zone: zone).actions(of: day, now: now) else {
+            return ([], false)
+        }
+        return (planned.actions, planned.plan != nil)
     }
 
     /// What tells actions apart for a person.

@@ -43,6 +43,28 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
+    /// Where the data and the settings of a mirror lie.
+    package struct Place: Codable, Equatable, Sendable {
+        /// The database: a path, or a server with its host and the name there.
+        package var database: String
+        /// The folder of the embedded database, in which `.env` is read too; nil where none is known.
+        package var home: String?
+        /// The `.env` files that were read, the one that wins first.
+        package var settings: [String]
+        /// Other working folders whose `.env` was used for the same mirror.
+        package var sharedWith: [String]
+
+        /// - Parameters:
+        ///   - process: Where the data is.
+        ///   - mirror: What the mirror is told, and where that was found.
+        package init(_ process: ProcessSettings, _ mirror: MirrorSettings) {
+            let places = mirror.places
+            database = process.storage.place
+            (home, settings) = (places?.home, places?.files ?? [])
+            sharedWith = places?.others(of: mirror.mirror) ?? []
+        }
+    }
+
     /// What somebody wants taken back and is not.
     package struct UndoState: Codable, Equatable, Sendable {
         package var waiting: Int
@@ -179,6 +201,8 @@ package struct StatusReport: Codable, Sendable {
     package var setup: [SetupStep]?
     package var mirror: String
     package var storage: String
+    /// Nil in reports of earlier versions.
+    package var place: Place?
     package var human: String?
     package var bot: String?
     package var accounts: [AccountState] = []
@@ -256,7 +280,7 @@ package struct StatusReporter: Sendable {
             verdict: health.verdict, obstacles: health.obstacles,
             pauseSeen: Pause.seen(record.pause.flatMap { $0.holds(at: now) ? $0 : nil }),
             setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup, mirror: configuration.mirror,
-            storage: "\(mirror.process.storage)",
+            storage: "\(mirror.process.storage)", place: StatusReport.Place(mirror.process, configuration),
             human: record.humanHandle,
             bot: record.botHandle, accounts: reading.accounts.states(record),
             spending: reading.spending.map(StatusReport.SpendingState.init),

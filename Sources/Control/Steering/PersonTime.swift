@@ -4,7 +4,7 @@ import Schedule
 
 /// A time as a person types it, on the human's clock.
 ///
-/// `18:30` is the next time that clock shows that; `2026-11-24` is the first moment of that day; `2026-11-24 18:30` and
+/// Full-width digits count as ASCII. `18:30` is the next time that clock shows that; `2026-11-24` is the first moment of that day; `2026-11-24 18:30` and
 /// `2026-11-24T18:30:00+01:00` are what they say; `45m`, `6h`, `3d` and `2w` count from now.
 package struct PersonTime: Sendable {
     package let zone: TimeZone
@@ -19,9 +19,9 @@ package struct PersonTime: Sendable {
     ///   - now: The present.
     /// - Returns: The instant; nil if the text is none of the forms, or the clock never shows it.
     package func instant(_ text: String, now: Date) -> Date? {
-        let text = text.trimmingCharacters(in: .whitespaces)
+        let text = text.plainlyTyped
         if let span = Self.span(text) { return now + span }
-        if let minute = MinuteOfDay(clock: text) {
+        if let minute = MinuteOfDay(typed: text) {
             let today = LocalTime(now, in: zone).day
             return [today, today.advanced(by: 1)].lazy.compactMap { instant(minute, of: $0) }.first { $0 > now }
         }
@@ -40,9 +40,9 @@ package struct PersonTime: Sendable {
     ///   - now: The present.
     /// - Returns: The instant, which may be in the future if the text names one; nil if the text is none of the forms.
     package func pastInstant(_ text: String, now: Date) -> Date? {
-        let text = text.trimmingCharacters(in: .whitespaces)
+        let text = text.plainlyTyped
         if let span = Self.span(text) { return now - span }
-        guard let minute = MinuteOfDay(clock: text) else { return instant(text, now: now) }
+        guard let minute = MinuteOfDay(typed: text) else { return instant(text, now: now) }
         let today = LocalTime(now, in: zone).day
         return [today, today.advanced(by: -1)].lazy.compactMap { instant(minute, of: $0) }.first { $0 <= now }
     }

@@ -89,7 +89,7 @@ package struct PlanChanges: Sendable {
     ///
     /// - Parameters:
     ///   - word: What names the slot.
-    ///   - time: As `20:15`.
+    ///   - time: As `20:15`, or another form of a time that `MinuteOfDay` reads.
     ///   - now: The new time must be later.
     /// - Returns: The slot as it was, and as it is then.
     /// - Throws: `ChangeRefusal`; the store's error.
@@ -97,13 +97,13 @@ package struct PlanChanges: Sendable {
         _ word: String, to time: String, seen: Seen? = nil, now: Date
     ) async throws -> (before: Action, after: Action) {
         let slot = try await firstPart(word, now: now)
-        guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(clock: time) else {
-            throw ChangeRefusal(.unusable, "\(time) is no time of day; expected one such as 20:15")
+        guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(typed: time) else {
+            throw ChangeRefusal(.unusable, "\"\(time.prefix(40))\" is no time of day; expected one such as 20:15")
         }
         guard let due = PersonTime(zone: zone).instant(minute, of: name.day) else {
-            throw ChangeRefusal(.unusable, "\(name.day) has no \(time): the clocks skip it")
+            throw ChangeRefusal(.unusable, "\(name.day) has no \(minute): the clocks skip it")
         }
-        guard due > now else { throw ChangeRefusal(.outOfTime, "\(time) on \(name.day) has passed") }
+        guard due > now else { throw ChangeRefusal(.outOfTime, "\(minute) on \(name.day) has passed") }
         let isMoved = try await store.move(slot.id, to: due, expires: due + grace, seen: seen, now: now)
         return (slot, try await changed(slot, isMoved))
     }
@@ -185,7 +185,16 @@ package struct PlanChanges: Sendable {
     /// - Returns: The stored action.
     /// - Throws: `ChangeRefusal`; the store's error.
     package func publish(_ word: String, seen: Seen? = nil, now: Date) async throws -> Action {
-        let post = try await post(word)
+        let post: Post
+        do {
+            post = try await self.post(word)
+        } catch let error as ChangeRefusal where error.code == .unknown {
+            guard TypedSlot(word, today: LocalTime(now, in: zone).day) != nil else { throw error }
+            throw ChangeRefusal(
+                .unknown,
+                "\(error); mirror-bot plan move gives a slot another time, as in mirror-bot plan move \(word.prefix(20)) 20:15"
+            )
+        }
         let wording = try await wording(of: post)
         let day = LocalTime(now, in: zone).day
         // Or the numbers of the plan, once it is made, would be taken.
@@ -220,11 +229,7 @@ package struct PlanChanges: Sendable {
     package func never(
         _ word: String, seen: Seen? = nil, now: Date
     ) async throws -> (post: Post, isNew: Bool, changed: [Action], left: [Action]) {
-        var post = try? await self.post(word)
-        if post == nil, let source = try? await slot(word, now: now).wording?.source {
-            post = try await mirror.archive.post(source)
-        }
-        guard let post else { throw unknownPost(word) }
+        let post = try await postOrSlotText(word, now: now)
         let key = neverKey(of: post)
         let isNew = try await mirror.archive.neverUse(key, of: post.id, seen: seen, now: now)
         try await mirror.table.raiseVersion()
@@ -301,14 +306,13 @@ package struct PlanChanges: Sendable {
 
     private var grace: TimeInterval { mirror.configuration.schedule.grace }
 
-    /// The slot that a person means: `2026-11-24#2`, `#2` of today, or the beginning of an identifier.
+    /// The slot that a person means, as `TypedSlot` reads it, or by the beginning of its identifier.
     private func slot(_ word: String, now: Date) async throws -> Action {
-        let today = LocalTime(now, in: zone).day
-        if let name = Slot.Name(typed: word, today: today) {
+        if case .named(let name) = TypedSlot(word, today: LocalTime(now, in: zone).day) {
             try await redraw.settle(name.day, now: now)
             guard let slot = try await store.action(.post, subject: name.description) else {
-                let count = try await store.slots(of: name.day).count
-                throw ChangeRefusal(.unknown, "\(name.day) has no slot \(name.number), but \(count)")
+                let count = try await store.slots(of: name.day).count { $0.parent == nil }
+                throw ChangeRefusal(.unknown, ActionNameError.noSlot(name, of: count).description)
             }
             return slot
         }
@@ -332,6 +336,27 @@ package struct PlanChanges: Sendable {
         return slot
     }
 
+    /// The archived post that a person means with its name, or with a slot that has its text.
+    private func postOrSlotText(_ word: String, now: Date) async throws -> Post {
+        let isSlot = TypedSlot(word, today: LocalTime(now, in: zone).day) != nil
+        let isPost = try await !mirror.archive.posts(named: word).isEmpty
+        if isPost {
+            // A short number may be the name of both.
+            guard isSlot, let slot = try? await mirror.action(named: word, in: zone, now: now).action else {
+                return try await post(word)
+            }
+            throw ChangeRefusal(
+                .ambiguous,
+                "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address")
+        }
+        let found = isSlot ? try await slot(word, now: now) : try? await slot(word, now: now)
+        guard let found else { throw unknownPost(word) }
+        guard let source = found.wording?.source, let post = try await mirror.archive.post(source) else {
+            throw ChangeRefusal(.unusable, "slot \(found.subject) has no text of an archived post")
+        }
+        return post
+    }
+
     /// The archived post that a person means.
     func post(_ word: String) async throws -> Post {
         let found = try await mirror.archive.posts(named: word)
@@ -343,7 +368,9 @@ package struct PlanChanges: Sendable {
     }
 
     private func unknownPost(_ word: String) -> ChangeRefusal {
-        ChangeRefusal(.unknown, "\(word) names no archived post; give its address or id")
+        ChangeRefusal(
+            .unknown,
+            "\"\(word.prefix(60))\" names no archived post; give its address, or the id that mirror-bot texts shows")
     }
 
     /// The text of a post as it would be sent.

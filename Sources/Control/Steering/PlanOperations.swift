@@ -14,7 +14,7 @@ package struct SlotsChange: PersonOutcome {
 /// Leaves a slot out.
 package struct SkipSlot: PersonOperation {
     package static let name = "plan-skip"
-    /// What names it: `2026-11-24#2`, `#2` of today, `next`, or the beginning of an id.
+    /// What names it, as `TypedSlot` reads it, or the beginning of its id.
     package var slot: String
 
     package init(slot: String) { self.slot = slot }

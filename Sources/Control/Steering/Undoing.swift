@@ -36,7 +36,7 @@ package struct Undoing: Sendable {
     /// - Parameters:
     ///   - scope: What is meant.
     ///   - kinds: Of these kinds only; what is named is taken whatever it is.
-    ///   - now: Decides which day `#3` is of.
+    ///   - now: Decides which day a slot without one is of.
     /// - Returns: The actions; of those that are named also such as cannot be taken back.
     /// - Throws: ``ActionNameError``; the store's error.
     package func actions(_ scope: Scope, kinds: [ActionKind], now: Date) async throws -> [Action] {

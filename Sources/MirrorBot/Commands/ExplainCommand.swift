@@ -11,7 +11,8 @@ struct ExplainCommand: AsyncParsableCommand {
         abstract: "Show what an action is, for whom, and why; or judge a post.",
         discussion: """
             An action is named by its id, as status, plan, suggestions and the log show it; the first digits are enough \
-            if they are unique. A slot also goes by its day and number, as 2026-11-20#3, and the next post by next.
+            if they are unique. A slot also goes by its number today, as 4 or '#4', by its day and number, as \
+            2026-11-20#3, or by its time, as 14:05, and the next post by next.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -29,7 +30,10 @@ struct ExplainCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (id == nil) != (text == nil) else { throw ValidationError("expected either an id or --text") }
+        guard (id == nil) != (text == nil) else {
+            let reason = id == nil ? "; \(SlotArgument.comment)" : ""
+            throw ValidationError("expected either an id or --text\(reason)")
+        }
         if author != nil, text == nil { throw ValidationError("--author needs --text") }
         if text?.contains(where: { !$0.isWhitespace }) == false { throw ValidationError("--text is empty") }
     }

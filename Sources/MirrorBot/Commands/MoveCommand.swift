@@ -131,7 +131,8 @@ struct MoveCommand: AsyncParsableCommand {
     private static func location(_ text: String) throws -> StorageLocation {
         if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") { return .postgres(url: text) }
         guard !text.contains("://") else {
-            throw ValidationError("--to is neither a postgres:// URL nor a folder")
+            throw ValidationError(
+                "--to \(StorageLocation.problem(ofURL: text) ?? "is neither a postgres:// URL nor a folder")")
         }
         let url = URL(fileURLWithPath: Console.current.path((text as NSString).expandingTildeInPath))
             .standardizedFileURL
@@ -147,6 +148,7 @@ struct MoveCommand: AsyncParsableCommand {
             // Written for the setting that usually names a database.
             error.operation = error.operation.replacing(Setting.databaseURL.name, with: "--to")
             error.cause = error.cause.replacing(Setting.databaseURL.name, with: "--to")
+                .replacing("\(Setting.home.name) or --home names", with: "--to names")
             throw error
         }
     }

@@ -13,7 +13,8 @@ struct PlanCommand: AsyncParsableCommand {
         abstract: "Show and change the posts of a day.",
         discussion: """
             Today's plan is fixed once the worker has made it; another day's is a preview, which is fixed as it is when \
-            you change it. A slot is named as #2 of today, as 2026-11-24#2, or by its id.
+            you change it. A slot is named as 4 or '#4' (a shell takes #4 without quotes for a comment) for number 4 of \
+            today, as 2026-11-24#2 or tomorrow#2, by its time as 14:05, as next for the one that comes next, or by its id.
             """,
         subcommands: [
             PlanShowCommand.self, PlanSkipCommand.self, PlanRestoreCommand.self, PlanMoveCommand.self,
@@ -63,11 +64,11 @@ struct PlanShowCommand: AsyncParsableCommand {
 }
 
 /// `mirror-bot plan skip`.
-struct PlanSkipCommand: AsyncParsableCommand {
+struct PlanSkipCommand: AsyncParsableCommand, TakesSlot {
     static let configuration = CommandConfiguration(
         commandName: "skip", abstract: "Skip a slot; its text may come another day.")
 
-    @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
+    @Argument(help: SlotArgument.help) var slot: String
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -77,12 +78,12 @@ struct PlanSkipCommand: AsyncParsableCommand {
 }
 
 /// `mirror-bot plan restore`.
-struct PlanRestoreCommand: AsyncParsableCommand {
+struct PlanRestoreCommand: AsyncParsableCommand, TakesSlot {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Send a skipped slot after all.",
         discussion: "A slot that got the same text meanwhile gets another one.")
 
-    @Argument(help: "As #2 of today, 2026-11-24#2, or an id.") var slot: String
+    @Argument(help: SlotArgument.help) var slot: String
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -92,11 +93,11 @@ struct PlanRestoreCommand: AsyncParsableCommand {
 }
 
 /// `mirror-bot plan move`.
-struct PlanMoveCommand: AsyncParsableCommand {
+struct PlanMoveCommand: AsyncParsableCommand, TakesSlot {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Move a slot to another time of its day.")
 
-    @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
+    @Argument(help: SlotArgument.help) var slot: String
     @Argument(help: "Such as 20:15, on the human's clock.") var time: String
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
@@ -109,11 +110,11 @@ struct PlanMoveCommand: AsyncParsableCommand {
 }
 
 /// `mirror-bot plan pin`.
-struct PlanPinCommand: AsyncParsableCommand {
+struct PlanPinCommand: AsyncParsableCommand, TakesSlot {
     static let configuration = CommandConfiguration(
         commandName: "pin", abstract: "Keep a slot as it is, or give it a post of your choice.")
 
-    @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
+    @Argument(help: SlotArgument.help) var slot: String
     @Argument(help: "The address or id of an archived post.") var post: String?
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
@@ -154,13 +155,14 @@ struct PlanRerollCommand: AsyncParsableCommand {
 }
 
 /// `mirror-bot never`.
-struct NeverCommand: AsyncParsableCommand {
+struct NeverCommand: AsyncParsableCommand, TakesSlot {
     static let configuration = CommandConfiguration(
         commandName: "never",
         abstract: "Never send a text again, whichever post it came from.",
         discussion: "Planned slots with that text get another one. Other posts with the same text are excluded too.")
 
-    @Argument(help: "The address or id of an archived post, or a slot that has its text.") var post: String
+    @Argument(help: "The address or id of an archived post, or a slot that has its text, as 4 or '#4'.")
+    var post: String
     @Flag(help: "Revert that: the text may be sent again.") var undo = false
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions

@@ -63,7 +63,8 @@ struct UndoCommand: AsyncParsableCommand {
     func validate() throws {
         let scopes = [!ids.isEmpty, since != nil, resume].count { $0 }
         guard scopes == 1 else {
-            throw ValidationError("expected ids, last, everything, --since or --resume, and only one of these")
+            let reason = scopes == 0 ? "; \(SlotArgument.comment)" : ""
+            throw ValidationError("expected ids, last, everything, --since or --resume, and only one of these\(reason)")
         }
         guard ids.count == 1 || !ids.contains(where: { Self.words.contains($0) }) else {
             throw ValidationError("last, everything and proposed stand alone")

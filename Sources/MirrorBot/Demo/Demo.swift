@@ -14,6 +14,7 @@ import Posts
 import Sandbox
 import Schedule
 import Settings
+import Storage
 import Synchronization
 
 /// Some days of a mirror on a network inside this process, on a clock that jumps.
@@ -90,7 +91,7 @@ struct Demo {
     private static func made(_ name: String) throws -> String {
         let path = URL(fileURLWithPath: Console.current.path(name)).path
         guard mkdir(path, 0o700) == 0 else {
-            let cause = errno == EEXIST ? "it is there already; name a new one" : String(cString: strerror(errno))
+            let cause = errno == EEXIST ? "it is there already; name a new one" : "\(FileFault(errno, at: path))"
             throw CommandError(.usage, "could not make the folder \(Printable.line(name)): \(cause)")
         }
         return path
@@ -141,7 +142,7 @@ struct Demo {
     private func sample(in folder: String) throws -> String {
         let path = folder + "/sample.jsonl"
         let end = origin(in: zone ?? Self.sampleZone) ?? Self.sampleOrigin
-        try Data(SampleArchive(endingAt: end).postLines.utf8).write(to: URL(fileURLWithPath: path))
+        try OutputFile(path, isForced: false).write(SampleArchive(endingAt: end).postLines)
         return path
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Storage
 import UnixSignals
 
 /// A private folder that goes with the demo.
@@ -8,7 +9,11 @@ struct TemporaryFolder {
     init() throws {
         var template = Array((NSTemporaryDirectory() + "/mirror-bot-demo.XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw CommandError(.unavailable, "could not make a folder in \(NSTemporaryDirectory())")
+            let (fault, place) = (
+                FileFault(errno, at: NSTemporaryDirectory() + "mirror-bot-demo"), NSTemporaryDirectory()
+            )
+            throw CommandError(
+                .unavailable, "could not make a folder in \(place): \(fault); TMPDIR names another place")
         }
         path = template.withUnsafeBufferPointer { buffer in
             String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

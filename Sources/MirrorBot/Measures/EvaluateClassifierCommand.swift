@@ -6,6 +6,7 @@ import Foundation
 import Mirroring
 import Posts
 import Settings
+import Storage
 
 /// `mirror-bot evaluate classifier`.
 struct EvaluateClassifierCommand: AsyncParsableCommand {
@@ -107,14 +108,17 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     /// Writes in place, not beside: the path may be a pipe or a device.
     private func write(_ report: ClassifierReport, to path: String) throws {
         let lines = report.predictions.map { String(format: "%@\t%.9f\n", $0.id.value, $0.logRate) }
-        guard let file = fopen(Console.current.path(path), "w") else { throw Self.unwritable(path) }
-        let isWritten = fputs(lines.joined(), file) >= 0
-        guard fclose(file) == 0, isWritten else { throw Self.unwritable(path) }
-    }
-
-    private static func unwritable(_ path: String) -> CommandError {
-        let cause = String(cString: strerror(errno)).lowercased()
-        return CommandError(.unavailable, "could not write the predictions to \(path): \(cause)")
+        let name = Console.current.path(path)
+        let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        do throws(FileFault) {
+            guard descriptor >= 0 else { throw FileFault(errno, at: name) }
+            defer { close(descriptor) }
+            try FileFault.write(Array(lines.joined().utf8), to: descriptor, at: name)
+        } catch {
+            throw CommandError(
+                .unavailable,
+                "could not write the predictions to \(Printable.line(path)): \(Printable.line("\(error)"))")
+        }
     }
 
     private static func isSameFile(_ first: String, _ second: String) -> Bool {

@@ -27,7 +27,7 @@ enum PlanView {
         let states = slots.map(state)
         let width = states.map { Printable.width($0) }.max() ?? 0
         // Slots are named by their numbers, which are not their order once one was moved.
-        let numbers = slots.map { "#" + ($0.subject.split(separator: "#").last ?? "") }
+        let numbers = slots.map { String($0.subject.split(separator: "#").last ?? "") }
         let digits = numbers.map(\.count).max() ?? 0
         return zip(zip(slots, numbers), states).map { slot, state in
             let (slot, number) = slot

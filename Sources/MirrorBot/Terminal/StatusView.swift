@@ -13,7 +13,9 @@ enum StatusView {
         if let setup = report.setup {
             lines += [terminal.bold("before it works")] + NextStep.lines(setup, terminal: terminal) + [""]
         }
-        lines.append(terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.storage))")
+        lines.append(
+            terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.place?.database ?? report.storage))")
+        if let place = report.place { lines += self.place(place, terminal) }
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
         lines.append(row("time zone", ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
         lines.append(row("archive", archive(report, zone)))
@@ -44,6 +46,22 @@ enum StatusView {
             lines += report.recent.map { line(of: $0, zone, terminal) }
         }
         return lines
+    }
+
+    /// Where settings lie, and which other folder shares the mirror.
+    static func place(_ place: StatusReport.Place, _ terminal: Terminal) -> [String] {
+        let settings =
+            place.settings.isEmpty
+            ? "no .env in this folder" + (place.home.map { " or in \($0)" } ?? "")
+            : place.settings.joined(separator: ", then ")
+        let shared =
+            place.sharedWith.isEmpty
+            ? []
+            : rows(
+                "shared",
+                "used from \(place.sharedWith.joined(separator: ", ")) too; MIRROR=NAME in one .env gives it a mirror of its own",
+                terminal)
+        return rows("settings", settings, terminal) + shared
     }
 
     /// Where else the human lived, as far as that fits into a line.

@@ -11,6 +11,7 @@ extension NetworkTraits {
             limits: .bluesky, longestAlt: 2_000, warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
         traits.namesStand = .inMentions
         traits.newCredentials = "make a new app password in the settings and configure it"
+        traits.wrongLogin = "check the handle and the app password, or make a new app password in the settings"
         traits.author = { uri in
             RecordAddress(uri).flatMap { $0.repository.hasPrefix("did:") ? $0.repository : nil }
         }

@@ -17,6 +17,7 @@ extension NetworkTraits {
         traits.tellsPictures = false
         traits.namesStand = .beforeAnswers
         traits.tellsBots = false
+        traits.wrongLogin = "check the keys in the developer console and the PIN, and log in again"
         // X wants what is deleted there to be gone soon.
         traits.learningDays = 30
         return traits

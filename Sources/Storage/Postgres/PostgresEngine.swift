@@ -239,7 +239,10 @@ extension StorageError {
     /// Postgres' codes in our words.
     init(_ error: PostgresError, _ operation: String) {
         let code = Self.code(error)
-        let advice = error.sqlState.flatMap { Self.adviceBySQLState[$0] } ?? Self.advice[code]
+        let words = code == .unavailable ? Self.adviceByWords : []
+        let advice =
+            error.sqlState.flatMap { Self.adviceBySQLState[$0] }
+            ?? words.first(where: { error.message.contains($0.words) })?.advice ?? Self.advice[code]
         self.init(
             code, operation, because: advice.map { "\(error.message); \($0)" } ?? error.message,
             nativeCode: error.sqlState)
@@ -253,6 +256,14 @@ extension StorageError {
         .outcomeUnknown: "look before doing it again",
         .readOnly: "has DATABASE_URL become a standby, or was the database set to read-only, as when a disk is full?",
         .unavailable: "is the server of DATABASE_URL running?",
+    ]
+
+    /// What libpq says of a way to the server on which no server is missing.
+    private static let adviceByWords: [(words: String, advice: String)] = [
+        ("could not translate host name", "check the host in DATABASE_URL"),
+        ("does not support SSL", "write sslmode=prefer in DATABASE_URL, or let the server speak TLS"),
+        ("certificate", "check sslmode and sslrootcert in DATABASE_URL"),
+        ("SSL error", "check sslmode in DATABASE_URL"),
     ]
 
     /// Where the cause is known better.

@@ -78,10 +78,16 @@ final class SQLiteEngine: StorageEngine {
             let copy = SQLiteClient(name: "sqlite-copy", patience: 0)
             let partial = try SQLiteFile.makePartial(of: path, operation)
             defer { SQLiteFile.remove(partial) }
-            try await copy.open { try DatabaseQueue(path: partial, configuration: $0) }
-            try await reader.copy(to: copy)
-            // One file, without a log beside it.
-            try await copy.run(nil, isReading: false) { _ = try $0.query("PRAGMA journal_mode = DELETE") }
+            do {
+                try await copy.open { try DatabaseQueue(path: partial, configuration: $0) }
+                try await reader.copy(to: copy)
+                // One file, without a log beside it.
+                try await copy.run(nil, isReading: false) { _ = try $0.query("PRAGMA journal_mode = DELETE") }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                // Not the disk of the database.
+                let fault = FileFault(ENOSPC, at: path)
+                throw StorageError(.full, operation, because: "\(fault), or name a file on another disk")
+            }
             await copy.close()
             try await writer.onThread { try SQLiteFile.publish(partial, as: path, operation) }
         }
@@ -230,15 +236,40 @@ extension StorageError {
     /// SQLite's codes in our words.
     init(_ error: DatabaseError, _ operation: String) {
         let code = Self.code(error)
-        let message = error.message ?? "SQLite gave no reason"
+        // SQLite's message is that of a connection's last call, which may be another one that went well.
+        let isSaid = error.message.map { !["", "not an error", "unknown error"].contains($0) } ?? false
+        let message = isSaid ? error.message : Self.causes.first { $0.code == error.resultCode }?.cause
+        let known = Self.adviceByResult.first { $0.code == error.extendedResultCode }?.advice
+        let advice = known ?? Self.advice[code]
+        let cause = message ?? "SQLite gave no reason"
         self.init(
-            code, operation, because: Self.advice[code].map { "\(message); \($0)" } ?? message,
+            code, operation, because: advice.map { "\(cause); \($0)" } ?? cause,
             nativeCode: String(error.extendedResultCode.rawValue))
     }
 
+    /// What SQLite's codes mean, where it does not say so itself.
+    private static let causes: [(code: ResultCode, cause: String)] = [
+        (.SQLITE_FULL, "the disk is full"), (.SQLITE_NOMEM, "there is no memory left"), (.SQLITE_BUSY, "it is locked"),
+        (.SQLITE_LOCKED, "it is locked"), (.SQLITE_READONLY, "it cannot be written"),
+        (.SQLITE_PERM, "permission denied"),
+        (.SQLITE_CORRUPT, "the file is damaged"), (.SQLITE_NOTADB, "the file is no database"),
+        (.SQLITE_IOERR, "the disk could not be read or written"), (.SQLITE_CANTOPEN, "the file cannot be opened"),
+        (.SQLITE_PROTOCOL, "it is locked by other processes"), (.SQLITE_INTERRUPT, "it was interrupted"),
+    ]
+
+    private static let fileLimit =
+        "make room on the disk; check quotas, the limit on file sizes (ulimit -f) and the disk itself"
+
+    /// Where the cause is known better.
+    private static let adviceByResult: [(code: ResultCode, advice: String)] = [
+        (.SQLITE_NOMEM, "give this process more memory"),
+        (.SQLITE_IOERR_WRITE, fileLimit), (.SQLITE_IOERR_FSYNC, fileLimit), (.SQLITE_IOERR_TRUNCATE, fileLimit),
+        (.SQLITE_IOERR_SHMSIZE, fileLimit),
+    ]
+
     private static let advice: [Code: String] = [
-        .busy: "another process holds it",
-        .corrupt: "restore it from a backup, or move the file away to start anew",
+        .busy: "another process holds it: try again, or end that process",
+        .corrupt: "put a backup in its place, or move the file away to start anew",
         .full: "make room",
         .readOnly: "let the user of this program write to it and to its folder",
         .replaced: "restart to use the file that is there now",

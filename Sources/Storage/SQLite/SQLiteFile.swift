@@ -48,14 +48,19 @@ struct SQLiteFile: Sendable {
         guard !path.isEmpty else {
             throw StorageError(.configuration, "open the database", because: "the path is empty")
         }
-        try makeFolder((path as NSString).deletingLastPathComponent, operation)
+        let folder = (path as NSString).deletingLastPathComponent
+        do throws(FileFault) {
+            if !folder.isEmpty { try FileFault.makeFolder(folder) }
+        } catch {
+            throw failure(operation, error, before: "its folder cannot be made: ", isHome: true)
+        }
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
             throw StorageError(.configuration, operation, because: "it is a folder; name a file in it")
         }
         try checkOwners(path, operation)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(operation, errno) }
+        guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path), isHome: true) }
         close(descriptor)
     }
 
@@ -67,7 +72,7 @@ struct SQLiteFile: Sendable {
         guard lstat(path, &status) != 0 else { throw exists(operation) }
         let partial = "\(path).\(UUID().uuidString.lowercased()).partial"
         let descriptor = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(operation, errno) }
+        guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path)) }
         close(descriptor)
         return partial
     }
@@ -75,10 +80,12 @@ struct SQLiteFile: Sendable {
     /// Gives a whole file, once it is on disk, its name, unless something has that name by now.
     static func publish(_ partial: String, as path: String, _ operation: String) throws(StorageError) {
         let descriptor = open(partial, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(operation, errno) }
+        guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path)) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure(operation, errno) }
-        guard renameToNew(partial, path) else { throw errno == EEXIST ? exists(operation) : failure(operation, errno) }
+        guard fsync(descriptor) == 0 else { throw failure(operation, FileFault(errno, at: path)) }
+        guard renameToNew(partial, path) else {
+            throw errno == EEXIST ? exists(operation) : failure(operation, FileFault(errno, at: path))
+        }
     }
 
     /// Removes a file and what SQLite may have put beside it.
@@ -88,17 +95,6 @@ struct SQLiteFile: Sendable {
 
     private static func exists(_ operation: String) -> StorageError {
         StorageError(.configuration, operation, because: "there is a file of that name already; choose another one")
-    }
-
-    private static func makeFolder(_ folder: String, _ operation: String) throws(StorageError) {
-        guard !folder.isEmpty, !FileManager.default.fileExists(atPath: folder) else { return }
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            let reason = (error as NSError).localizedDescription
-            throw StorageError(.unavailable, operation, because: "its folder cannot be made: \(reason)")
-        }
     }
 
     /// Refuses what others own or can change: they would read and decide what the bot says.
@@ -112,13 +108,13 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    private static func failure(_ operation: String, _ code: Int32) -> StorageError {
-        let cause = String(cString: strerror(code)).lowercased()
-        return switch code {
-        case EROFS, EACCES, EPERM: StorageError(.readOnly, operation, because: cause)
-        case ENOSPC, EDQUOT: StorageError(.full, operation, because: cause)
-        default: StorageError(.unavailable, operation, because: cause)
-        }
+    /// - Parameter isHome: Whether a setting names the folder.
+    private static func failure(
+        _ operation: String, _ fault: FileFault, before: String = "", isHome: Bool = false
+    ) -> StorageError {
+        let code: StorageError.Code = fault.isRefusal ? .readOnly : fault.isLackOfRoom ? .full : .unavailable
+        let names = isHome && !fault.isLackOfRoom ? " (MIRROR_BOT_HOME or --home names the folder)" : ""
+        return StorageError(code, operation, because: "\(before)\(fault)\(names)")
     }
 }
 

@@ -2,7 +2,6 @@ import Conduct
 import Configuration
 import Foundation
 import Posts
-import SystemPackage
 
 @testable import Control
 @testable import Mirroring
@@ -34,15 +33,18 @@ extension FuzzTarget {
             "FAVORITE_RATE_THRESHOLD=nan\nMAX_PER_DAY=+50\nMIRROR_BOT_HOME=/x\n=\n==\nA\nTIME_ZONE=../../etc/passwd\n",
         ],
         words: Setting.all.map { $0.name + "=" } + [
-            "planted-", "https://", "\n", "\"", "'", "=", "#", "1e308", "Etc/../x", "24:00",
+            "planted-", "https://", "\n", "\r\n", "\"", "'", "=", "#", " #", "\\", ";", "export ", "\u{FEFF}", "1e308",
+            "Etc/../x",
+            "24:00",
         ]
     ) { text in
         // What `NAME_FILE` names is not for a fuzzer to choose.
         guard !text.contains("_FILE") else { return }
-        let file = try ScratchFile(Array(text.utf8))
-        let dotEnv = try? waiting { [path = FilePath(file.path)] in
-            try await EnvironmentVariablesProvider(environmentFilePath: path, allowMissing: true)
+        let file = DotEnv(Data(text.utf8), name: ".env")
+        for message in file.problems.map(\.description) + file.warnings {
+            try hold(!message.contains("planted-"), "no message shows a value")
         }
+        let dotEnv = EnvironmentVariablesProvider(environmentVariables: file.variables)
         let environment = EnvironmentVariablesProvider(environmentVariables: [:])
         do {
             let values = try SettingValues(environment: environment, dotEnv: dotEnv)

@@ -1,0 +1,77 @@
+import Foundation
+
+/// What came on standard input or through a pipe, kept in a file without a name for as long as it is read.
+///
+/// The list of a zip's files stands at its end, and other archives are read more than once, which a stream cannot be. The
+/// file is for this user alone and gone when the process ends, however it ends.
+final class StreamCopy {
+    /// A path under which the file can be opened while this value lives.
+    let path: String
+    let size: Int
+    private let descriptor: Int32
+    /// The name of the file where the system opens no file without one.
+    private let name: String?
+
+    /// Reads the rest of a stream.
+    ///
+    /// - Parameters:
+    ///   - stream: Read from where it stands to its end.
+    ///   - head: What was read of it before.
+    ///   - bytes: The most it may hold.
+    /// - Throws: ``ImportError`` `.bomb` for a longer one, `.unreadable` where there is no room.
+    init(of stream: FileReader, after head: [UInt8], atMost bytes: Int) throws {
+        let folder = NSTemporaryDirectory()
+        func failure(_ cause: String) -> ImportError {
+            ImportError(
+                .unreadable, path: stream.path,
+                "it cannot be kept in \(folder) while it is read: \(cause); set TMPDIR to a folder with more room, or name the "
+                    + "file instead")
+        }
+        var template = Array((folder + "/mirror-bot-stream.XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw failure(String(cString: strerror(errno)).lowercased()) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        self.descriptor = descriptor
+        let name = template.withUnsafeBufferPointer { buffer in
+            String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        #if os(Linux)
+            unlink(name)
+            let (place, kept): (String, String?) = ("/proc/self/fd/\(descriptor)", nil)
+        #else
+            let (place, kept): (String, String?) = (name, name)
+        #endif
+        (path, self.name) = (place, kept)
+        var size = 0
+        func keep(_ chunk: UnsafeRawBufferPointer) throws -> Bool {
+            size += chunk.count
+            guard size <= bytes else {
+                throw ImportError(.bomb, path: stream.path, "it holds more than \(bytes >> 20) MiB to read")
+            }
+            var rest = chunk[...]
+            while !rest.isEmpty {
+                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                guard count > 0 else {
+                    if count < 0, errno == EINTR { continue }
+                    throw failure(count < 0 ? String(cString: strerror(errno)).lowercased() : "the disk is full")
+                }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+        do {
+            _ = try head.withUnsafeBytes(keep)
+            try stream.forEachChunk(keep)
+        } catch {
+            close(descriptor)
+            if let kept { unlink(kept) }
+            throw error
+        }
+        self.size = size
+    }
+
+    deinit {
+        close(descriptor)
+        if let name { unlink(name) }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+/// A slot as a person types it: by its number, its time, or the word `next`.
+///
+/// Every command that takes a slot reads it here. Full-width letters, digits and signs, as a Japanese keyboard types
+/// them, count as ASCII.
+///
+/// | typed | slot |
+/// | --- | --- |
+/// | `next` | the post that comes next |
+/// | `4`, `#4`, `4.`, `No. 4`, `slot 4` | number 4 of today |
+/// | `2026-11-24#2`, `2026-11-24 2`, `tomorrow#2` | number 2 of that day |
+/// | `2026-11-24#2/3` | the third part of the thread in it |
+/// | `14:05`, `2:05pm`, `2026-11-24 14:05` | the one at that time of the human's clock |
+package enum TypedSlot: Equatable, Sendable {
+    case next
+    case named(Slot.Name)
+    case at(LocalDay, MinuteOfDay)
+
+    /// What is understood, as the end of a sentence.
+    package static let forms =
+        "4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id that mirror-bot plan shows"
+
+    /// More digits without a sign are the beginning of an identifier.
+    private static let longestBareNumber = 4
+
+    /// Nil for any other text, which may be an identifier.
+    package init?(_ text: String, today: LocalDay) {
+        let text = text.plainlyTyped.lowercased()
+        guard text != "next" else {
+            self = .next
+            return
+        }
+        let (day, rest) = Self.split(text, today: today)
+        if let (number, part) = Self.number(rest, isBare: day == nil) {
+            self = .named(Slot.Name(day: day ?? today, number: number, part: part))
+        } else if let minute = MinuteOfDay(typed: String(rest)) {
+            self = .at(day ?? today, minute)
+        } else {
+            return nil
+        }
+    }
+
+    /// The day that a text begins with, if it does, and what follows it.
+    private static func split(_ text: String, today: LocalDay) -> (day: LocalDay?, rest: Substring) {
+        for (word, ahead) in [("today", 0), ("tomorrow", 1)] where text.hasPrefix(word) {
+            return (today.advanced(by: ahead), rest(text.dropFirst(word.count)))
+        }
+        let date = text.prefix(10)
+        guard let day = LocalDay(date), let sign = text[date.endIndex...].first, " #t".contains(sign) else {
+            return (nil, text[...])
+        }
+        return (day, rest(text[date.endIndex...].drop { $0 == "t" }))
+    }
+
+    private static func rest(_ text: Substring) -> Substring { text.drop { $0 == " " } }
+
+    /// The number of a slot and the part of its thread.
+    private static func number(_ text: Substring, isBare: Bool) -> (number: Int, part: Int)? {
+        var digits = text
+        for mark in ["slot", "no.", "no", "#"] where digits.hasPrefix(mark) {
+            digits = rest(digits.dropFirst(mark.count))
+        }
+        for mark in ["番目", "番", ".", ")"] where digits.hasSuffix(mark) { digits = digits.dropLast(mark.count) }
+        if isBare, digits.count == text.count, digits.count > longestBareNumber { return nil }
+        let numbers = digits.split(separator: "/", omittingEmptySubsequences: false).map { part in
+            part.utf8.allSatisfy(\.isASCIIDigit) ? Int(part) ?? 0 : 0
+        }
+        guard (1...2).contains(numbers.count), numbers.allSatisfy({ $0 > 0 }) else { return nil }
+        return (numbers[0], numbers.count > 1 ? numbers[1] : 1)
+    }
+}
+
+extension MinuteOfDay {
+    /// The minute of a time as a person types it: `14:05`, `2:05pm`, `2 pm`, `１４：０５`; nil for any other text.
+    package init?(typed text: String) {
+        let text = text.plainlyTyped.lowercased()
+        guard let half = ["am", "pm"].first(where: text.hasSuffix) else {
+            self.init(clock: text)
+            return
+        }
+        let clock = text.dropLast(2).filter { $0 != " " }
+        guard let minute = MinuteOfDay(clock: clock.contains(":") ? clock : clock + ":00"),
+            (60..<13 * 60).contains(minute.value)
+        else { return nil }
+        self.init(minute.value % (12 * 60) + (half == "pm" ? 12 * 60 : 0))
+    }
+}
+
+extension String {
+    /// The text as an ASCII keyboard types it: full-width letters, digits and signs in their usual form, without quotes,
+    /// backslashes and spaces around it.
+    package var plainlyTyped: String {
+        precomposedStringWithCompatibilityMapping
+            .trimmingCharacters(in: Self.wrapping)
+    }
+
+    /// What shells, editors and keyboards put around a word.
+    private static let wrapping = CharacterSet(charactersIn: "'\"`‘’“”„「」『』\\").union(.whitespacesAndNewlines)
+}

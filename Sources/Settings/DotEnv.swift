@@ -1,0 +1,281 @@
+import Foundation
+import Posts
+import Storage
+
+/// The variables of a `.env` file, in the forms that editors and shells write.
+///
+/// A line is `NAME=value`, with `export` before it or not, spaces or tabs around its parts, and any line break behind it.
+/// A value between quotes is read as a shell reads it, but no variable is expanded. `#` begins a comment at the start of a
+/// line, behind a quoted value, and behind a space. A line that may mean two things is a problem, so that no part of a
+/// value is lost unnoticed. No text of this type shows a value.
+struct DotEnv {
+    /// The most that is read of the file.
+    static let maximumBytes = 65_536
+
+    /// The values by their names, those of unknown names too; the last of a name counts.
+    private(set) var variables: [String: String] = [:]
+    /// What cannot be understood, with its line.
+    private(set) var problems: [ConfigurationError] = []
+    /// Sentences about names that are no setting, and about names that are given twice.
+    private(set) var warnings: [String] = []
+
+    private let name: String
+    /// The last line of each name, counted from 1.
+    private var lines: [String: Int] = [:]
+
+    /// - Parameters:
+    ///   - data: The contents of the file.
+    ///   - name: What problems and warnings call the file.
+    init(_ data: Data, name: String) {
+        self.name = name
+        var bytes = [UInt8](data)
+        guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]), !bytes.contains(0) else {
+            problems = [ConfigurationError(name, "is written as UTF-16; save it as UTF-8")]
+            return
+        }
+        if bytes.starts(with: Self.byteOrderMark) { bytes.removeFirst(Self.byteOrderMark.count) }
+        for (index, line) in Self.lines(of: bytes).enumerated() { read(line, number: index + 1) }
+    }
+
+    /// Reads a file that nobody else can write; nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - name: What problems and warnings call it.
+    /// - Throws: ``ConfigurationError`` for a file that cannot be read or belongs to others.
+    static func read(at path: String, name: String) throws(ConfigurationError) -> DotEnv? {
+        do throws(FileTrust.Problem) {
+            return try FileTrust.contents(of: path, atMost: maximumBytes, .writtenByOthers).map {
+                DotEnv($0, name: name)
+            }
+        } catch {
+            throw ConfigurationError(name, error.text(behind: path))
+        }
+    }
+
+    /// Takes a variable out; unless it has an expected value, that it is there becomes a problem.
+    mutating func remove(_ variable: String, because problem: String, unless isExpected: (String) -> Bool) {
+        guard let value = variables.removeValue(forKey: variable), !value.isEmpty, !isExpected(value) else { return }
+        problems.append(ConfigurationError(place(lines[variable] ?? 1), problem))
+    }
+
+    private func place(_ line: Int) -> String { "line \(line) of \(name)" }
+
+    private mutating func read(_ line: [UInt8], number: Int) {
+        do throws(Refusal) {
+            guard let text = String(validating: line, as: UTF8.self) else {
+                throw Refusal("is not UTF-8; save the file as UTF-8")
+            }
+            guard let (variable, value) = try Self.variable(in: text) else { return }
+            if let warning = Self.warning(about: variable) { warnings.append("\(place(number))\(warning)") }
+            if let earlier = variables[variable], earlier != value, let line = lines[variable], Self.isKnown(variable) {
+                warnings.append("\(place(number)) sets \(variable) again; line \(line) has no effect")
+            }
+            (variables[variable], lines[variable]) = (value, number)
+        } catch {
+            problems.append(ConfigurationError(place(number), error.text))
+        }
+    }
+
+    /// Why a line is not understood.
+    private struct Refusal: Error {
+        let text: String
+
+        init(_ text: String) { self.text = text }
+    }
+}
+
+// MARK: - The form of a line
+
+extension DotEnv {
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    /// White space, and the marks without a width that editors leave at the start of a line.
+    private static let blanks = CharacterSet.whitespaces.union(CharacterSet(charactersIn: "\u{FEFF}\u{200B}"))
+    private static let typographicQuotes = "“”„‟‘’‚«»‹›「『＂＇"
+
+    /// The lines of a text with the line breaks of Unix, Windows or old Macs.
+    private static func lines(of bytes: [UInt8]) -> [[UInt8]] {
+        var lines: [[UInt8]] = [[]]
+        var last: UInt8 = 0
+        for byte in bytes {
+            switch byte {
+            case 0x0A where last == 0x0D: break
+            case 0x0A, 0x0D: lines.append([])
+            default: lines[lines.count - 1].append(byte)
+            }
+            last = byte
+        }
+        return lines
+    }
+
+    /// The name and the value of a line; nil for an empty line or a comment.
+    private static func variable(in line: String) throws(Refusal) -> (name: String, value: String)? {
+        var text = line.trimmingCharacters(in: blanks)
+        guard !text.isEmpty, !text.hasPrefix("#") else { return nil }
+        if text.hasPrefix("export"), text.dropFirst(6).first?.isWhitespace == true {
+            text = text.dropFirst(6).trimmingCharacters(in: blanks)
+        }
+        guard let equals = text.firstIndex(of: "=") else { throw Refusal("has no =; write NAME=value") }
+        let name = text[..<equals].trimmingCharacters(in: blanks)
+        let isName =
+            name.first?.isNumber == false
+            && name.utf8.allSatisfy { $0.isASCIIDigit || $0 == 0x5F || (0x41...0x5A).contains($0 & 0xDF) }
+        guard isName else { throw Refusal("does not begin with the name of a setting; write NAME=value") }
+        let value = try value(text[text.index(after: equals)...], of: name)
+        return (name, value)
+    }
+
+    /// The value behind the `=`.
+    private static func value(_ text: Substring, of name: String) throws(Refusal) -> String {
+        let written = text.trimmingCharacters(in: blanks)
+        guard let first = written.first else { return "" }
+        guard !typographicQuotes.contains(first) else {
+            throw Refusal("has a typographic quote before the value; write \" or ' there and behind it")
+        }
+        let isLiteral = first == "'"
+        let value = isLiteral || first == "\"" ? try quoted(written, by: first) : try bare(text, of: name)
+        if !isLiteral, Setting.named(name)?.isPath == true || name.hasSuffix("_FILE"), value.contains("$") {
+            throw Refusal(
+                "has a $ in a path, and variables are not expanded; write the whole path, ~ for the home folder, or single "
+                    + "quotes around a $ that belongs to it")
+        }
+        return value
+    }
+
+    /// The value between quotes, behind which only a comment may follow.
+    private static func quoted(_ text: String, by quote: Character) throws(Refusal) -> String {
+        var value = ""
+        var rest = text.dropFirst()
+        while let character = rest.popFirst() {
+            if character == quote {
+                let isEnd = rest.isEmpty || rest.first?.isWhitespace == true
+                guard isEnd, rest.first(where: { !$0.isWhitespace }).map({ $0 == "#" }) ?? true else {
+                    throw Refusal(
+                        "goes on behind the closing \(quote); "
+                            + (quote == "'"
+                                ? "put \" around a value that has ' in it" : "write \\\" for a \" in a value"))
+                }
+                return value
+            }
+            if quote == "\"", character == "\\", let next = rest.first, "\"\\$`".contains(next) {
+                value.append(rest.removeFirst())
+            } else {
+                value.append(character)
+            }
+        }
+        throw Refusal("has no closing \(quote); a value ends on its line")
+    }
+
+    /// The value without quotes, up to a comment.
+    private static func bare(_ text: Substring, of name: String) throws(Refusal) -> String {
+        let isSecret = Setting.named(name)?.isSecret == true
+        var value = text.trimmingCharacters(in: blanks)
+        if let sign = text.indices.first(where: { text[$0] == "#" && isBlank(text, before: $0) }) {
+            let head = text[..<sign].trimmingCharacters(in: blanks)
+            let isSpaced = text[sign...].dropFirst().first?.isWhitespace ?? true
+            let isPlain = !head.contains(where: \.isWhitespace)
+            guard isSecret ? isPlain && isSpaced : isPlain || isSpaced else {
+                throw Refusal(
+                    "has a # that may begin a comment or belong to the value; put the value between quotes, without the "
+                        + "comment")
+            }
+            value = head
+        }
+        let words = value.split { $0.isWhitespace || $0 == ";" }
+        guard !words.contains(where: isAssignment) else {
+            throw Refusal("holds more than one setting; write each on a line of its own")
+        }
+        guard let last = value.last, ";\\".contains(last) else { return value }
+        throw Refusal("ends with \(last); leave it out, or put the value between single quotes if it belongs to it")
+    }
+
+    private static func isBlank(_ text: Substring, before index: Substring.Index) -> Bool {
+        index > text.startIndex && text[text.index(before: index)].isWhitespace
+    }
+
+    private static func isAssignment(_ word: Substring) -> Bool {
+        word.firstIndex(of: "=").map { knownNames.contains(String(word[..<$0])) } ?? false
+    }
+
+    // MARK: Names
+
+    private static func isKnown(_ name: String) -> Bool { knownNames.contains(name) }
+
+    private static let knownNames = Setting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] }
+
+    /// What follows the place of a name that is no setting; nil for a setting.
+    ///
+    /// The name may be a secret that went astray, so that only what looks like a name is shown.
+    private static func warning(about name: String) -> String? {
+        guard !knownNames.contains(name) else { return nil }
+        let near = Spelling.nearest(to: name.uppercased(), among: knownNames)
+        let isUsual = name.utf8.count <= 40 && name == name.uppercased()
+        guard isUsual || near != nil else { return " names no setting" }
+        return ": \(name) is no setting" + (near.map { "; did you mean \($0)?" } ?? "")
+    }
+}
+
+/// A folder in which `.env` is looked for.
+struct DotEnvPlace {
+    /// A file that was read.
+    struct File {
+        let place: DotEnvPlace
+        let variables: [String: String]
+        let warnings: [String]
+    }
+
+    let path: String
+    /// What problems and warnings call the file.
+    private let name: String
+    /// Where its values come from, as they are shown.
+    let origin: SettingOrigin
+
+    init(folder: String, name: String, origin: SettingOrigin = .dotEnv) {
+        (path, self.name, self.origin) = (folder + "/.env", name, origin)
+    }
+
+    /// Whether two places are one, by whatever name.
+    func isSameFile(as other: DotEnvPlace) -> Bool { Self.real(path) == Self.real(other.path) }
+
+    /// Reads the file; nil without one.
+    ///
+    /// - Parameter problems: Gets what is wrong with it.
+    func read(_ problems: inout [ConfigurationError]) -> File? { read(&problems) { _ in } }
+
+    /// Reads the file of the home, which cannot name another home; nil without one.
+    ///
+    /// - Parameters:
+    ///   - environment: The variables of the process, for the home folder of the user.
+    ///   - problems: Gets what is wrong with it.
+    func read(ofHome environment: [String: String], _ problems: inout [ConfigurationError]) -> File? {
+        // A folder that cannot be entered is what the database tells of.
+        guard access(path, F_OK) == 0 else { return nil }
+        let home = Self.real((path as NSString).deletingLastPathComponent)
+        return read(&problems) { file in
+            file.remove(
+                Setting.home.name,
+                because: "sets \(Setting.home.name) to another folder, but this file was found by it; set it in the "
+                    + "environment or in .env of the working folder"
+            ) { value in
+                let isTilde = value == "~" || value.hasPrefix("~/")
+                return Self.real(isTilde ? (environment["HOME"] ?? "") + value.dropFirst() : value) == home
+            }
+        }
+    }
+
+    private func read(_ problems: inout [ConfigurationError], _ change: (inout DotEnv) -> Void) -> File? {
+        do throws(ConfigurationError) {
+            guard var file = try DotEnv.read(at: path, name: name) else { return nil }
+            change(&file)
+            problems += file.problems
+            return File(place: self, variables: file.variables, warnings: file.warnings)
+        } catch {
+            problems.append(error)
+            return nil
+        }
+    }
+
+    private static func real(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// Why the system refused to make or write a file, and what to do about it.
+///
+/// Everything that writes a file words its failure with this: the database, its copies and its key, the files that a
+/// command makes, and standard output.
+package struct FileFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The number of the error, as `ENOSPC`.
+    package let code: Int32
+    private let path: String?
+
+    /// - Parameters:
+    ///   - code: `errno` of the failed call.
+    ///   - path: The file or folder that was to be written; nil for an open file whose name is not known.
+    package init(_ code: Int32, at path: String?) { (self.code, self.path) = (code, path) }
+
+    /// Whether there is no room for it.
+    package var isLackOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+
+    /// Whether this user may not write there.
+    package var isRefusal: Bool { [EACCES, EPERM, EROFS].contains(code) }
+
+    /// The cause and the remedy, as they stand behind a colon.
+    package var description: String {
+        let folder = (path.map { $0 as NSString })?.deletingLastPathComponent
+        let place = folder?.isEmpty == false ? folder ?? "." : "."
+        return switch code {
+        case ENOSPC: "the disk is full; make room on \(path == nil ? "it" : "the disk of \(place)")"
+        case EDQUOT: "this user's quota on the disk is used up; make room"
+        case EFBIG: "the file would be larger than this process may write; raise the limit, which ulimit -f shows"
+        case EROFS: "the disk is read-only; mount it for writing, or name a place on another disk"
+        case EACCES, EPERM:
+            "permission denied; \(Self.user) may not write in \(nearest(place)): give it the folder with chown or chmod, "
+                + "or name another place"
+        case ENOENT: "the folder \(place) does not exist; make it with mkdir -p \(place)"
+        case ENOTDIR: "a part of the path is a file and no folder; name another place"
+        case EISDIR: "it is a folder; name a file in it"
+        case ENAMETOOLONG: "the name is too long; choose a shorter one"
+        case ELOOP: "its links lead in a circle; name the place itself"
+        case EMFILE, ENFILE: "too many files are open; raise the limit, which ulimit -n shows"
+        case EIO: "the disk did not take it (input/output error); check the disk"
+        default: String(cString: strerror(code)).lowercased()
+        }
+    }
+
+    private static var user: String { "user \(geteuid())" }
+
+    /// The folder that is there, of those above a place.
+    private func nearest(_ place: String) -> String {
+        var folder = place
+        while !folder.isEmpty, folder != "/", folder != ".", access(folder, F_OK) != 0, errno == ENOENT {
+            folder = (folder as NSString).deletingLastPathComponent
+        }
+        return folder.isEmpty ? "." : folder
+    }
+}
+
+extension FileFault {
+    /// Makes a folder and those above it that are missing, for their owner alone.
+    ///
+    /// - Throws: ``FileFault`` for the first that cannot be made.
+    package static func makeFolder(_ path: String) throws(FileFault) {
+        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        let above = (path as NSString).deletingLastPathComponent
+        guard errno == ENOENT, !above.isEmpty, above != path else { throw FileFault(errno, at: path) }
+        try makeFolder(above)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFault(errno, at: path) }
+    }
+
+    /// Writes all bytes to an open file and puts them on disk.
+    ///
+    /// - Parameter path: The file, for the error.
+    /// - Throws: ``FileFault``.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32, at path: String) throws(FileFault) {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { bytes in
+                Foundation.write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)
+            }
+            if count < 0, errno == EINTR { continue }
+            // A full disk may also take nothing without an error.
+            guard count > 0 else { throw FileFault(count < 0 ? errno : ENOSPC, at: path) }
+            done += count
+        }
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw FileFault(errno, at: path) }
+    }
+}
