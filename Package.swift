@@ -74,7 +74,7 @@ let besideStorage =
         "docs",
     ]
     + [
-        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control",
+        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Commit", "Conduct", "Control",
         "Evaluation",
         "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts",
         "Redis", "Sandbox", "Schedule",
@@ -262,8 +262,9 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Blocking", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
-                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "Web",
+                "Archive", "Blocking", "Commit", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
+                "Mirroring", "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage",
+                "Web",
                 lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -271,6 +272,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+
+        // The commit that is built: generated with each build, and compiled apart so that a commit compiles nothing else.
+        .plugin(
+            name: "NameCommit", capability: .buildTool(), path: "Sources/Commit/Plugin", exclude: ["commit.sh"]),
+        .target(
+            name: "Commit", exclude: ["Plugin"], swiftSettings: settings(of: "Commit"), plugins: ["NameCommit"]),
 
         // Real servers and loopback sockets for the tests.
         .target(

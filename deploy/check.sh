@@ -184,7 +184,7 @@ install_inside() {
 
 # The program says its version and lives the sample person's day, whose hours are those of Tokyo, as it does here.
 try_program() {
-    [ "$(inside "$1" "$2" --version)" = "$3" ] || fail "$2 is not $3"
+    inside "$1" "$2" --version | grep -qF "mirror-bot $3 (" || fail "$2 is not $3"
     inside "$1" env HOME=/tmp TIME_ZONE=Asia/Tokyo "$2" config >/dev/null || fail "$2 knows no time zones"
     inside "$1" env COLUMNS=80 "$2" demo --days 1 >"$scratch/there" 2>&1 || { cat "$scratch/there" >&2; fail "the demo failed"; }
     env -i HOME="$scratch" LANG=C.UTF-8 COLUMNS=80 PATH=/usr/bin:/bin "$built/mirror-bot" demo --days 1 >"$scratch/here" 2>&1 ||

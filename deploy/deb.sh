@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 fail() { echo "could not make the package: $*" >&2; exit 69; }
 dist=$(find .build/dist -mindepth 1 -maxdepth 1 -type d -name "mirror-bot-*-linux-$(uname -m)" | sort -V | tail -1)
 [ -n "$dist" ] || fail "nothing is packed; \`make dist\` does that"
-version=$("$dist/bin/mirror-bot" --version)
+version=$("$dist/bin/mirror-bot" --version | cut -d " " -f 2)
 [[ $dist == *-$version-linux-* ]] || fail "$dist holds mirror-bot $version"
 architecture=$(dpkg --print-architecture)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} && export SOURCE_DATE_EPOCH

@@ -19,7 +19,7 @@ command -v patchelf >/dev/null || fail "patchelf is missing; \`make dist\` insta
 is_ours() { [[ $1 == "$swift"/usr/lib/swift/linux/* || $1 == */libhiredis.so.* ]]; }
 
 swift=$(dirname "$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")")
-version=$("$program" --version)
+version=$("$program" --version | cut -d " " -f 2)
 # The same source makes the same archive.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} && export SOURCE_DATE_EPOCH
 name=mirror-bot-$version-linux-$(uname -m)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commit
 import Control
 import Fleet
 import Foundation
@@ -27,7 +28,7 @@ struct MirrorBot: AsyncParsableCommand {
               0 done   64 usage   65 bad data   69 unavailable
               70 bug   75 try later   77 refused   78 configuration
             """,
-        version: Version.current,
+        version: "mirror-bot \(Version.current) (\(SourceCommit.name))",
         subcommands: [
             DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
             PostCommand.self, NeverCommand.self, ForgetCommand.self, UndoCommand.self, PauseCommand.self,
