@@ -225,7 +225,7 @@ final class Gates: @unchecked Sendable {
         return lock.withLock {
             let gate = AccountGate(
                 network, account: role.rawValue, patience: role == .bot ? patience : .endless, after: known[role],
-                now: { [clock = worker.clock] in clock.now }, logger: worker.logger
+                now: { [clock = worker.clock] in clock.now }, logger: worker.logger, tally: worker.mirror.requests
             ) { [clock = worker.clock] error in
                 if let error { await refusals.note(error, of: role, at: clock.now) } else { await refusals.clear(role) }
             }

@@ -48,7 +48,7 @@ import Testing
         ("rebind", "\(shared) --role --yes -y --json"),
         ("plan show", "\(shared) --date --json"),
         ("run", "\(shared) --dry-run -d --once"),
-        ("status", "\(shared) --json"),
+        ("status", "\(shared) --check --max-age --metrics --output --json"),
         ("explain", "\(shared) --text --author --json"),
         ("stats", "\(shared) --json --svg --force"),
         ("report", "\(shared) --html --json --force"),
