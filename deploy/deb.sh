@@ -25,7 +25,7 @@ copy_files() {
     rm -f "$share/doc/mirror-bot/LICENSE"
     # It is read by a shell, not run.
     sed -i '1{/^#!/d}' "$share/bash-completion/completions/mirror-bot"
-    cp deploy/debian/mirror-bot.service "$root/usr/lib/systemd/system/"
+    cp deploy/debian/mirror-bot{,-backup}.service deploy/debian/mirror-bot-backup.timer "$root/usr/lib/systemd/system/"
     cp deploy/debian/env "$root/etc/mirror-bot/env"
     install -d -m 700 "$root/etc/mirror-bot/credentials"
     cp deploy/debian/lintian-overrides "$share/lintian/overrides/mirror-bot"
