@@ -52,6 +52,9 @@ extension Worker {
         let activated = try await mirror.table.activate(now: bot.present(at: clock.now) - waited)
         let limits = try await bot.limits()
         let store = mirror.outbox(lease: lease)
+        if deliverer == nil {
+            try await Recollection(mirror: mirror, bot: bot, store: store, zone: zone, logger: logger).run()
+        }
         let planner = mirror.planMaker(zone: zone, store: store, limits: limits)
         let hold = SlotHold(archive: mirror.archive, store: store, configuration: configuration, zone: zone)
         let sender = NetworkDeliverer(

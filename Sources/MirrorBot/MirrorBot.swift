@@ -36,7 +36,8 @@ struct MirrorBot: AsyncParsableCommand {
             NotifyCommand.self, ExplainCommand.self,
             StatsCommand.self, ReportCommand.self, ProfileCommand.self, DoctorCommand.self, ScoreCommand.self,
             SuggestionsCommand.self, PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, SetCommand.self,
-            UnsetCommand.self, ZonesCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self,
+            UnsetCommand.self, ZonesCommand.self, RebindCommand.self, BackupCommand.self, RestoreCommand.self,
+            MirrorsCommand.self,
             MoveCommand.self,
             MigrateCommand.self,
         ])

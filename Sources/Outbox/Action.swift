@@ -338,6 +338,8 @@ extension Action {
         package static let targetGone = "target-gone"
         /// The bot is to make no posts of its own.
         package static let onlyAnswers = "only-answers"
+        /// It waited when an older state of the database was put back.
+        package static let restored = "restored"
         /// The part of the thread before it is not out.
         package static let threadEnded = "thread-ended"
         /// A part of the thread could not be said, and it is said whole or not at all.

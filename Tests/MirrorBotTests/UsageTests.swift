@@ -44,7 +44,7 @@ import Testing
         ("train clear", "\(shared) --yes -y --json"),
         ("login", "\(shared) --as --print --json"),
         ("logout", "\(shared) --as --json"),
-        ("backup", "\(shared) --json"),
+        ("backup", "\(shared) --keep --json"), ("restore", "\(shared) --json"),
         ("rebind", "\(shared) --role --yes -y --json"),
         ("plan show", "\(shared) --date --json"),
         ("run", "\(shared) --dry-run -d --once"),

@@ -54,6 +54,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Action.Reason.onlyAnswers: "the bot is to make no posts of its own",
         Action.Reason.saidMeanwhile: "another post said the same while this one waited",
         Action.Reason.forgotten: "whom it was for, or what it said, was forgotten",
+        Action.Reason.restored: "it waited when a backup was restored, after which it could be late or said twice",
         Action.Reason.threadEnded: "the part of the thread before it is not out",
         Action.Reason.threadCut: "a part of its thread could not be said, and threads are said whole or not at all",
         Action.Reason.processing: "the network looks through a picture that goes along",
