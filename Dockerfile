@@ -10,6 +10,8 @@ COPY Package.swift ./
 COPY migrations migrations
 COPY Sources Sources
 COPY Tests Tests
+# What --version names: docker build --build-arg SOURCE_VERSION=$(git rev-parse HEAD) .
+ARG SOURCE_VERSION
 RUN swift build -c release --product mirror-bot \
     && mkdir -p /out \
     && cp -r .build/release/mirror-bot .build/release/*.resources /out/ \

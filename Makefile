@@ -43,7 +43,7 @@ DOCUMENTED = $(filter-out CArchive CCrypto CCurl CHiredis CMeCab CPostgres,$(not
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo dist deb settings test test-stress check check-bench check-deploy check-pages check-packages \
+.PHONY: help deps swift build demo dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
 	try-heroku bench docs lint format torture torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
@@ -91,6 +91,12 @@ deb: PACKAGES += dpkg-dev
 deb: dist ## Make a Debian package of that
 	$(install)
 	@deploy/deb.sh
+
+release-check:
+	@deploy/release.sh check
+
+release: release-check deb ## Make archive, package, source and sums of a release, in .build/release-VERSION
+	@deploy/release.sh pack
 
 test: swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
 	$(install)

@@ -80,9 +80,9 @@ let besideStorage =
         "docs",
     ]
     + [
-        "Archive", "Blocking", "CArchive", "CCrypto", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Control",
-        "Cryptography", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks",
-        "Outbox", "Postgres", "Posts",
+        "Archive", "Blocking", "CArchive", "CCrypto", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Commit", "Conduct",
+        "Control", "Cryptography", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring",
+        "Networks", "Outbox", "Postgres", "Posts",
         "Redis", "Sandbox", "Schedule",
         "Settings", "Transport", "Web",
     ].map { "Sources/\($0)" }
@@ -263,8 +263,8 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Blocking", "Control", "Favorites", "Fleet", "Import", "MeCab", "Mirroring", "Networks",
-                "Outbox", "Posts", "Redis", "Schedule", "Settings", "Storage", "Web", lifecycle, logging,
+                "Archive", "Blocking", "Commit", "Control", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
+                "Networks", "Outbox", "Posts", "Redis", "Schedule", "Settings", "Storage", "Web", lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -272,6 +272,12 @@ let package = Package(
             exclude: isWorkerOnly ? ["Demo", "Measures"] : [],
             swiftSettings: settings + (isWorkerOnly ? [.define("WORKER_ONLY")] : [])
         ),
+
+        // The commit that is built: generated with each build, and compiled apart so that a commit compiles nothing else.
+        .plugin(
+            name: "NameCommit", capability: .buildTool(), path: "Sources/Commit/Plugin", exclude: ["commit.sh"]),
+        .target(
+            name: "Commit", exclude: ["Plugin"], swiftSettings: settings(of: "Commit"), plugins: ["NameCommit"]),
 
         // Real servers and loopback sockets for the tests.
         .target(

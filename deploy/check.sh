@@ -108,13 +108,21 @@ check_kubernetes() {
 
 # The unit as the package installs it: no line is unknown, and little is left to the service.
 check_systemd() {
-    local unit=$scratch/mirror-bot.service
+    local unit=$scratch/mirror-bot.service name
     sed "s,^ExecStart=/usr/bin,ExecStart=$programs,; /^Documentation=man/d" deploy/debian/mirror-bot.service >"$unit"
     verify_unit "$unit" || fail "systemd-analyze complains about deploy/debian/mirror-bot.service"
     sed 's/^WatchdogSec/WatchdogSecs/' "$unit" >"$scratch/wrong.service"
     if verify_unit "$scratch/wrong.service" 2>/dev/null; then fail "systemd-analyze takes a misspelled line"; fi
+    sed "s,^ExecStart=/usr/bin,ExecStart=$programs,; /^Documentation=man/d" deploy/debian/mirror-bot-backup.service \
+        >"$scratch/mirror-bot-backup.service"
+    cp deploy/debian/mirror-bot-backup.timer "$scratch/"
+    for name in mirror-bot-backup.service mirror-bot-backup.timer; do
+        verify_unit "$scratch/$name" || fail "systemd-analyze complains about deploy/debian/$name"
+    done
     # In tenths: at most 1.5.
-    systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" | tail -1
+    for name in mirror-bot.service mirror-bot-backup.service; do
+        systemd-analyze security --offline=true --threshold=15 --no-pager "$scratch/$name" | tail -1
+    done
 }
 
 # Unknown lines are only told of.
@@ -184,7 +192,7 @@ install_inside() {
 
 # The program says its version and lives the sample person's day, whose hours are those of Tokyo, as it does here.
 try_program() {
-    [ "$(inside "$1" "$2" --version)" = "$3" ] || fail "$2 is not $3"
+    inside "$1" "$2" --version | grep -qF "mirror-bot $3 (" || fail "$2 is not $3"
     inside "$1" env HOME=/tmp TIME_ZONE=Asia/Tokyo "$2" config >/dev/null || fail "$2 knows no time zones"
     inside "$1" env COLUMNS=80 "$2" demo --days 1 >"$scratch/there" 2>&1 || { cat "$scratch/there" >&2; fail "the demo failed"; }
     env -i HOME="$scratch" LANG=C.UTF-8 COLUMNS=80 PATH=/usr/bin:/bin "$built/mirror-bot" demo --days 1 >"$scratch/here" 2>&1 ||

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 fail() { echo "could not make the package: $*" >&2; exit 69; }
 dist=$(find .build/dist -mindepth 1 -maxdepth 1 -type d -name "mirror-bot-*-linux-$(uname -m)" | sort -V | tail -1)
 [ -n "$dist" ] || fail "nothing is packed; \`make dist\` does that"
-version=$("$dist/bin/mirror-bot" --version)
+version=$("$dist/bin/mirror-bot" --version | cut -d " " -f 2)
 [[ $dist == *-$version-linux-* ]] || fail "$dist holds mirror-bot $version"
 architecture=$(dpkg --print-architecture)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} && export SOURCE_DATE_EPOCH
@@ -25,7 +25,7 @@ copy_files() {
     rm -f "$share/doc/mirror-bot/LICENSE"
     # It is read by a shell, not run.
     sed -i '1{/^#!/d}' "$share/bash-completion/completions/mirror-bot"
-    cp deploy/debian/mirror-bot.service "$root/usr/lib/systemd/system/"
+    cp deploy/debian/mirror-bot{,-backup}.service deploy/debian/mirror-bot-backup.timer "$root/usr/lib/systemd/system/"
     cp deploy/debian/env "$root/etc/mirror-bot/env"
     install -d -m 700 "$root/etc/mirror-bot/credentials"
     cp deploy/debian/lintian-overrides "$share/lintian/overrides/mirror-bot"

@@ -19,7 +19,7 @@ command -v patchelf >/dev/null || fail "patchelf is missing; \`make dist\` insta
 is_ours() { [[ $1 == "$swift"/usr/lib/swift/linux/* || $1 == */libhiredis.so.* ]]; }
 
 swift=$(dirname "$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")")
-version=$("$program" --version)
+version=$("$program" --version | cut -d " " -f 2)
 # The same source makes the same archive.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} && export SOURCE_DATE_EPOCH
 name=mirror-bot-$version-linux-$(uname -m)
@@ -42,7 +42,7 @@ pack_program() {
 
 # What the program says of itself, for people and for shells.
 pack_words() {
-    local share=$root/share
+    local share=$root/share unit
     mkdir -p "$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
     "$program" --experimental-dump-help |
         python3 deploy/manual.py "$version" "$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%B %-d, %Y')" \
@@ -50,7 +50,9 @@ pack_words() {
     "$program" --generate-completion-script bash >"$share/bash-completion/completions/mirror-bot"
     "$program" --generate-completion-script zsh >"$share/zsh/site-functions/_mirror-bot"
     "$program" --generate-completion-script fish >"$share/fish/vendor_completions.d/mirror-bot.fish"
-    sed 's,/usr/bin/,/usr/local/bin/,' deploy/debian/mirror-bot.service >"$root/lib/systemd/system/mirror-bot.service"
+    for unit in mirror-bot.service mirror-bot-backup.service mirror-bot-backup.timer; do
+        sed 's,/usr/bin/,/usr/local/bin/,' "deploy/debian/$unit" >"$root/lib/systemd/system/$unit"
+    done
     cp CHANGELOG.md .env.example "$share/doc/mirror-bot/"
     cp -r docs "$share/doc/mirror-bot/docs"
 }

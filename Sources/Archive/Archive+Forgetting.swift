@@ -1,6 +1,6 @@
 package import Foundation
 package import Posts
-import Storage
+package import Storage
 
 /// What is kept of what was forgotten: digests, which tell it when it comes again, and nothing else.
 extension Archive {
@@ -108,6 +108,34 @@ extension Archive {
             found.formUnion(try rows.map { try $0.text("digest") })
         }
         return zip(posts, named).filter { found.isDisjoint(with: $1) }.map(\.0)
+    }
+
+    /// Takes out again what an older state of the archive brought back: posts that were forgotten for good, and texts that
+    /// are never to be sent.
+    ///
+    /// People who were forgotten are noted as being forgotten, see ``People/beingForgotten()``.
+    ///
+    /// - Parameter now: Noted with the people.
+    package static func forgetAgain(of mirror: String, on connection: any StorageConnection, now: Date) throws {
+        let digests = Set(
+            try connection.query("SELECT digest FROM forgotten WHERE mirror = \(mirror)").map { try $0.text("digest") })
+        if !digests.isEmpty {
+            let posts = try connection.query("SELECT network, post_id FROM posts WHERE mirror = \(mirror)")
+            let gone = try posts.compactMap { row -> PostID? in
+                guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
+                let id = PostID(network: network, value: try row.text("post_id"))
+                return digests.contains(id.forgottenDigest) ? id : nil
+            }
+            let days = try days(of: gone, mirror, connection)
+            try PostRow.delete(gone, of: mirror, on: connection)
+            try repack(days, mirror, connection)
+            try People.forgetAgain(digests, of: mirror, on: connection, now: now)
+        }
+        try connection.execute(
+            """
+            UPDATE posts SET unfit = \(never) WHERE mirror = \(mirror) AND text_key IS NOT NULL
+                AND text_key IN (SELECT text_key FROM never_texts WHERE mirror = \(mirror))
+            """)
     }
 
     // MARK: Words and days

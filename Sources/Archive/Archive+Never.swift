@@ -87,3 +87,20 @@ extension Archive {
             "ORDER BY created_ms, post_id, network LIMIT 2")
     }
 }
+
+extension Archive {
+    /// The post whose text reads like one that the bot published; nil for none.
+    ///
+    /// - Parameter key: What texts that read the same have in common.
+    package func source(of key: String) async throws -> PostID? {
+        try await storage.query(
+            """
+            SELECT network, post_id FROM posts WHERE mirror = \(mirror) AND text_key = \(key)
+            ORDER BY created_ms DESC, post_id LIMIT 1
+            """
+        ).first.flatMap { row in
+            guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
+            return PostID(network: network, value: try row.text("post_id"))
+        }
+    }
+}

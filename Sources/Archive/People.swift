@@ -258,6 +258,40 @@ package struct People: Sendable {
         ).map { try Self.person($0).id }
     }
 
+    /// Notes those people as being forgotten who are among the digests of the forgotten, and known again.
+    static func forgetAgain(
+        _ digests: Set<String>, of mirror: String, on connection: any StorageConnection, now: Date
+    ) throws {
+        let rows = try connection.query(
+            """
+            SELECT network, account_id AS names FROM people WHERE mirror = \(mirror)
+            UNION SELECT network, reply_to_author FROM posts WHERE mirror = \(mirror) AND reply_to_author IS NOT NULL
+            UNION SELECT network, mentions FROM posts WHERE mirror = \(mirror) AND mentions <> ''
+            UNION SELECT network, author_id FROM examples WHERE mirror = \(mirror) AND author_id IS NOT NULL
+            UNION SELECT network, author FROM examples WHERE mirror = \(mirror) AND author IS NOT NULL
+            UNION SELECT target_network, target_author FROM actions
+                WHERE mirror = \(mirror) AND target_author IS NOT NULL AND target_network IS NOT NULL
+            """)
+        var found: Set<AccountID> = []
+        for row in rows {
+            guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
+            for name in try row.text("names").split(separator: " ") {
+                let account = AccountID(network: network, value: String(name)).canonical
+                if digests.contains(account.forgottenDigest) { found.insert(account) }
+            }
+        }
+        for account in found {
+            try connection.execute(
+                """
+                INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
+                VALUES (\(mirror), \(account.network.rawValue), \(account.value), \(Stance.deny.rawValue), \(forgotten),
+                    \(now))
+                ON CONFLICT (mirror, network, account_id) DO UPDATE SET stance = excluded.stance, reason = excluded.reason,
+                    stance_ms = excluded.stance_ms
+                """)
+        }
+    }
+
     /// The human's posts that answer an account or name it, oldest first.
     package func posts(about account: AccountID) async throws -> [Post] {
         let mirror = mirror

@@ -61,6 +61,9 @@ extension Worker {
         let activated = try await mirror.table.activate(now: bot.present(at: clock.now) - waited)
         let limits = try await bot.limits()
         let store = mirror.outbox(lease: lease)
+        if deliverer == nil {
+            try await Recollection(mirror: mirror, bot: bot, store: store, zone: zone, logger: logger).run()
+        }
         let planner = mirror.planMaker(zone: zone, store: store, limits: limits)
         let hold = SlotHold(archive: mirror.archive, store: store, configuration: configuration, zone: zone)
         let sender = NetworkDeliverer(
@@ -252,7 +255,7 @@ final class Gates: @unchecked Sendable {
         return lock.withLock {
             let gate = AccountGate(
                 network, account: role.rawValue, patience: role == .bot ? patience : .endless, after: known[role],
-                now: { [clock = worker.clock] in clock.now }, logger: worker.logger
+                now: { [clock = worker.clock] in clock.now }, logger: worker.logger, tally: worker.mirror.requests
             ) { [clock = worker.clock] error in
                 if let error { await refusals.note(error, of: role, at: clock.now) } else { await refusals.clear(role) }
             }

@@ -168,9 +168,11 @@ package struct Worker: Sendable {
                     try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
                 } catch {
                     await compareClocks(parts.bot)
+                    await mirror.storeRequests()
                     throw error
                 }
                 await compareClocks(parts.bot)
+                await mirror.storeRequests()
             }
             return done != nil
         } catch {
@@ -408,6 +410,7 @@ package struct Worker: Sendable {
         let changes = loop("changes") { [clock, mirror] in
             guard try await mirror.stamp() == stamp else { throw MirrorChanged() }
             await compareClocks(passes.parts.bot)
+            await mirror.storeRequests()
             return clock.now + Self.changesLast
         }
         return loops + [tidying, changes]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commit
 import Control
 import Fleet
 import Foundation
@@ -29,7 +30,7 @@ struct MirrorBot: AsyncParsableCommand {
               70 bug          75 try later
               77 refused      78 configuration
             """,
-        version: Version.current,
+        version: "mirror-bot \(Version.current) (\(SourceCommit.name))",
         groupedSubcommands: [
             CommandGroup(
                 name: "Set up",
@@ -73,6 +74,7 @@ struct MirrorBot: AsyncParsableCommand {
                 name: "Data",
                 subcommands: [
                     BackupCommand.self,
+                    RestoreCommand.self,
                     MoveCommand.self,
                     MigrateCommand.self,
                     MirrorsCommand.self,
@@ -107,21 +109,25 @@ struct MirrorBot: AsyncParsableCommand {
     /// - Returns: The exit code; why it is not 0 was written to the console's standard error.
     static func status(of arguments: [String], in console: Console = .process) async -> Int32 {
         LogOutput.install()
-        return await Console.$current.withValue(console) {
-            var failed: any ParsableCommand.Type = MirrorBot.self
-            do {
-                var command = try await parse(arguments)
-                failed = type(of: command)
-                if var asynchronous = command as? any AsyncParsableCommand {
-                    try await asynchronous.run()
-                } else {
-                    try command.run()
-                }
-                try console.output.flush()
-                return 0
-            } catch {
-                return Failure(error, of: failed, under: MirrorBot.self).tell()
+        return await Printable.$hasUnicode.withValue(console.hasUnicode) {
+            await Console.$current.withValue(console) { await run(arguments, in: console) }
+        }
+    }
+
+    private static func run(_ arguments: [String], in console: Console) async -> Int32 {
+        var failed: any ParsableCommand.Type = MirrorBot.self
+        do {
+            var command = try await parse(arguments)
+            failed = type(of: command)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
             }
+            try console.output.flush()
+            return 0
+        } catch {
+            return Failure(error, of: failed, under: MirrorBot.self).tell()
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Storage
 
-/// A file that a command makes: whole or not at all, and for its owner alone, since it holds what people wrote.
+/// A file that a command makes: whole or not at all, and for its owner alone unless it holds nothing that people wrote.
 struct OutputFile {
     /// The name that stands for standard output.
     static let standardOutput = "-"
@@ -9,11 +9,16 @@ struct OutputFile {
     let path: String
     /// Whether a file that is there is replaced.
     let isForced: Bool
+    /// Who may read and write it, whatever the process's mask says.
+    private let mode: mode_t
 
     /// - Parameters:
     ///   - name: A path, or `-`.
     ///   - isForced: Whether a file that is there is replaced.
-    init(_ name: String, isForced: Bool) {
+    ///   - mode: Who may read and write it.
+    init(_ name: String, isForced: Bool, mode: mode_t = 0o600) {
+        self.mode = mode
+
         path = name == Self.standardOutput ? name : URL(fileURLWithPath: Console.current.path(name)).path
         self.isForced = isForced
     }
@@ -40,6 +45,7 @@ struct OutputFile {
         defer { unlink(draft) }
         do throws(FileFault) {
             defer { close(descriptor) }
+            guard fchmod(descriptor, mode) == 0 else { throw FileFault(errno, at: path) }
             try FileFault.write(Array(text.utf8), to: descriptor, at: path)
         } catch {
             throw failure(error)

@@ -163,6 +163,17 @@ package struct HumanMirror: Sendable {
         return mirror
     }
 
+    /// Another mirror of the same database and process, with the settings that do not name one.
+    ///
+    /// It must not be closed: it has the installation of this one.
+    ///
+    /// - Throws: `ConfigurationError` for a stored setting that cannot be used; the store's error.
+    package func other(_ name: String) async throws -> HumanMirror {
+        var settings = given
+        settings.mirror = name
+        return try await HumanMirror(settings, in: installation)
+    }
+
     /// Closes what was opened for this mirror: its installation, or the scratch copy.
     package func close() async {
         if isScratch { await storage.close() } else { await installation.close() }

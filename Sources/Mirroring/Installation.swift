@@ -25,6 +25,8 @@ package final class Installation: Sendable {
     package let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
     /// What fails in the work of this process, by mirror.
     package let faults = LiveFaults()
+    /// How long calls take, by mirror.
+    let requests = RequestTallies()
     private let lock = NSLock()
     // Both are only touched under `lock`.
     private(set) nonisolated(unsafe) var openTokenizer: Tokenizer?

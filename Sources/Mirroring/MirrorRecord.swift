@@ -64,6 +64,8 @@ package struct Pause: Equatable, Sendable {
     package enum Code: String, Sendable {
         /// The bot's first post is not shown to the public.
         case firstPostHidden = "first-post-hidden"
+        /// An older state of the mirror was put back, and a person is to look at it first.
+        case restored
     }
 
     package let since: Date
@@ -141,8 +143,8 @@ package struct MoveMark: Equatable, Sendable {
 
 /// Reads and changes the row of one mirror.
 package struct MirrorTable: Sendable {
-    private let storage: any StorageEngine
-    private let mirror: String
+    let storage: any StorageEngine
+    let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
         self.storage = storage
@@ -571,6 +573,9 @@ package struct MirrorTable: Sendable {
             since: since, until: try row.optionalDate("paused_until_ms"), reason: try row.optionalText("pause_reason"),
             code: try row.optionalText("pause_code").flatMap(Pause.Code.init(rawValue:)))
     }
+
+    /// The mark of a move in a row of `mirrors`; nil without a row.
+    static func moveMark(of row: SQLRow?) throws -> MoveMark? { try row.flatMap(moveMark) }
 
     private static func moveMark(in row: SQLRow) throws -> MoveMark? {
         guard let id = try row.optionalText("move_id") else { return nil }

@@ -100,6 +100,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let onRefusal: @Sendable (NetworkError?) async -> Void
+    private let tally: RequestTally?
     private let lock = NSLock()
     private var state: State
 
@@ -107,17 +108,19 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///   - account: What the log calls the account.
     ///   - previous: A gate that stood before the same account; what it knows is still true.
     ///   - logger: Told of every pause and of its end.
+    ///   - tally: Counts how long calls take; nil for nobody.
     ///   - onRefusal: Told of every refusal of the credentials, and with nil that they are taken again.
     package init(
         _ network: any SocialNetwork, account: String, patience: Patience = .minutes,
         after previous: AccountGate? = nil, now: @escaping @Sendable () -> Date, logger: Logger,
-        onRefusal: @escaping @Sendable (NetworkError?) async -> Void = { _ in }
+        tally: RequestTally? = nil, onRefusal: @escaping @Sendable (NetworkError?) async -> Void = { _ in }
     ) {
         self.network = network
         self.account = account
         self.patience = patience
         self.now = now
         self.logger = logger
+        self.tally = tally
         self.onRefusal = onRefusal
         state = previous?.known ?? State()
     }
@@ -383,7 +386,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         _ call: () async throws -> Value
     ) async throws -> Value {
         do {
-            let value = try await call()
+            let value = try await timed(call)
             guard isWhole else { return value }
             lock.withLock { state.silence = nil }
             if accept(operation) {
@@ -399,6 +402,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             if error.code == .rateLimited, !network.capabilities.countsEachFeed { limit(error) }
             throw error
         }
+    }
+
+    private func timed<Value>(_ call: () async throws -> Value) async throws -> Value {
+        let start = ContinuousClock.now
+        defer { tally?.note(ContinuousClock.now - start, of: network.name) }
+        return try await call()
     }
 
     /// Whether the network takes the credentials, by a verification of now or of a moment ago.
@@ -506,6 +515,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// Slows the account down before the server's share is used up.
     private func note(_ limit: RateLimit?, from feed: Feed) {
         let now = now()
+        if let remaining = limit?.remaining {
+            let window = network.capabilities.countsEachFeed ? feed.rawValue : account
+            tally?.note(remaining: remaining, of: .init(network: network.name.rawValue, window: window))
+        }
         guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now,
             Double(remaining) < Double(limit?.limit ?? 100) * Self.reserve
         else { return }

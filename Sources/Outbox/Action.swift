@@ -337,6 +337,8 @@ extension Action {
         package static let targetGone = "target-gone"
         /// Posts were turned off.
         package static let onlyAnswers = "only-answers"
+        /// It waited when an older state of the database was restored.
+        package static let restored = "restored"
         /// The previous part of the thread was not published.
         package static let threadEnded = "thread-ended"
         /// A part of the thread could not be published, and a thread is published whole or not at all.

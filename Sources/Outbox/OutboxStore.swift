@@ -148,6 +148,45 @@ extension OutboxStore {
             limit: 10_000)
     }
 
+    /// How many actions ended in one way.
+    package struct Ending: Equatable, Sendable {
+        package let kind: ActionKind
+        package let state: ActionState
+        /// Empty for none.
+        package let reason: String
+        package let count: Int
+    }
+
+    /// How all actions that have ended did so.
+    package func endings() async throws -> [Ending] {
+        let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
+        return try await storage.query(
+            """
+            SELECT kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
+            WHERE mirror = \(mirror) AND state IN \(list: ends.map(\.rawValue))
+            GROUP BY kind, state, COALESCE(reason, '')
+            """
+        ).compactMap { row in
+            guard let kind = ActionKind(rawValue: try row.text("kind")),
+                let state = ActionState(rawValue: try row.text("state"))
+            else { return nil }
+            return Ending(kind: kind, state: state, reason: try row.text("reason"), count: try row.int("number"))
+        }
+    }
+
+    /// When something of each kind was last done; kinds of which nothing was are missing.
+    package func lastDone() async throws -> [ActionKind: Date] {
+        let rows = try await storage.query(
+            """
+            SELECT kind, MAX(COALESCE(sending_ms, due_ms)) AS last_ms FROM actions
+            WHERE mirror = \(mirror) AND state IN ('done', 'undone') GROUP BY kind
+            """)
+        return try rows.reduce(into: [:]) { times, row in
+            guard let kind = ActionKind(rawValue: try row.text("kind")) else { return }
+            times[kind] = try row.optionalDate("last_ms")
+        }
+    }
+
     /// Returns the newest actions, last changed first.
     ///
     /// - Parameters:

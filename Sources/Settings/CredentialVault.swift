@@ -105,6 +105,25 @@ package struct CredentialVault: Sendable {
         }
     }
 
+    /// Where the key of what is stored is looked for: `SECRET_KEY`, or the file beside the embedded database.
+    package var wantedKey: String {
+        if case .file(let file) = key { file.path } else { Setting.secretKey.name }
+    }
+
+    /// The roles whose stored logins the key at hand does not open.
+    ///
+    /// - Throws: The store's error.
+    package func sealedRoles() async throws -> [AccountRole] {
+        try await sealedLogins().compactMap { role, sealed in
+            do {
+                _ = try opened(sealed, of: role)
+                return nil
+            } catch is ConfigurationError {
+                return role
+            }
+        }.sorted { $0.rawValue < $1.rawValue }
+    }
+
     /// Forgets the login and the session of a role.
     ///
     /// - Returns: False if there was no login.

@@ -222,6 +222,9 @@ package struct MirrorSettings: Sendable {
     /// How a person named the mirror: the flag, or the variable.
     package var mirrorSetting: String { isNamedByFlag ? "--mirror" : Setting.mirror.name }
 
+    /// Whether a flag or a setting names the mirror, rather than nobody.
+    package var isNamed: Bool { ![.unset, .fallback].contains(values.origin(.mirror)) }
+
     /// Whether a flag of the command named the mirror, which a proposed command must name, too.
     package var isNamedByFlag: Bool { values.origin(.mirror) == .flag }
 

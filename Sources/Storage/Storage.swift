@@ -83,4 +83,14 @@ package enum Storage {
         case .postgres(let url): try await PostgresEngine.open(url: url)
         }
     }
+
+    /// Opens an embedded database with another one beside it, so that statements can copy from that.
+    ///
+    /// - Parameters:
+    ///   - path: The database, made if it does not exist.
+    ///   - other: The path of the other one, whose tables statements name as those of `restored`.
+    /// - Throws: As ``open(_:)``.
+    package static func open(_ path: String, beside other: String) async throws -> any StorageEngine {
+        try await SQLiteEngine.open(path: path, attaching: other)
+    }
 }

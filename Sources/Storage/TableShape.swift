@@ -16,6 +16,11 @@ package struct TableShape: Sendable {
         Set(columns.map { [name, $0.name, "\($0.type)", "\(key.firstIndex(of: $0) ?? -1)"] })
     }
 
+    /// The table with those of its columns that are among some names.
+    package func with(only names: Set<String>) -> TableShape {
+        TableShape(name: name, columns: columns.filter { names.contains($0.name) }, key: key)
+    }
+
     /// The table without some of its columns.
     package func without(_ names: Set<String>) -> TableShape {
         TableShape(name: name, columns: columns.filter { !names.contains($0.name) }, key: key)

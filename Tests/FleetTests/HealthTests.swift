@@ -184,11 +184,13 @@ import Testing
         }
 
         // The metrics.
-        let metrics = health.metrics(of: "m")
-        #expect(metrics.contains("mirror_bot_well{mirror=\"m\"} \(isFailing ? 0 : 1)"), sourceLocation: location)
-        let states = metrics.filter { $0.hasPrefix("mirror_bot_state{") && $0.hasSuffix(" 1") }
+        var exposition = Exposition()
+        exposition.add(health.families(of: "m"))
+        let metrics = exposition.text.split(separator: "\n").map(String.init)
+        #expect(metrics.contains("mirrorbot_well{mirror=\"m\"} \(isFailing ? 0 : 1)"), sourceLocation: location)
+        let states = metrics.filter { $0.hasPrefix("mirrorbot_state{") && $0.hasSuffix(" 1") }
         #expect(
-            states == ["mirror_bot_state{mirror=\"m\",state=\"\(health.verdict.state.rawValue)\"} 1"],
+            states == ["mirrorbot_state{mirror=\"m\",state=\"\(health.verdict.state.rawValue)\"} 1"],
             sourceLocation: location)
         let measured = Set(
             metrics.compactMap { line in Obstacle.Code.allCases.first { line.contains("code=\"\($0.rawValue)\"") } })

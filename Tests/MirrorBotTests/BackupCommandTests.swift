@@ -109,4 +109,94 @@ import Testing
         #expect(ending.error.contains("pg_dump"))
         #expect(!ending.error.contains("planted"))
     }
+
+    // MARK: Scheduled backups
+
+    private func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+
+    /// A backup of this database under the name that one of an earlier day has.
+    private func makeOld(_ name: String, in folder: String) async throws {
+        try await expect(stage.run("backup", "\(folder)/made").status, equals: 0)
+        try FileManager.default.moveItem(atPath: "\(folder)/made", toPath: "\(folder)/\(name)")
+    }
+
+    @Test func aScheduledBackupKeepsSoManyOfItsOwn() async throws {
+        try await stage.makeDatabase()
+        let folder = stage.folder.path("backups")
+        try await expect(stage.run("backup", "--keep", "3", folder).status, equals: 0)
+        try #expect(names(in: folder).count == 1)
+        #expect(try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
+        for day in 1...4 { try await makeOld("mirror-bot-2020010\(day)T000000Z.sqlite", in: folder) }
+        // What it did not make, whatever it is called: a text, a link, a folder, a copy by hand, one of another database.
+        try stage.folder.write(Data("mine".utf8), to: "backups/mirror-bot-20190101T000000Z.sqlite")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/mirror-bot-20190102T000000Z.sqlite",
+            withDestinationPath: folder + "/mirror-bot-20200101T000000Z.sqlite")
+        try FileManager.default.createDirectory(
+            atPath: folder + "/mirror-bot-20190103T000000Z.sqlite", withIntermediateDirectories: false)
+        try await makeOld("before the update.sqlite", in: folder)
+        let other = ["MIRROR_BOT_HOME": stage.folder.path("other")]
+        try await expect(stage.run("migrate", environment: other).status, equals: 0)
+        try await expect(stage.run("backup", "\(folder)/made", environment: other).status, equals: 0)
+        try FileManager.default.moveItem(
+            atPath: "\(folder)/made", toPath: "\(folder)/mirror-bot-20190104T000000Z.sqlite")
+
+        let ending = try await stage.run("backup", "--keep", "3", folder, "--json")
+        let backup = try Stage.decode(Backup.self, from: ending)
+        #expect(
+            backup.removed?.map { ($0 as NSString).lastPathComponent } == [
+                "mirror-bot-20200101T000000Z.sqlite", "mirror-bot-20200102T000000Z.sqlite",
+                "mirror-bot-20200103T000000Z.sqlite",
+            ])
+        let left = try names(in: folder)
+        #expect(left.count == 8)
+        for day in 1...4 { #expect(left.contains("mirror-bot-2019010\(day)T000000Z.sqlite")) }
+        #expect(left.contains("before the update.sqlite"))
+        #expect(left.contains("mirror-bot-20200104T000000Z.sqlite"))
+        #expect(left.contains((backup.file as NSString).lastPathComponent))
+    }
+
+    @Test func nothingIsRemovedBeforeTheNewOneIsThere() async throws {
+        try await stage.makeDatabase()
+        let folder = stage.folder.path("backups")
+        try await expect(stage.run("backup", "--keep", "1", folder).status, equals: 0)
+        try await makeOld("mirror-bot-20200101T000000Z.sqlite", in: folder)
+        let before = try names(in: folder)
+        // A page of the database is no page any more.
+        let database = try #require(FileHandle(forUpdatingAtPath: stage.home + "/mirror-bot.sqlite"))
+        try database.seek(toOffset: try database.seekToEnd() / 2)
+        try database.write(contentsOf: Data(repeating: 0xA5, count: 20_000))
+        try database.close()
+        let ending = try await stage.run("backup", "--keep", "1", folder)
+        #expect(ending.status == 65)
+        try #expect(names(in: folder) == before)
+    }
+
+    @Test(.enabled(if: TinyDisk.isPossible)) func aFullDiskLeavesTheOldOnesAlone() async throws {
+        try await stage.makeDatabase()
+        let disk = try TinyDisk(kilobytes: 4_096)
+        let folder = disk.path("backups")
+        try await expect(stage.run("backup", "--keep", "1", folder).status, equals: 0)
+        let before = try names(in: folder)
+        _ = try disk.fill()
+        let ending = try await stage.run("backup", "--keep", "1", folder)
+        #expect(ending.status == 69)
+        #expect(ending.error.contains("make room"))
+        try #expect(names(in: folder) == before)
+    }
+
+    @Test func wrongPlacesAndNumbersAreRefused() async throws {
+        try await stage.makeDatabase()
+        let file = try stage.folder.write(Data("mine".utf8), to: "file")
+        try await expect(stage.run("backup", "--keep", "3", file).error) { $0.contains("is a file; with --keep") }
+        try await expect(stage.run("backup", stage.home).error) { $0.contains("is a folder; name a file in it") }
+        for number in ["0", "-1", "10001", "x"] {
+            try await expect(stage.run("backup", "--keep=\(number)", "folder").status, equals: 64)
+        }
+        let lost = try await stage.run("backup", "--keep", "3", stage.folder.path("no/folder"))
+        #expect(lost.status == 69)
+        #expect(lost.error.contains("could not make the folder"))
+    }
 }

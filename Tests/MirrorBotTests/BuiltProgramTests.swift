@@ -73,6 +73,7 @@ import Testing
         ("profile", "profile", 78),
         ("rebind", "rebind --yes", 78),
         ("report", "report --html page.html", 0),
+        ("restore", "restore posts.jsonl", 65),
         ("resume", "resume", 0),
         ("run", "run", 78),
         ("score", "score", 0),

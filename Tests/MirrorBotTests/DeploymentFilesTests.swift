@@ -300,6 +300,7 @@ import Testing
         arguments: [
             ("Dockerfile", 2), ("compose.yaml", 2), ("deploy/fly/fly.toml", 2), ("deploy/render/render.yaml", 2),
             ("deploy/kubernetes/mirror-bot.yaml", 3), ("deploy/debian/mirror-bot.service", 1),
+            ("deploy/debian/mirror-bot-backup.service", 1),
         ])
     func platformsStartCommandsOfTheProgram(_ name: String, _ count: Int) throws {
         let lines = try text(name).split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("#") }

@@ -46,48 +46,6 @@ extension Health {
         }
     }
 
-    // MARK: Metrics
-
-    /// The health in the text format of Prometheus, for the textfile collector of its node exporter.
-    ///
-    /// `mirror_bot_obstacle` has a line for each code that holds, `mirror_bot_state` and `mirror_bot_stopped` a line for
-    /// each value there is. No label holds anything that a server or a person wrote but the mirror's name.
-    ///
-    /// - Parameter mirror: The mirror's name.
-    /// - Returns: The lines.
-    package func metrics(of mirror: String) -> [String] {
-        let name = "mirror=\"\(mirror.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
-        var lines = [
-            "# HELP mirror_bot_well Whether the mirror does its work, or pauses as a person wants.",
-            "# TYPE mirror_bot_well gauge", "mirror_bot_well{\(name)} \(verdict.isWell ? 1 : 0)",
-            "# HELP mirror_bot_state The mirror's state.", "# TYPE mirror_bot_state gauge",
-        ]
-        lines += Verdict.State.allCases.map {
-            "mirror_bot_state{\(name),state=\"\($0.rawValue)\"} \($0 == verdict.state ? 1 : 0)"
-        }
-        lines += [
-            "# HELP mirror_bot_stopped Whether a kind of work is lost as a whole, also by a setting.",
-            "# TYPE mirror_bot_stopped gauge",
-        ]
-        lines += Obstacle.Work.allCases.map {
-            "mirror_bot_stopped{\(name),work=\"\($0.rawValue)\"} \(stopped.contains($0) ? 1 : 0)"
-        }
-        guard !obstacles.isEmpty else { return lines }
-        lines += [
-            "# HELP mirror_bot_obstacle How many conditions of a kind hold.", "# TYPE mirror_bot_obstacle gauge",
-        ]
-        for code in Obstacle.Code.allCases {
-            let found = obstacles.filter { $0.code == code }
-            for weight in Obstacle.Weight.allCases {
-                let number = found.count { $0.weight == weight }
-                guard number > 0 else { continue }
-                lines.append(
-                    "mirror_bot_obstacle{\(name),code=\"\(code.rawValue)\",weight=\"\(weight.rawValue)\"} \(number)")
-            }
-        }
-        return lines
-    }
-
     // MARK: Notices
 
     /// What is to be told of each cause that the facts decide, for a worker's own process.

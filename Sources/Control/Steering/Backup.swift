@@ -1,5 +1,6 @@
-import Foundation
+package import Foundation
 package import Mirroring
+import Posts
 import Settings
 import Storage
 
@@ -12,6 +13,8 @@ package struct Backup: Codable, Equatable, Sendable {
     package let bytes: Int64
     /// `SECRET_KEY`, or the file with the key that opens the logins in the copy; nil if there is none.
     package let key: String?
+    /// The paths of the older backups that a scheduled one has removed, the oldest first; nil for one that was asked for.
+    package var removed: [String]?
 }
 
 extension HumanMirror {
@@ -22,5 +25,77 @@ extension HumanMirror {
         try await storage.backup(to: path)
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return Backup(file: path, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0, key: vault.keyPlace)
+    }
+
+    /// Copies the embedded database into a dated file of a folder, and then removes the oldest backups of this database
+    /// that it made there.
+    ///
+    /// Nothing is removed before the new backup is whole, and nothing that is no backup of this very database.
+    ///
+    /// - Parameters:
+    ///   - folder: Made, for its owner alone, if it does not exist.
+    ///   - count: How many backups stay, the new one among them; at least 1.
+    ///   - now: Names the file.
+    /// - Throws: ``ScheduledBackupError`` for a folder that cannot be made, or an old backup that cannot be removed; the
+    ///   store's error, after which all older backups are still there.
+    package func backUp(into folder: String, keeping count: Int, now: Date) async throws -> Backup {
+        guard case .sqlite(let database) = process.storage else { preconditionFailure("a server has no file") }
+        try makeFolder(folder)
+        let names = ScheduledBackup.names(in: folder)
+        DatabaseCopy.removeLeftovers(in: folder, named: ScheduledBackup.start)
+        var backup = try await backUp(to: "\(folder)/\(ScheduledBackup.name(at: now, besides: Set(names)))")
+        let older = names.filter { DatabaseCopy.isBackup("\(folder)/\($0)", of: database) }.sorted(
+            by: ScheduledBackup.isOlder)
+        var removed: [String] = []
+        for name in older.dropLast(count - 1) {
+            let path = "\(folder)/\(name)"
+            guard unlink(path) == 0 || errno == ENOENT else {
+                throw ScheduledBackupError(
+                    made: backup.file, "could not remove \(path): \(String(cString: strerror(errno)))")
+            }
+            removed.append(path)
+        }
+        backup.removed = removed
+        return backup
+    }
+
+    private func makeFolder(_ folder: String) throws {
+        guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
+        throw ScheduledBackupError(
+            made: nil, "could not make the folder \(folder): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// What kept a scheduled backup from its end, in words.
+package struct ScheduledBackupError: Error, CustomStringConvertible, Sendable {
+    /// The new backup, if it is whole.
+    package let made: String?
+    package let description: String
+
+    init(made: String?, _ description: String) {
+        (self.made, self.description) = (made, made.map { "\(description); the new backup is \($0)" } ?? description)
+    }
+}
+
+/// The names of scheduled backups: `mirror-bot-20261126T110000Z.sqlite`, with `-2` and so on within one second.
+enum ScheduledBackup {
+    static let start = "mirror-bot-"
+    private static let end = ".sqlite"
+
+    static func name(at now: Date, besides taken: Set<String>) -> String {
+        let time = now.rfc3339.prefix(19).replacing("-", with: "").replacing(":", with: "") + "Z"
+        let names = [""] + (2...9).map { "-\($0)" }
+        return names.map { "\(start)\(time)\($0)\(end)" }.first { !taken.contains($0) } ?? "\(start)\(time)\(end)"
+    }
+
+    /// Whether the first of two names was given before the second; without their end, for `-2` follows after none.
+    static func isOlder(_ first: String, _ second: String) -> Bool {
+        first.dropLast(end.count) < second.dropLast(end.count)
+    }
+
+    /// The entries of a folder that are named so, whatever they are.
+    static func names(in folder: String) -> [String] {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return entries.filter { $0.wholeMatch(of: /mirror-bot-[0-9]{8}T[0-9]{6}Z(-[2-9])?\.sqlite/) != nil }
     }
 }

@@ -13,6 +13,7 @@ struct HistoryCommand: AsyncParsableCommand {
         discussion: """
             With words: only actions whose text, or the post that they answer or favorite, contains all of them.
 
+              mirror-bot history --since 7d --state done
               mirror-bot history --since 7d --kind reply
               mirror-bot history --person pal@social.example
               mirror-bot history --state done coffee
@@ -46,7 +47,7 @@ struct HistoryCommand: AsyncParsableCommand {
             let found = try await ActionList(of: mirror, try search(in: zone, now: mirror.clock.now))
             if list.json { return try JSONOutput.print(found) }
             guard !found.actions.isEmpty else { return print("nothing of the kind is stored") }
-            for action in found.actions { print(StatusView.line(of: action, zone, .output)) }
+            for line in found.actions.flatMap({ StatusView.lines(of: $0, zone, .output) }) { print(line) }
             ListOptions.tell(next: found.next)
         }
     }

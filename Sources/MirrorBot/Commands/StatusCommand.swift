@@ -1,7 +1,9 @@
 import ArgumentParser
+import Commit
 import Control
 import Foundation
 import Mirroring
+import Settings
 
 /// `mirror-bot status`.
 struct StatusCommand: AsyncParsableCommand {
@@ -12,6 +14,12 @@ struct StatusCommand: AsyncParsableCommand {
             With --check one line, for programs that watch over others: 0 while the mirror does its work or pauses as \
             it was told, else 69 (database, money for X, or the worker cannot begin, send or hear), 75 (no worker), 77 \
             (credentials refused) or 78 (settings, or nothing was learned yet).
+
+            --metrics prints Prometheus' text format: of the mirror that --mirror or MIRROR names, else of all mirrors of \
+            the database. Where that cannot be read, mirrorbot_up is 0, and the exit code tells why. For the textfile \
+            collector of a node exporter, from cron:
+
+              mirror-bot status --metrics --output FILE.prom
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -22,8 +30,14 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Say in one line, and by the exit code, whether the mirror does its work.")
     var check = false
 
-    @Flag(help: "Print the mirror's health as metrics, for the textfile collector of a Prometheus node exporter.")
+    @Flag(help: "Print metrics in Prometheus' text format.")
     var metrics = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --metrics: the file to write, which is replaced as a whole and readable for everybody.",
+            valueName: "file"))
+    var output: String?
 
     @Option(
         help: ArgumentHelp(
@@ -34,6 +48,8 @@ struct StatusCommand: AsyncParsableCommand {
     func validate() throws {
         if maxAge != nil, !check { throw ValidationError("--max-age needs --check") }
         if check, json { throw ValidationError("--check and --json do not go together") }
+        if output != nil, !metrics { throw ValidationError("--output needs --metrics") }
+        if output?.isEmpty == true { throw ValidationError("--output is empty") }
         if metrics, check || json { throw ValidationError("--metrics goes with neither --check nor --json") }
         if let maxAge, !(1...86_400).contains(maxAge) {
             throw ValidationError("--max-age is \(maxAge); expected seconds from 1 to 86400")
@@ -41,18 +57,40 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if metrics { return try await measure() }
         try await options.withMirror(looksOnly: true) { mirror in
             guard !check else { return try await checkUp(mirror) }
-            if metrics {
-                let health = try await mirror.health(now: mirror.clock.now)
-                return print(health.metrics(of: mirror.name).joined(separator: "\n"))
-            }
             let report = try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
             if json {
                 try JSONOutput.print(report)
             } else {
                 for line in StatusView.lines(report, terminal: .output) { print(line) }
             }
+        }
+    }
+
+    /// Gives out the metrics, also where the database cannot be read; the error is told all the same.
+    private func measure() async throws {
+        let file = OutputFile(output ?? OutputFile.standardOutput, isForced: true, mode: 0o644)
+        try file.check()
+        let build = MetricsReport.Build(version: Version.current, commit: SourceCommit.name)
+        do {
+            let text = try await options.withMirror(
+                looksOnly: true,
+                opening: { configuration, making in
+                    configuration.mirror.isNamed
+                        ? try await HumanMirror.open(configuration, making: making)
+                        : try await MirrorOptions.openWhicheverThereAre(configuration, making)
+                }
+            ) { mirror in
+                try await MetricsReport(
+                    of: mirror, isAlone: mirror.configuration.isNamed, build: build, now: mirror.clock.now
+                ).exposition.text
+            }
+            try file.write(text)
+        } catch let error where !(error is CommandError) && !(error is ValidationError) {
+            try file.write(MetricsReport.down(build).text)
+            throw error
         }
     }
 

@@ -18,14 +18,21 @@ enum Printable {
         guard width(safe) > columns else { return safe }
         var kept = ""
         var used = 0
+        let ellipsis = ellipsis
         for character in safe {
             let next = width(character)
-            guard used + next <= columns - 1 else { break }
+            guard used + next <= columns - ellipsis.count else { break }
             kept.append(character)
             used += next
         }
-        return kept + "…"
+        return kept + ellipsis
     }
+
+    /// Whether the terminal of this task shows more signs than ASCII has.
+    @TaskLocal static var hasUnicode = true
+
+    /// What stands where a text was cut.
+    private static var ellipsis: String { hasUnicode ? "…" : "..." }
 
     /// The text on as many lines as it needs, each no wider than `columns`; cut anywhere, so that nothing is lost.
     static func chunks(_ text: String, columns: Int) -> [String] {

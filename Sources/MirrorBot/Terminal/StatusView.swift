@@ -43,7 +43,7 @@ enum StatusView {
         }
         if !report.recent.isEmpty {
             lines += ["", terminal.bold("last actions")]
-            lines += report.recent.map { line(of: $0, zone, terminal) }
+            lines += report.recent.flatMap { self.lines(of: $0, zone, terminal) }
         }
         return lines
     }
@@ -103,23 +103,33 @@ enum StatusView {
         }
     }
 
-    /// An action in one line.
-    static func line(
+    /// An action in one line, or in a few where the terminal is narrow.
+    static func lines(
         of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
-    ) -> String {
+    ) -> [String] {
         let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
-        let head =
+        let start =
             "  \(ActionID.short(action.id)) \(LocalTime(action.at, in: zone)) "
-            + Printable.padded(action.kind.rawValue, to: 9) + Printable.line(what, columns: 24) + "  "
+            + Printable.padded(action.kind.rawValue, to: 9)
         let about = [
             action.person?.name,
             text(of: action) ?? words(of: action) ?? (action.person == nil ? action.why : nil),
-        ]
-        let rest = Printable.line(
-            about.compactMap(\.self).joined(separator: ": "), columns: max(16, terminal.columns - Printable.width(head))
-        )
-        return head + terminal.dim(rest)
+        ].compactMap(\.self).joined(separator: ": ")
+        guard terminal.columns < narrow else {
+            let head = start + Printable.line(what, columns: 24) + "  "
+            let room = max(16, terminal.columns - Printable.width(head))
+            return [head + terminal.dim(Printable.line(about, columns: room))]
+        }
+        let head = "    " + Printable.line(what, columns: terminal.columns - 4)
+        let room = terminal.columns - Printable.width(head) - 2
+        let rest = Printable.line(about, columns: room >= 12 ? room : terminal.columns - 4)
+        if rest.isEmpty { return [start.trimmed, head] }
+        return room >= 12
+            ? [start.trimmed, head + "  " + terminal.dim(rest)] : [start.trimmed, head, "    " + terminal.dim(rest)]
     }
+
+    /// Below so many columns an action takes more than one line.
+    private static let narrow = 80
 
     /// The words that spoke for a favorite, without the name of its author.
     private static func words(of action: ReportedAction) -> String? {
@@ -205,4 +215,9 @@ enum StatusView {
     }
 
     private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: 12) + value }
+}
+
+extension String {
+    /// Without spaces at the end.
+    fileprivate var trimmed: String { String(reversed().drop { $0 == " " }.reversed()) }
 }

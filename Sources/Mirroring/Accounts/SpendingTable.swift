@@ -88,6 +88,19 @@ package struct SpendingTable: SpendingBook {
             byPurpose: purposes.filter { $0.value > .zero }, renews: month.end)
     }
 
+    /// What all months have cost.
+    ///
+    /// - Throws: The store's error.
+    package func total() async throws -> Money {
+        // A month's name is shorter than a day's.
+        let rows = try await storage.query(
+            """
+            SELECT CAST(COALESCE(SUM(microdollars), 0) AS BIGINT) AS microdollars FROM spending
+            WHERE mirror = \(mirror) AND LENGTH(period) = 7
+            """)
+        return Money(microdollars: try rows.first?.int("microdollars") ?? 0)
+    }
+
     /// What a period has cost, by the labels of purposes.
     private func amounts(in period: SpendingPeriod, on connection: any StorageConnection) throws -> [String: Money] {
         let rows = try connection.query(

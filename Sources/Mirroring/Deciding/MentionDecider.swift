@@ -39,7 +39,7 @@ package struct MentionDecider: Sendable {
     let bot: AccountID
     /// The accounts of human and bot, who may be told of an answer to somebody else.
     let own: Set<AccountID>
-    /// When the bot began to listen, by the network's clock; nothing older is decided.
+    /// When the bot began to listen, by the network's clock; nothing older is decided, unless it asks the bot to stop.
     let activated: Date
     /// How much of the human's past is known; before that nobody knows what the human answered whom.
     let past: @Sendable () async throws -> KnownPast?
@@ -87,7 +87,8 @@ package struct MentionDecider: Sendable {
     private func decideInTurn(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Action], postponed: [Postponed]) {
-        let heard = mentions.filter { $0.calledAt >= activated }
+        // A request to stop holds however old it is: a restored mirror hears what was said since its backup.
+        let heard = mentions.filter { $0.calledAt >= activated || OptOut.asksToStop(text: $0.post.text) }
             .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         let known = try await store.known(.reply, among: heard.map(\.post.id.value))
         // Of who was forgotten nothing is kept, not even that they spoke.

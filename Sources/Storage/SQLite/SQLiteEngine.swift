@@ -23,8 +23,9 @@ final class SQLiteEngine: StorageEngine {
     ///
     /// - Parameters:
     ///   - patience: How many seconds to wait for another process.
+    ///   - other: Another database, whose tables statements name as those of `restored`.
     /// - Throws: ``StorageError`` or `CancellationError`.
-    static func open(path: String, patience: Double = 10) async throws -> SQLiteEngine {
+    static func open(path: String, patience: Double = 10, attaching other: String? = nil) async throws -> SQLiteEngine {
         let name = "the database at \(path)"
         let writer = SQLiteClient(name: "sqlite-write", patience: patience)
         let reader = SQLiteClient(name: "sqlite-read", patience: patience)
@@ -34,7 +35,10 @@ final class SQLiteEngine: StorageEngine {
                 configuration.journalMode = .wal
                 let queue = try DatabaseQueue(path: path, configuration: configuration)
                 // GRDB lowers this to NORMAL when it turns on the WAL.
-                try queue.inDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                try queue.inDatabase { database in
+                    try database.execute(sql: "PRAGMA synchronous = FULL")
+                    if let other { try database.execute(sql: "ATTACH DATABASE ? AS restored", arguments: [other]) }
+                }
                 return queue
             }
             try await reader.open { configuration in
@@ -81,8 +85,14 @@ final class SQLiteEngine: StorageEngine {
             do {
                 try await copy.open { try DatabaseQueue(path: partial, configuration: $0) }
                 try await reader.copy(to: copy)
-                // One file, without a log beside it.
-                try await copy.run(nil, isReading: false) { _ = try $0.query("PRAGMA journal_mode = DELETE") }
+                let number = DatabaseCopy.number(of: file?.path ?? "")
+                try await copy.run(nil, isReading: false) { connection in
+                    // One file, without a log beside it, which says what it is a copy of.
+                    _ = try connection.query("PRAGMA journal_mode = DELETE")
+                    _ = try connection.query("PRAGMA application_id = \(unsafe: "\(DatabaseCopy.application)")")
+                    _ = try connection.query("PRAGMA user_version = \(unsafe: "\(number)")")
+                    try connection.requireUndamaged(operation)
+                }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
                 // Not the disk of the database.
                 let fault = FileFault(ENOSPC, at: path)

@@ -6,7 +6,7 @@ import Foundation
 /// then is gone with the process, and another process may write elsewhere at
 /// the same time.
 struct SQLiteFile: Sendable {
-    private let path: String
+    let path: String
     private let identities: [(path: String, identity: [UInt64])]
 
     /// - Parameter path: A database that is open, with its log beside it.
@@ -48,12 +48,7 @@ struct SQLiteFile: Sendable {
         guard !path.isEmpty else {
             throw StorageError(.configuration, "open the database", because: "the path is empty")
         }
-        let folder = (path as NSString).deletingLastPathComponent
-        do throws(FileFault) {
-            if !folder.isEmpty { try FileFault.makeFolder(folder) }
-        } catch {
-            throw failure(operation, error, before: "its folder cannot be made: ", isHome: true)
-        }
+        try makeFolder(of: path, operation)
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
             throw StorageError(.configuration, operation, because: "it is a folder; name a file in it")
@@ -79,13 +74,95 @@ struct SQLiteFile: Sendable {
 
     /// Gives a whole file, once it is on disk, its name, unless something has that name by now.
     static func publish(_ partial: String, as path: String, _ operation: String) throws(StorageError) {
-        let descriptor = open(partial, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path)) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure(operation, FileFault(errno, at: path)) }
+        try flush(partial, operation)
         guard renameToNew(partial, path) else {
             throw errno == EEXIST ? exists(operation) : failure(operation, FileFault(errno, at: path))
         }
+        try flush((path as NSString).deletingLastPathComponent, operation)
+    }
+
+    /// Waits until a file, or the names in a folder, are on the disk.
+    private static func flush(_ path: String, _ operation: String) throws(StorageError) {
+        let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(operation, FileFault(errno, at: path)) }
+        defer { close(descriptor) }
+        // Some file systems know no such thing for a folder.
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure(operation, FileFault(errno, at: path)) }
+    }
+
+    /// Makes the folder of a file, private, where it does not exist.
+    private static func makeFolder(of path: String, _ operation: String) throws(StorageError) {
+        let folder = (path as NSString).deletingLastPathComponent
+        do throws(FileFault) {
+            if !folder.isEmpty { try FileFault.makeFolder(folder) }
+        } catch {
+            throw failure(operation, error, before: "its folder cannot be made: ", isHome: true)
+        }
+    }
+
+    /// Makes an empty private file beside a database, in a private folder, that may become it.
+    static func makeDraft(of path: String, _ operation: String) throws(StorageError) -> String {
+        try makeFolder(of: path, operation)
+        removeOldDrafts(beside: path, named: "\((path as NSString).lastPathComponent).restored-")
+        return try makePartial(of: "\(path).restored-\(UUID().uuidString.lowercased().prefix(8))", operation)
+    }
+
+    /// Age in seconds after which a draft is of a process that was killed.
+    private static let longestDraft: TimeInterval = 86_400
+
+    /// Removes drafts beside a file that processes have left behind which were killed.
+    static func removeOldDrafts(beside path: String, named start: String) {
+        let folder = (path as NSString).deletingLastPathComponent
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            let draft = "\(folder)/\(name)"
+            var status = stat()
+            guard name.hasPrefix(start), name.contains(".partial"), lstat(draft, &status) == 0,
+                status.st_mode & S_IFMT == S_IFREG,
+                Date().timeIntervalSince1970 - TimeInterval(status.st_mtim.tv_sec) > longestDraft
+            else { continue }
+            unlink(draft)
+        }
+    }
+
+    /// Copies the contents of a file into another that is there.
+    static func copy(_ file: String, to other: String, _ operation: String) throws(StorageError) {
+        let (source, target) = (open(file, O_RDONLY | O_CLOEXEC), open(other, O_WRONLY | O_TRUNC | O_CLOEXEC))
+        defer { for descriptor in [source, target] where descriptor >= 0 { close(descriptor) } }
+        guard source >= 0, target >= 0 else { throw failure(operation, FileFault(errno, at: other)) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = read(source, &buffer, buffer.count)
+            guard count >= 0 else { throw failure(operation, FileFault(errno, at: other)) }
+            if count == 0 { return }
+            var written = 0
+            while written < count {
+                let more = write(target, Array(buffer[written..<count]), count - written)
+                guard more > 0 else { throw failure(operation, FileFault(errno, at: other)) }
+                written += more
+            }
+        }
+    }
+
+    /// Gives a whole file the place of another one, which gets a further name first: the place is never empty.
+    ///
+    /// A log beside the old file goes with it, for SQLite would take it for the new one's.
+    static func exchange(_ draft: String, _ path: String, _ aside: String?, _ operation: String) throws(StorageError) {
+        try flush(draft, operation)
+        if let aside {
+            for suffix in ["-wal", ""] where FileManager.default.fileExists(atPath: path + suffix) {
+                // Where the file system has no links, the copy takes the room of another database for a moment.
+                if link(path + suffix, aside + suffix) != 0 {
+                    guard errno != EEXIST else { throw exists(operation) }
+                    let partial = try makePartial(of: aside + suffix, operation)
+                    defer { remove(partial) }
+                    try copy(path + suffix, to: partial, operation)
+                    try publish(partial, as: aside + suffix, operation)
+                }
+            }
+            for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        }
+        guard rename(draft, path) == 0 else { throw failure(operation, FileFault(errno, at: path)) }
+        try flush((path as NSString).deletingLastPathComponent, operation)
     }
 
     /// Removes a file and what SQLite may have put beside it.

@@ -1,0 +1,86 @@
+/// Metrics in Prometheus' text format 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/).
+package struct Exposition: Equatable, Sendable {
+    /// All samples of one name.
+    package struct Family: Equatable, Sendable {
+        package enum Kind: String, Sendable { case counter, gauge, histogram }
+
+        package let name: String
+        package let kind: Kind
+        /// One sentence.
+        package let help: String
+        package var samples: [Sample] = []
+
+        package init(_ name: String, _ kind: Kind, _ help: String) {
+            (self.name, self.kind, self.help) = (name, kind, help)
+        }
+
+        /// Adds a sample.
+        ///
+        /// - Parameters:
+        ///   - suffix: What stands behind the family's name, as `_sum`.
+        ///   - labels: In the order in which they are shown, each name once.
+        package mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String>, suffix: String = "") {
+            samples.append(
+                Sample(suffix: suffix, labels: labels.map { Label(name: $0.key, value: $0.value) }, value: value))
+        }
+    }
+
+    package struct Label: Equatable, Sendable {
+        package let name: String
+        package let value: String
+    }
+
+    package struct Sample: Equatable, Sendable {
+        package let suffix: String
+        package let labels: [Label]
+        package let value: Double
+    }
+
+    package private(set) var families: [Family] = []
+
+    package init() {}
+
+    /// Adds families; the samples of a name that is there already follow those that are there.
+    package mutating func add(_ others: [Family]) {
+        for family in others {
+            if let place = families.firstIndex(where: { $0.name == family.name }) {
+                families[place].samples += family.samples
+            } else {
+                families.append(family)
+            }
+        }
+    }
+
+    /// The text, with a line break at its end.
+    ///
+    /// Families without a sample are left out.
+    package var text: String {
+        var text = ""
+        for family in families where !family.samples.isEmpty {
+            text += "# HELP \(family.name) \(Self.escaped(family.help, quotes: false))\n"
+            text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
+            for sample in family.samples { text += "\(family.name)\(sample.line)\n" }
+        }
+        return text
+    }
+
+    fileprivate static func escaped(_ text: String, quotes: Bool) -> String {
+        let text = text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+        return quotes ? text.replacing("\"", with: "\\\"") : text
+    }
+}
+
+extension Exposition.Sample {
+    fileprivate var line: String {
+        let pairs = labels.map { "\($0.name)=\"\(Exposition.escaped($0.value, quotes: true))\"" }
+        let shown = pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}"
+        return "\(suffix)\(shown) \(number)"
+    }
+
+    private var number: String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        // Without an exponent or a point where it is whole.
+        return Int64(exactly: value).map(String.init) ?? "\(value)"
+    }
+}

@@ -1,0 +1,249 @@
+import Archive
+import Conduct
+package import Foundation
+import Logging
+import MeCab
+package import Mirroring
+import Outbox
+import Posts
+package import Settings
+import Storage
+
+/// What came of putting a backup back.
+package struct RestoreReport: Codable, Equatable, Sendable {
+    /// What is known of one mirror afterwards.
+    package struct Mirror: Codable, Equatable, Sendable {
+        package let name: String
+        package let posts: Int
+        package let actions: Int
+        package let people: Int
+        /// When the mirror of the backup last did anything; nil if it never did.
+        package let knownUntil: Date?
+        /// Whether what it did since was known at this place.
+        ///
+        /// If not, the bot's own posts are read from its network with the
+        /// next start, and who was denied or forgotten since is not known.
+        package let knowsRest: Bool
+        /// Actions that waited and were left out.
+        package let leftOut: Int
+        /// Roles with a stored login that nothing at hand opens.
+        package let sealedLogins: [AccountRole]
+    }
+
+    /// What was taken over of the database that was there.
+    package enum Before: String, Codable, Sendable {
+        /// There was none.
+        case none
+        /// All that the bot did and heard, and that people said.
+        case read
+        /// It is damaged or of a newer program; what people said could be read.
+        case partly
+        /// Nothing: it could not be read.
+        case unread
+    }
+
+    package private(set) var schema = "mirror-bot/restore/1"
+    /// The backup.
+    package let file: String
+    /// The database.
+    package let database: String
+    /// Where the database that was there before is kept; nil if there was none.
+    package let before: String?
+    package let takenOver: Before
+    package let mirrors: [Mirror]
+    /// `SECRET_KEY`, or the file that is to hold the key of the stored logins.
+    package let key: String
+    /// Whether that key is there.
+    package let hasKey: Bool
+}
+
+/// Puts a backup of the embedded database back: all of it or nothing, whatever dies meanwhile.
+///
+/// Into a database that can be read the rows of the backup are put in one transaction, after a copy of it was kept; see
+/// `MirrorRestore` for what becomes of them. Where none is, or one that cannot be read, the backup gets its place.
+package struct Restoration: Sendable {
+    /// The database at the place, before anything is changed.
+    private enum Place {
+        case free
+        case readable
+        /// Damaged, or of a newer program.
+        case unreadable
+    }
+
+    private let configuration: MirrorConfiguration
+    private let path: String
+    private let clock: any WallClock
+    private let timing: LeaseTiming
+
+    /// - Parameters:
+    ///   - configuration: Names the database, and the mirror whose settings count.
+    ///   - clock: Tells the time.
+    ///   - timing: How long a silent worker is waited for.
+    /// - Throws: `ConfigurationError` for a database on a server.
+    package init(
+        _ configuration: MirrorConfiguration, clock: any WallClock = SystemClock(), timing: LeaseTiming = LeaseTiming()
+    ) throws {
+        guard case .sqlite(let path) = configuration.process.storage else {
+            throw ConfigurationError(
+                Setting.databaseURL.name,
+                "names a server, whose data is put back with pg_restore or psql and not with this")
+        }
+        try configuration.process.requireLastingStorage()
+        (self.configuration, self.path, self.clock, self.timing) = (configuration, path, clock, timing)
+    }
+
+    /// Puts a backup back.
+    ///
+    /// - Parameter file: The path of the backup, which is only read.
+    /// - Throws: `StorageError` for a file that is damaged, foreign or of a newer program, and for a full disk;
+    ///   `ChangeRefusal` with code `.busy` for a mirror that a worker holds; `ConfigurationError` for mirrors that live
+    ///   elsewhere or have other accounts. Nothing was changed then.
+    package func restore(_ file: String) async throws -> RestoreReport {
+        let now = Date(milliseconds: clock.now.milliseconds)
+        var found: [String] = []
+        let draft = try await DatabaseCopy.draft(of: file, for: path) { copy in
+            found = try await MirrorRestore.prepare(copy, now: now)
+            guard !found.isEmpty else { throw DatabaseCopy.unusable(file, because: "it holds no mirror") }
+        }
+        defer { DatabaseCopy.remove(draft) }
+        let (mirrors, kept) = (found, name(before: now))
+        switch await place() {
+        case .readable:
+            let receipts = try await Storage.open(path, beside: draft).closing { engine in
+                try await AccountSpelling.migrate(engine)
+                return try await holding(mirrors[...], in: engine) {
+                    try await engine.backup(to: kept)
+                    do {
+                        return try await MirrorRestore(into: engine, now: now).run(mirrors)
+                    } catch {
+                        // Nothing was changed, so that there is nothing before that.
+                        DatabaseCopy.remove(kept)
+                        throw error
+                    }
+                }
+            }
+            return try await report(file, before: kept, .read, receipts, now: now)
+        case .free:
+            let (receipts, _) = try await replace(by: draft, mirrors, keeping: nil, now: now)
+            return try await report(file, before: nil, .none, receipts, now: now)
+        case .unreadable:
+            guard !DatabaseCopy.isInUse(path) else {
+                throw ChangeRefusal(
+                    .busy, "another process uses the database at \(path); stop the worker and call this again")
+            }
+            let (receipts, isSalvaged) = try await replace(by: draft, mirrors, keeping: kept, now: now)
+            return try await report(file, before: kept, isSalvaged ? .partly : .unread, receipts, now: now)
+        }
+    }
+
+    /// Where what was there before is kept.
+    private func name(before now: Date) -> String {
+        let name = "\(path).before-\(now.rfc3339.prefix(19).replacing("-", with: "").replacing(":", with: ""))Z"
+        let names = [name] + (2...9).map { "\(name)-\($0)" }
+        return names.first { !FileManager.default.fileExists(atPath: $0) } ?? name
+    }
+
+    private func place() async -> Place {
+        guard FileManager.default.fileExists(atPath: path) else { return .free }
+        do {
+            try await Storage.open(.sqlite(path: path)).closing { engine in
+                try await engine.requireUndamaged("read the database at \(path)")
+                _ = try await Migrations.pending(in: engine)
+            }
+            return .readable
+        } catch let error as StorageError where [.corrupt, .outOfDate].contains(error.code) {
+            return .unreadable
+        } catch {
+            // Who cannot open it now is told why by the next step.
+            return .readable
+        }
+    }
+
+    /// Gives a new database with the mirrors of the draft the place of one that cannot be used, or of none.
+    ///
+    /// - Returns: The receipts, and whether what people said was read from the database that was there.
+    private func replace(
+        by draft: String, _ mirrors: [String], keeping kept: String?, now: Date
+    ) async throws -> ([MirrorRestore.Receipt], isSalvaged: Bool) {
+        let fresh = "\(draft).new"
+        defer { DatabaseCopy.remove(fresh) }
+        try await Storage.open(.sqlite(path: fresh)).closing { _ = try await AccountSpelling.migrate($0) }
+        var isSalvaged = false
+        if kept != nil, let engine = try? await Storage.open(fresh, beside: path) {
+            isSalvaged = (try? await engine.closing { await MirrorRestore(into: $0, now: now).salvage() }) ?? false
+        }
+        let receipts = try await Storage.open(fresh, beside: draft).closing { engine in
+            try await MirrorRestore(into: engine, now: now).run(mirrors, knowsPeople: isSalvaged)
+        }
+        // A database that somebody has made meanwhile is not written over.
+        guard kept != nil || !FileManager.default.fileExists(atPath: path) else {
+            throw ChangeRefusal(.busy, "a database was made at \(path) meanwhile; call this again")
+        }
+        try DatabaseCopy.publish(fresh, as: path, keeping: kept)
+        return (receipts, isSalvaged)
+    }
+
+    /// Does work while no worker can hold any of the mirrors.
+    private func holding<Value: Sendable>(
+        _ mirrors: ArraySlice<String>, in engine: any StorageEngine,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let mirror = mirrors.first else { return try await work() }
+        let keeper = LeaseKeeper(
+            table: LeaseTable(storage: engine, mirror: mirror), clock: clock, timing: timing,
+            logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
+        let value = try await keeper.holdingNow { _ in
+            try await holding(mirrors.dropFirst(), in: engine, work)
+        }
+        guard let value else {
+            throw ChangeRefusal(
+                .busy,
+                "a worker holds mirror \(mirror); stop it first, as with systemctl stop mirror-bot. Nothing was changed"
+            )
+        }
+        return value
+    }
+
+    // MARK: Afterwards
+
+    /// Forgets again what was forgotten since the backup, and says what there is now.
+    private func report(
+        _ file: String, before: String?, _ rest: RestoreReport.Before, _ receipts: [MirrorRestore.Receipt], now: Date
+    ) async throws -> RestoreReport {
+        var mirrors: [RestoreReport.Mirror] = []
+        var (key, hasKey) = ("", false)
+        for receipt in receipts {
+            var configuration = configuration
+            configuration.mirror.mirror = receipt.mirror
+            let restored = try await HumanMirror.open(configuration, clock: clock).closing { mirror in
+                try await forgetAgain(receipt, in: mirror, now: now)
+                (key, hasKey) = (mirror.vault.wantedKey, mirror.vault.keyPlace != nil)
+                return RestoreReport.Mirror(
+                    name: receipt.mirror, posts: receipt.rows["posts"] ?? 0, actions: receipt.rows["actions"] ?? 0,
+                    people: receipt.rows["people"] ?? 0, knownUntil: receipt.knownUntil, knowsRest: receipt.knowsRest,
+                    leftOut: receipt.leftOut, sealedLogins: try await mirror.vault.sealedRoles())
+            }
+            mirrors.append(restored)
+        }
+        return RestoreReport(
+            file: file, database: path, before: before, takenOver: rest, mirrors: mirrors, key: key, hasKey: hasKey)
+    }
+
+    /// What needs more than statements; a worker goes on with it where it cannot be done now.
+    private func forgetAgain(_ receipt: MirrorRestore.Receipt, in mirror: HumanMirror, now: Date) async throws {
+        let zone = try await mirror.knownTimeZone() ?? .gmt
+        for note in try await mirror.archive.muted() where note.kind == "word" {
+            let muted = Muted([Muted.Entry(kind: note.kind, value: note.value)].compactMap(\.self))
+            let ids = try await mirror.archive.ids { text, created in
+                muted.reason(against: text, of: LocalTime(created, in: zone).day) != nil
+            }
+            try await mirror.archive.forget(ids)
+        }
+        do {
+            for person in receipt.denied { try await mirror.forgetLearning(of: person, now: now) }
+            try await mirror.goOnForgetting(now: now)
+        } catch is MeCabError {
+            // Without a dictionary the worker does it, which has one.
+        }
+    }
+}

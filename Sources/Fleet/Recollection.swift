@@ -1,0 +1,46 @@
+import Archive
+import Conduct
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+
+/// Reads from the bot's network what the bot said after the backup ended that its database was restored from, so that no
+/// text is said twice.
+struct Recollection: Sendable {
+    /// How far before the end of the backup the posts are read, for clocks that differ: seconds.
+    private static let margin: TimeInterval = 3_600
+
+    let mirror: HumanMirror
+    let bot: AccountGate
+    let store: OutboxStore
+    let zone: TimeZone
+    let logger: Logger
+
+    /// Does nothing where the database knows all that the mirror did.
+    ///
+    /// - Throws: `NetworkError` where the posts cannot be read now, so that the start is tried again; the store's error.
+    func run() async throws {
+        guard let end = try await mirror.table.gap() else { return }
+        let posts = try await bot.ownPosts(since: end - Self.margin)
+        var found: [OutboxStore.Published] = []
+        for post in posts.reversed() where post.replyToAddress == nil {
+            guard let source = try await mirror.archive.source(of: TextRules.textKey(post.post.text)) else { continue }
+            let left = bot.local(post.post.createdAt)
+            found.append(
+                OutboxStore.Published(
+                    Action.Wording(
+                        source: source, text: post.post.text, language: post.post.language,
+                        visibility: post.post.visibility),
+                    on: LocalTime(left, in: zone).day, at: left, remoteID: post.post.id.value,
+                    remoteAddress: post.address)
+            )
+        }
+        let noted = try await store.note(found, now: mirror.clock.now)
+        try await mirror.table.closeGap()
+        logger.notice(
+            "Posts since the restored backup read from the network", metadata: [LogKeys.count: "\(noted.count)"])
+    }
+}

@@ -1,0 +1,300 @@
+import Archive
+package import Foundation
+import Outbox
+package import Posts
+import Settings
+package import Storage
+
+/// Puts the state of a backup back into a database, mirror by mirror, in one transaction.
+///
+/// What was done and said since the backup cannot be undone by an older state. So the archive, what was learned, settings
+/// and zones become those of the backup. Actions, plans, people, what is forgotten or muted, logins and spending stay, and
+/// rows of the backup are added to them. How far feeds were read stays too, if the mirror has worked here.
+///
+/// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot that has passed is sent.
+package struct MirrorRestore: Sendable {
+    /// What became of one mirror.
+    package struct Receipt: Equatable, Sendable {
+        package let mirror: String
+        /// How many rows each table has now; tables without any are left out.
+        package var rows: [String: Int] = [:]
+        /// When the mirror of the backup last did anything; nil if it never did.
+        package var knownUntil: Date?
+        /// Whether what the mirror did since is known from the database; if not, its network is asked with the next start.
+        package var knowsRest = false
+        /// Actions that waited and were left out.
+        package var leftOut = 0
+        /// People who were denied since the backup.
+        package var denied: [AccountID] = []
+
+        init(_ mirror: String) { self.mirror = mirror }
+    }
+
+    /// What becomes of the rows of a table.
+    private enum Treatment {
+        /// Those of the backup take their place.
+        case replaced
+        /// They stay, and those of the backup are added.
+        case added
+        /// They stay.
+        case kept
+    }
+
+    /// Under which the database's connection knows the backup, see `Storage.open(_:beside:)`.
+    private static let backup = "restored"
+    /// The counter that says until when a restored mirror knows what it did; see ``MirrorTable/gap()``.
+    static let gap = "restored.known-until"
+
+    private static let added: Set = [
+        "actions", "credentials", "forgotten", "muted", "never_texts", "people", "plans", "spending",
+    ]
+    private static let ofWork: Set = [
+        "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "notices", "probes", "refusals",
+    ]
+
+    private let storage: any StorageEngine
+    private let now: Date
+
+    /// - Parameters:
+    ///   - storage: The database, with a prepared backup as `restored` beside it, see ``prepare(_:now:)``.
+    ///   - now: When it is done.
+    package init(into storage: any StorageEngine, now: Date) { (self.storage, self.now) = (storage, now) }
+
+    /// Brings the tables of a copied backup up to date, and ends what waits in it.
+    ///
+    /// - Returns: The names of its mirrors.
+    /// - Throws: The store's error.
+    package static func prepare(_ copy: any StorageEngine, now: Date) async throws -> [String] {
+        try await AccountSpelling.migrate(copy)
+        try await copy.transaction { try OutboxStore.settleBackup(on: $0, now: now) }
+        return try await MirrorTable.names(in: copy)
+    }
+
+    /// Puts the mirrors of the backup back, all or none of them.
+    ///
+    /// The caller holds their leases.
+    ///
+    /// - Throws: `ConfigurationError` for a mirror that lives elsewhere or has other accounts; the store's error.
+    ///
+    /// - Parameter knowsPeople: Whether ``salvage()`` found out what people said.
+    package func run(_ mirrors: [String], knowsPeople: Bool = false) async throws -> [Receipt] {
+        let shapes = try await TableShape.ofMirrors(in: storage)
+        return try await storage.transaction { connection in
+            try mirrors.map { try restore($0, shapes, knowsPeople: knowsPeople, on: connection) }
+        }
+    }
+
+    /// Copies what can be read of another database's actions and people, whatever else is wrong with it.
+    ///
+    /// - Returns: Whether all of the people and of what is forgotten was read.
+    package func salvage() async -> Bool {
+        guard let shapes = try? await TableShape.ofMirrors(in: storage) else { return false }
+        var failed: Set<String> = []
+        for shape in shapes where Self.added.contains(shape.name) && shape.name != "credentials" {
+            do {
+                try await storage.transaction { connection in
+                    let there = try connection.query(
+                        "SELECT name FROM pragma_table_info(\(shape.name), \(Self.backup))"
+                    ).map { try $0.text("name") }
+                    try add(shape.with(only: Set(there)), of: nil, on: connection)
+                }
+            } catch {
+                failed.insert(shape.name)
+            }
+        }
+        return failed.isDisjoint(with: ["people", "forgotten"])
+    }
+
+    private func restore(
+        _ mirror: String, _ shapes: [TableShape], knowsPeople: Bool, on connection: any StorageConnection
+    ) throws -> Receipt {
+        var receipt = Receipt(mirror)
+        let here = try row(of: mirror, in: "main", on: connection)
+        let there = try row(of: mirror, in: Self.backup, on: connection)
+        try requireSame(mirror, here, there, on: connection)
+        let started = try here?.optionalDate("activated_ms")
+        receipt.knownUntil = try lastWork(of: mirror, on: connection)
+        receipt.denied = try denied(of: mirror, on: connection)
+        let openGap = try gap(of: mirror, on: connection)
+        for shape in shapes where shape.name != "mirrors" && shape.name != "leases" {
+            switch treatment(of: shape.name, hasWorked: started != nil) {
+            case .kept: continue
+            case .added: break
+            case .replaced:
+                try connection.execute("DELETE FROM \(unsafe: shape.name) WHERE mirror = \(mirror)")
+            }
+            try add(shape, of: mirror, on: connection)
+        }
+        if let mirrors = shapes.first(where: { $0.name == "mirrors" }) { try bind(mirror, mirrors, on: connection) }
+        receipt.leftOut = try OutboxStore.leaveOut(of: mirror, on: connection, now: now)
+        try Archive.forgetAgain(of: mirror, on: connection, now: now)
+        try OutboxStore.noteAllUses(of: mirror, on: connection)
+        receipt.knowsRest = isKnown(until: receipt.knownUntil, started) && openGap == nil
+        if !receipt.knowsRest, let known = [receipt.knownUntil, openGap].compactMap(\.self).min() {
+            try note(gap: known, of: mirror, on: connection)
+        }
+        try pause(mirror, receipt, knowsPeople: knowsPeople, on: connection)
+        for shape in shapes {
+            let count = try connection.query(
+                "SELECT COUNT(*) AS rows FROM \(unsafe: shape.name) WHERE mirror = \(mirror)")
+            if let number = try count.first?.int("rows"), number > 0 { receipt.rows[shape.name] = number }
+        }
+        return receipt
+    }
+
+    private func treatment(of table: String, hasWorked: Bool) -> Treatment {
+        if Self.added.contains(table) { return .added }
+        return hasWorked && Self.ofWork.contains(table) ? .kept : .replaced
+    }
+
+    /// Whether the mirror worked here from before the backup ends, so that nothing it did can be missing.
+    private func isKnown(until end: Date?, _ started: Date?) -> Bool {
+        guard let end else { return true }
+        return started.map { $0 <= end } ?? false
+    }
+
+    /// - Parameter mirror: Whose rows; nil for everybody's.
+    private func add(_ shape: TableShape, of mirror: String?, on connection: any StorageConnection) throws {
+        let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"
+        let ours: SQL = mirror.map { "mirror = \($0)" } ?? "TRUE"
+        try connection.execute(
+            """
+            INSERT INTO main.\(unsafe: shape.name) (\(columns))
+            SELECT \(columns) FROM \(unsafe: Self.backup).\(unsafe: shape.name) WHERE \(ours)
+            ON CONFLICT DO NOTHING
+            """)
+    }
+
+    // MARK: The mirror itself
+
+    private func row(of mirror: String, in database: String, on connection: any StorageConnection) throws -> SQLRow? {
+        try connection.query("SELECT * FROM \(unsafe: database).mirrors WHERE mirror = \(mirror)").first
+    }
+
+    /// Fails where the database's mirror of that name is another one, or is not to be changed here.
+    private func requireSame(
+        _ mirror: String, _ here: SQLRow?, _ there: SQLRow?, on connection: any StorageConnection
+    ) throws {
+        if let problem = try MirrorTable.moveMark(of: here)?.problem {
+            throw ConfigurationError("mirror \(mirror)", problem)
+        }
+        for column in ["human_account", "bot_account"] {
+            let (old, new) = (try here?.optionalText(column), try there?.optionalText(column))
+            guard let old, let new, old != new else { continue }
+            throw ConfigurationError(
+                "mirror \(mirror)",
+                "has the account \(old), and in the backup \(new); restore that into another folder, named by --home")
+        }
+        try MirrorTable.requireOwnBot(
+            try there?.optionalText("bot_account"), of: mirror, setting: "the backup", connection)
+    }
+
+    /// Takes over what the backup says of the mirror, but not when it began, where it lives and that it pauses.
+    private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection) throws {
+        let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"])
+        let isKnown: Set = ["human_account", "bot_account", "human_handle", "bot_handle", "time_zone", "past"]
+        let changes = shape.columns.map(\.name).filter { !own.contains($0) && !$0.hasPrefix("pause") }.map { name in
+            isKnown.contains(name)
+                ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))" : "\(name) = excluded.\(name)"
+        }
+        let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"
+        try connection.execute(
+            """
+            INSERT INTO main.mirrors (\(columns))
+            SELECT \(columns) FROM \(unsafe: Self.backup).mirrors WHERE mirror = \(mirror)
+            ON CONFLICT (mirror) DO UPDATE SET \(unsafe: changes.joined(separator: ", ")),
+                activated_ms = COALESCE(mirrors.activated_ms, excluded.activated_ms)
+            """)
+        // A mirror of which a backup has posts alone.
+        try connection.execute(
+            """
+            INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
+            ON CONFLICT (mirror) DO NOTHING
+            """)
+    }
+
+    /// Lets the mirror pause until a person has looked, and listen to nothing older than now.
+    private func pause(
+        _ mirror: String, _ receipt: Receipt, knowsPeople: Bool, on connection: any StorageConnection
+    ) throws {
+        let end = receipt.knownUntil.map { " that ends at \($0.rfc3339.prefix(19))Z" } ?? ""
+        let rest =
+            receipt.knowsRest || knowsPeople
+            ? "look at mirror-bot config and mirror-bot plan, then run mirror-bot resume"
+            : "whom you denied and what you let it forget since then is not known: say it again, then run mirror-bot resume"
+        try connection.execute(
+            """
+            UPDATE mirrors SET paused_ms = \(now.milliseconds), paused_until_ms = NULL, pause_code = \(Pause.Code.restored.rawValue),
+                pause_reason = \("it was restored from a backup\(end); \(rest)"), version = version + 1,
+                activated_ms = CASE WHEN activated_ms IS NULL THEN NULL ELSE \(now.milliseconds) END
+            WHERE mirror = \(mirror)
+            """)
+    }
+
+    // MARK: What is known
+
+    /// When the mirror of the backup last did anything.
+    private func lastWork(of mirror: String, on connection: any StorageConnection) throws -> Date? {
+        let backup: SQL = "\(unsafe: Self.backup)"
+        // What waited was ended a moment ago, and has that time now.
+        return try connection.query(
+            """
+            SELECT MAX(at_ms) AS last_ms FROM (
+                SELECT MAX(updated_ms) AS at_ms FROM \(backup).leases WHERE mirror = \(mirror)
+                UNION ALL SELECT MAX(updated_ms) FROM \(backup).actions
+                    WHERE mirror = \(mirror) AND updated_ms < \(now.milliseconds)
+                UNION ALL SELECT MAX(read_ms) FROM \(backup).feeds WHERE mirror = \(mirror)
+            ) AS times
+            """
+        ).first?.optionalDate("last_ms")
+    }
+
+    private func denied(of mirror: String, on connection: any StorageConnection) throws -> [AccountID] {
+        try connection.query(
+            """
+            SELECT network, account_id FROM main.people AS known
+            WHERE mirror = \(mirror) AND stance = 'deny' AND SUBSTR(account_id, 1, 1) NOT IN ('#', '*')
+                AND NOT EXISTS (
+                    SELECT 1 FROM \(unsafe: Self.backup).people AS old
+                    WHERE old.mirror = known.mirror AND old.network = known.network
+                        AND old.account_id = known.account_id AND old.stance = 'deny')
+            ORDER BY network, account_id
+            """
+        ).compactMap { row in
+            guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
+            return AccountID(network: network, value: try row.text("account_id"))
+        }
+    }
+
+    private func gap(of mirror: String, on connection: any StorageConnection) throws -> Date? {
+        try connection.query(
+            "SELECT value FROM main.counters WHERE mirror = \(mirror) AND name = \(Self.gap)"
+        ).first?.optionalDate("value")
+    }
+
+    private func note(gap: Date, of mirror: String, on connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(Self.gap), \(gap.milliseconds))
+            ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value
+            """)
+    }
+}
+
+extension MirrorTable {
+    /// From when on the database does not know what the mirror did, after an older state was put back; nil if it knows all.
+    ///
+    /// - Throws: The store's error.
+    package func gap() async throws -> Date? {
+        try await storage.query(
+            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)"
+        ).first?.optionalDate("value")
+    }
+
+    /// Notes that the database knows all that the mirror did.
+    ///
+    /// - Throws: The store's error.
+    package func closeGap() async throws {
+        try await storage.execute("DELETE FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)")
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+package import Networks
+package import Storage
+
+/// How long the calls of a mirror took, and what its networks let it ask still: for metrics, as named numbers.
+package struct RequestTable: Sendable {
+    /// Everything that was counted.
+    package struct Counted: Equatable, Sendable {
+        /// By network.
+        package var durations: [String: Histogram] = [:]
+        /// In the order of their names.
+        package var limits: [(network: String, window: String, remaining: Int)] = []
+
+        package static func == (left: Counted, right: Counted) -> Bool {
+            left.durations == right.durations && left.limits.elementsEqual(right.limits, by: ==)
+        }
+    }
+
+    /// How many calls took how long.
+    package struct Histogram: Equatable, Sendable {
+        private let counts: [Int64]
+        /// In seconds.
+        package let sum: Double
+
+        fileprivate init(_ durations: RequestTally.Durations) {
+            (counts, sum) = (durations.counts, Double(durations.milliseconds) / 1_000)
+        }
+
+        package var count: Int64 { counts.reduce(0, +) }
+
+        /// How many took at most each bound, which is in seconds; the last one is `+Inf`.
+        package var cumulative: [(bound: String, count: Int64)] {
+            var total: Int64 = 0
+            let bounds = RequestTally.bounds.map { "\(Double($0) / 1_000)" } + ["+Inf"]
+            return zip(bounds, counts).map { bound, count in
+                total += count
+                return (bound, total)
+            }
+        }
+    }
+
+    private static let (duration, remaining) = ("api.duration", "api.remaining")
+    private static let milliseconds = "ms"
+
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
+
+    /// Adds what was counted since the last time.
+    ///
+    /// - Throws: The store's error.
+    package func add(_ changes: RequestTally.Changes) async throws {
+        guard !changes.durations.isEmpty || !changes.remaining.isEmpty else { return }
+        let mirror = mirror
+        try await storage.transaction { connection in
+            for (network, durations) in changes.durations {
+                for (place, count) in durations.counts.enumerated() where count > 0 {
+                    try Self.add(count, to: "\(Self.duration)/\(network)/\(place)", mirror, connection)
+                }
+                try Self.add(
+                    durations.milliseconds, to: "\(Self.duration)/\(network)/\(Self.milliseconds)", mirror, connection)
+            }
+            for (limit, number) in changes.remaining {
+                let name = "\(Self.remaining)/\(limit.network)/\(limit.window)"
+                try connection.execute(
+                    """
+                    INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(name), \(number))
+                    ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value
+                    """)
+            }
+        }
+    }
+
+    private static func add(
+        _ amount: Int64, to name: String, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(name), \(amount))
+            ON CONFLICT (mirror, name) DO UPDATE SET value = counters.value + excluded.value
+            """)
+    }
+
+    /// Everything that was counted.
+    ///
+    /// - Throws: The store's error.
+    package func counted() async throws -> Counted {
+        let rows = try await storage.query(
+            "SELECT name, value FROM counters WHERE mirror = \(mirror) AND name LIKE 'api.%' ORDER BY name")
+        var counted = Counted()
+        var durations: [String: RequestTally.Durations] = [:]
+        for row in rows {
+            let parts = try row.text("name").split(separator: "/").map(String.init)
+            let value = try row.integer("value")
+            guard parts.count == 3 else { continue }
+            if parts[0] == Self.remaining {
+                counted.limits.append((parts[1], parts[2], Int(value)))
+            } else if parts[2] == Self.milliseconds {
+                durations[parts[1], default: .init()].milliseconds = value
+            } else if let place = Int(parts[2]), RequestTally.Durations().counts.indices.contains(place) {
+                durations[parts[1], default: .init()].counts[place] = value
+            }
+        }
+        counted.durations = durations.mapValues(Histogram.init)
+        return counted
+    }
+}
+
+/// The tallies of the mirrors of a process, which outlive a worker that begins anew.
+package final class RequestTallies: @unchecked Sendable {
+    // Sendable because `tallies` is only touched under `lock`.
+    private let lock = NSLock()
+    private var tallies: [String: RequestTally] = [:]
+
+    /// That of a mirror.
+    package func of(_ mirror: String) -> RequestTally {
+        lock.withLock {
+            let tally = tallies[mirror] ?? RequestTally()
+            tallies[mirror] = tally
+            return tally
+        }
+    }
+}
+
+extension HumanMirror {
+    /// Counts the calls that this process makes for the mirror.
+    package var requests: RequestTally { installation.requests.of(name) }
+
+    /// Stores what was counted of calls, for metrics; a store that does not take it loses the count.
+    package func storeRequests() async {
+        try? await RequestTable(storage: storage, mirror: name).add(requests.take())
+    }
+}

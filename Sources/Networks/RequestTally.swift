@@ -1,0 +1,58 @@
+import Foundation
+import Posts
+
+/// How long the calls of a mirror took, and how many more its networks let it make, since it was last emptied.
+package final class RequestTally: @unchecked Sendable {
+    // Sendable because `changes` is only touched under `lock`.
+
+    /// Upper bounds of the durations that are counted together, in milliseconds; the last group has none.
+    package static let bounds: [Int64] = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000]
+
+    /// How many calls took how long.
+    package struct Durations: Equatable, Sendable {
+        /// A number for each of ``RequestTally/bounds``, and one for what took longer.
+        package var counts = [Int64](repeating: 0, count: RequestTally.bounds.count + 1)
+        package var milliseconds: Int64 = 0
+
+        package init() {}
+    }
+
+    /// What a network lets an account ask still.
+    package struct Limit: Hashable, Sendable {
+        package let network: String
+        /// What shares the limit: a feed, or the whole account.
+        package let window: String
+
+        package init(network: String, window: String) { (self.network, self.window) = (network, window) }
+    }
+
+    package struct Changes: Equatable, Sendable {
+        /// By network.
+        package var durations: [String: Durations] = [:]
+        package var remaining: [Limit: Int] = [:]
+    }
+
+    private let lock = NSLock()
+    private var changes = Changes()
+
+    package init() {}
+
+    func note(_ duration: Duration, of network: NetworkName) {
+        let milliseconds = max(0, Int64(duration / .milliseconds(1)))
+        let place = Self.bounds.firstIndex { milliseconds <= $0 } ?? Self.bounds.count
+        lock.withLock {
+            changes.durations[network.rawValue, default: Durations()].counts[place] += 1
+            changes.durations[network.rawValue, default: Durations()].milliseconds += milliseconds
+        }
+    }
+
+    func note(remaining: Int, of limit: Limit) { lock.withLock { changes.remaining[limit] = remaining } }
+
+    /// Returns what was noted, and begins anew.
+    package func take() -> Changes {
+        lock.withLock {
+            defer { changes = Changes() }
+            return changes
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package import Foundation
+package import Posts
+package import Storage
+
+/// What a table of actions from a backup may still do. The bot may have done more than the backup knows.
+extension OutboxStore {
+    /// Ends everything that waits in the table of a backup, of all its mirrors: what was planned may have been sent since.
+    ///
+    /// What was being sent is looked for a few times, and never sent again. A thread is not gone on with.
+    package static func settleBackup(on connection: any StorageConnection, now: Date) throws {
+        try connection.execute(
+            """
+            UPDATE actions SET state = 'failed', reason = \(Action.Reason.unconfirmed), next_attempt_ms = \(now.milliseconds),
+                flight_ms = NULL, updated_ms = \(now.milliseconds)
+            WHERE state = 'sending'
+            """)
+        try connection.execute(
+            """
+            UPDATE actions SET state = 'skipped', reason = \(Action.Reason.restored), next_attempt_ms = NULL, \(settled),
+                updated_ms = \(now.milliseconds)
+            WHERE state IN \(list: waitingStates.map(\.rawValue))
+            """)
+        try connection.execute("UPDATE actions SET rest = NULL WHERE rest IS NOT NULL")
+    }
+
+    /// Leaves out what waits in a mirror that an older state was put back into: answers and favorites, which were decided
+    /// by another one, and posts whose time has come.
+    ///
+    /// - Returns: How many actions were left out.
+    package static func leaveOut(of mirror: String, on connection: any StorageConnection, now: Date) throws -> Int {
+        try connection.execute(
+            """
+            UPDATE actions SET state = 'skipped', reason = \(Action.Reason.restored), next_attempt_ms = NULL, \(settled),
+                updated_ms = \(now.milliseconds)
+            WHERE mirror = \(mirror) AND state IN \(list: waitingStates.map(\.rawValue))
+                AND (kind IN ('reply', 'favorite') OR due_ms <= \(now.milliseconds))
+            """)
+    }
+
+    /// Brings the archive's notes of when and how often posts were used up to date with all actions.
+    package static func noteAllUses(of mirror: String, on connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            UPDATE posts SET last_used_ms = \(lastUse), uses = \(useCount)
+            WHERE mirror = \(mirror) AND (last_used_ms IS NOT NULL OR EXISTS (
+                SELECT 1 FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
+                    AND source_network = posts.network AND source_post_id = posts.post_id))
+            """)
+    }
+
+    // MARK: What the network knows
+
+    /// A post of the bot that is at its network.
+    package struct Published: Sendable {
+        package var wording: Action.Wording
+        /// The day on the human's clock on which it left.
+        package var day: LocalDay
+        package var left: Date
+        package var remoteID: String
+        package var remoteAddress: String
+
+        package init(
+            _ wording: Action.Wording, on day: LocalDay, at left: Date, remoteID: String, remoteAddress: String
+        ) {
+            (self.wording, self.day, self.left) = (wording, day, left)
+            (self.remoteID, self.remoteAddress) = (remoteID, remoteAddress)
+        }
+    }
+
+    /// No plan of a day has so many slots: the numbers of posts that are found at the network begin here.
+    private static let firstFound = 1_001
+
+    /// Notes posts that are at the network and that no row is about, as done, so that their texts count as said.
+    ///
+    /// A post that a backup knew as planned becomes the one that was found. Repeating the call changes nothing.
+    ///
+    /// - Returns: The actions that are new or changed.
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
+    package func note(_ published: [Published], now: Date) async throws -> [Action] {
+        try await write { connection in
+            let waited = try actions(
+                where: "kind = 'post' AND state = 'skipped' AND reason = \(Action.Reason.restored)",
+                order: "due_ms ASC, id ASC", limit: 10_000, on: connection)
+            var open = Dictionary(grouping: waited) { $0.wording?.source }
+            var noted: [Action] = []
+            for post in published {
+                let known = try connection.query(
+                    """
+                    SELECT 1 AS found FROM actions
+                    WHERE mirror = \(mirror) AND kind = 'post' AND remote_address = \(post.remoteAddress) LIMIT 1
+                    """)
+                guard known.isEmpty else { continue }
+                if let planned = open[post.wording.source]?.first {
+                    open[post.wording.source]?.removeFirst()
+                    try connection.execute(
+                        """
+                        UPDATE actions SET state = 'done', reason = NULL, remote_id = \(post.remoteID),
+                            remote_address = \(post.remoteAddress), due_ms = \(post.left.milliseconds),
+                            sending_ms = \(post.left.milliseconds), updated_ms = \(now.milliseconds)
+                        WHERE mirror = \(mirror) AND id = \(planned.id)
+                        """)
+                    noted += [try action(planned.id, on: connection)].compactMap(\.self)
+                } else if let added = try add(post, now: now, on: connection) {
+                    noted.append(added)
+                }
+            }
+            try noteUses(by: noted, on: connection)
+            return noted
+        }
+    }
+
+    private func add(_ post: Published, now: Date, on connection: any StorageConnection) throws -> Action? {
+        let taken = try connection.query(
+            """
+            SELECT subject FROM actions
+            WHERE mirror = \(mirror) AND kind = 'post' AND SUBSTR(subject, 1, 10) = \(post.day.description)
+            """
+        ).compactMap { Slot.Name(try $0.text("subject"))?.number }
+        let name = Slot.Name(day: post.day, number: max(Self.firstFound, (taken.max() ?? 0) + 1))
+        let intent = Intent(
+            .post(name, post.wording), state: .done, due: post.left, expires: post.left,
+            explanation: Explanation("found at the network after a restore"))
+        var action = Action(intent, of: mirror, at: now)
+        (action.sending, action.remoteID, action.remoteAddress) = (post.left, post.remoteID, post.remoteAddress)
+        return try insert(action, on: connection) ? action : nil
+    }
+}

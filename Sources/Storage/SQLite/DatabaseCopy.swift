@@ -1,0 +1,154 @@
+import Foundation
+
+/// A file that a backup of an embedded database wrote, on its way back.
+///
+/// ``StorageEngine/backup(to:)`` writes into the header of each copy which database it is of. That is how a scheduled
+/// backup finds its own older files, and touches no others.
+package enum DatabaseCopy {
+    /// Marks the copies of this program: "mirb" as a number.
+    static let application: UInt32 = 0x6D69_7262
+
+    /// The number of a database: of its path, without links.
+    static func number(of database: String) -> UInt32 {
+        let path = URL(fileURLWithPath: database).resolvingSymlinksInPath().path
+        // 32-bit FNV-1a; SQLite keeps a signed number.
+        return path.utf8.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 } & 0x7FFF_FFFF
+    }
+
+    /// Whether a file is a backup of the database at `database`; false for a link, and for whatever else cannot be read.
+    package static func isBackup(_ path: String, of database: String) -> Bool {
+        guard let header = header(of: path), header.count == headerSize else { return false }
+        func number(at offset: Int) -> UInt32 { header[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) } }
+        // SQLite's user version and application id (https://www.sqlite.org/fileformat2.html).
+        return header.starts(with: magic) && number(at: 68) == application
+            && number(at: 60) == Self.number(of: database)
+    }
+
+    private static let magic = Array("SQLite format 3\0".utf8)
+    private static let headerSize = 100
+
+    private static func header(of path: String) -> [UInt8]? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: headerSize)).map { Array($0) }
+    }
+
+    /// Removes what backups have left in a folder that were killed more than a day ago.
+    ///
+    /// - Parameter start: How the names of the backups begin.
+    package static func removeLeftovers(in folder: String, named start: String) {
+        SQLiteFile.removeOldDrafts(beside: folder + "/", named: start)
+    }
+
+    // MARK: The way back
+
+    /// Copies a backup to a private file beside a database, brings its tables up to date, and makes sure that it is whole.
+    ///
+    /// The file itself is only read. The draft is closed, and has no log beside it.
+    ///
+    /// - Parameters:
+    ///   - file: The backup.
+    ///   - database: Where it is to be; its folder is made if it does not exist.
+    ///   - prepare: Brings the tables of the open draft up to date.
+    /// - Returns: The path of the draft; remove it with ``remove(_:)``.
+    /// - Throws: ``StorageError`` that names the file: `.corrupt` for a file that is damaged or no such database,
+    ///   `.outOfDate` for one of a newer program, `.full` and others of the disk; what `prepare` throws. No draft is left.
+    package static func draft(
+        of file: String, for database: String, _ prepare: (any StorageEngine) async throws -> Void
+    ) async throws -> String {
+        let operation = "restore \(file)"
+        guard let header = header(of: file) else {
+            throw StorageError(.corrupt, operation, because: "it is no ordinary file that can be read")
+        }
+        guard header.starts(with: magic) else {
+            let isDump =
+                header.starts(with: Array("PGDMP".utf8)) || header.starts(with: Array("--\n-- PostgreSQL".utf8))
+            throw StorageError(
+                .corrupt, operation,
+                because: isDump
+                    ? "it is a dump of a Postgres database; pg_restore or psql puts it back"
+                    : "it is no SQLite database")
+        }
+        let draft = try SQLiteFile.makeDraft(of: database, operation)
+        do {
+            try SQLiteFile.copy(file, to: draft, operation)
+            do {
+                try await SQLiteEngine.open(path: draft).closing { engine in
+                    try await engine.requireUndamaged(operation)
+                    let isOurs = try await !engine.query(
+                        "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
+                    ).isEmpty
+                    guard isOurs else {
+                        throw StorageError(.corrupt, operation, because: "it is a database of another program")
+                    }
+                    try await prepare(engine)
+                }
+            } catch var error as StorageError where error.operation != operation {
+                // Written for the database in use, for which a backup is the remedy.
+                let advice = error.cause.split(separator: "; ").first.map(String.init)
+                error.cause = error.code == .corrupt ? "it is damaged: \(advice ?? error.cause)" : error.cause
+                error.operation = operation
+                throw error
+            }
+            return draft
+        } catch {
+            SQLiteFile.remove(draft)
+            throw error
+        }
+    }
+
+    /// The error for a file that is no backup which can be used.
+    package static func unusable(_ file: String, because cause: String) -> StorageError {
+        StorageError(.corrupt, "restore \(file)", because: cause)
+    }
+
+    /// Removes a draft, and what SQLite may have put beside it; one that is gone is no error.
+    package static func remove(_ draft: String) { SQLiteFile.remove(draft) }
+
+    /// Whether another process has a database open, whatever state its file is in.
+    ///
+    /// Must not be called while this process has it open itself.
+    package static func isInUse(_ database: String) -> Bool {
+        let descriptor = open(database, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        // Every connection in WAL mode keeps a lock on this range (https://www.sqlite.org/src/doc/trunk/src/os.h).
+        var lock = flock(
+            l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510, l_pid: 0)
+        return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+    }
+
+    /// Gives a draft the place of a database that nobody uses; what was there gets another name.
+    ///
+    /// At every moment one of the two is whole at that place, whatever dies meanwhile.
+    ///
+    /// - Parameters:
+    ///   - draft: A closed database on the same file system.
+    ///   - database: Where it is to be.
+    ///   - aside: What the database that was there is called from then on, with its log; nil where none is there.
+    /// - Throws: ``StorageError``; the database that was there is in its place then.
+    package static func publish(_ draft: String, as database: String, keeping aside: String?) throws {
+        try SQLiteFile.exchange(draft, database, aside, "put the backup in the place of \(database)")
+    }
+}
+
+extension StorageEngine {
+    /// Reads everything once, and fails for a database that is damaged.
+    ///
+    /// - Throws: ``StorageError`` with code `.corrupt` that says what is wrong first.
+    package func requireUndamaged(_ operation: String) async throws {
+        try await run(.read) { try $0.requireUndamaged(operation) }
+    }
+}
+
+extension StorageConnection {
+    func requireUndamaged(_ operation: String) throws {
+        let found = try query("PRAGMA integrity_check(1)").first?.optionalText("integrity_check")
+        guard found == "ok" else {
+            let detail = found.map { ": " + $0.split(separator: "\n").prefix(2).joined(separator: " ") } ?? ""
+            throw StorageError(.corrupt, operation, because: "it is damaged\(detail)")
+        }
+    }
+}
