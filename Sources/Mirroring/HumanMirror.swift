@@ -66,6 +66,13 @@ package struct HumanMirror: Sendable {
         }
     }
 
+    /// Opens an empty mirror in memory, to tell what is missing where there is no database yet.
+    ///
+    /// - Throws: `ConfigurationError`; `StorageError`.
+    package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> HumanMirror {
+        try await open(configuration) { _ in try await Storage.openInMemory() }
+    }
+
     /// Opens a mirror, waiting for a database server that is not there yet, as when both are started at once.
     ///
     /// - Parameters:
@@ -326,7 +333,7 @@ package struct HumanMirror: Sendable {
 
     /// The error for a mirror without a zone, with a proposal where the archive allows one.
     package func missingTimeZone() async throws -> ConfigurationError {
-        ConfigurationError(Setting.timeZone.name, "is not set; \(try await timeZoneProposal())")
+        ConfigurationError(Setting.timeZone.name, "is not set; \(try await timeZoneProposal())", part: .timeZone)
     }
 
     // MARK: Networks

@@ -147,7 +147,8 @@ package struct MirrorTable: Sendable {
             known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
         throw ConfigurationError(
             configuration.mirrorSetting,
-            "is \(mirror), but there is no such mirror: \(there); mirror-bot login, train and set make one")
+            "is \(mirror), but there is no such mirror: \(there); mirror-bot setup, login, train and set make one",
+            part: .mirror)
     }
 
     /// Whether anything is stored under this name.

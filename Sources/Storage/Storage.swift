@@ -74,4 +74,9 @@ package enum Storage {
         case .postgres(let url): try await PostgresEngine.open(url: url)
         }
     }
+
+    /// Opens an empty database that is gone when it is closed.
+    ///
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    package static func openInMemory() async throws -> any StorageEngine { try await SQLiteEngine.openInMemory() }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Foundation
 import Mirroring
+import Settings
 
 /// `mirror-bot status`.
 struct StatusCommand: AsyncParsableCommand {
@@ -41,6 +42,24 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        do {
+            try await show()
+        } catch let error as ConfigurationError where !check && !metrics && [.database, .mirror].contains(error.part) {
+            // There is nothing to show but the way to a mirror.
+            let report = try await options.withWhatIsThere { mirror in
+                try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
+            }
+            if json {
+                try JSONOutput.print(report)
+            } else {
+                for line in StatusView.setup(report, terminal: .output) { print(line) }
+            }
+            try Console.current.output.flush()
+            throw error
+        }
+    }
+
+    private func show() async throws {
         try await options.withMirror(looksOnly: true) { mirror in
             guard !check else { return try await checkUp(mirror) }
             if metrics {
