@@ -29,7 +29,8 @@ struct MirrorBot: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
+            SetupCommand.self, DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self,
+            PlanCommand.self,
             PostCommand.self, NeverCommand.self, ForgetCommand.self, UndoCommand.self, PauseCommand.self,
             ResumeCommand.self, RunCommand.self, StatusCommand.self, HistoryCommand.self, TextsCommand.self,
             NotifyCommand.self, ExplainCommand.self,
