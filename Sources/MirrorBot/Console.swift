@@ -42,6 +42,10 @@ struct Console: Sendable {
         var path: String
         /// Returns the next line without its line break; nil at the end.
         var readLine: @Sendable () -> String?
+        /// Shows a prompt and returns the next line, which is not shown while it is typed; nil at the end.
+        ///
+        /// Unless it is given, the keys are read from the terminal of the process.
+        var readSecret: (@Sendable (_ prompt: String) throws -> String?)?
     }
 
     /// Standard output or standard error.
@@ -51,6 +55,9 @@ struct Console: Sendable {
         var write: @Sendable (String) -> Void
         /// Writes what is buffered, and throws ``CommandError`` if anything could not be written.
         var flush: @Sendable () throws -> Void = {}
+
+        /// Writes a text for people, with the signs that the terminal can show.
+        func show(_ text: String) { write(terminal.shown(text)) }
 
         /// Writes a line.
         func writeLine(_ text: String, terminator: String = "\n") {
@@ -160,11 +167,12 @@ private final class StandardOutput: Sendable {
 /// A type with a `print` of its own calls `Console.current.output.writeLine`.
 func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {
     let text = items.map { "\($0)" }.joined(separator: separator)
-    Console.current.output.writeLine(text, terminator: terminator)
+    let output = Console.current.output
+    output.writeLine(output.terminal.shown(text), terminator: terminator)
 }
 
 /// The standard error of ``Console/current``, for everything that is not an answer.
 enum StandardError {
     /// Writes a text as it is; one that cannot be written is lost.
-    static func write(_ text: String) { Console.current.error.write(text) }
+    static func write(_ text: String) { Console.current.error.show(text) }
 }

@@ -82,6 +82,7 @@ struct Failure {
         case is ConfigurationError, is MeCabError: .configuration
         case is ImportError, is ArchiveError: .badData
         case let error as CommandError: error.status
+        case is InputEnded: .usage
         case let error as ChangeRefusal: status(of: error)
         case is ActionNameError: .usage
         case let error as NetworkError: status(of: error)
@@ -165,4 +166,13 @@ struct CommandError: Error, CustomStringConvertible {
         self.status = status
         self.description = description
     }
+}
+
+/// The end of the input where an answer was expected, or Ctrl-C where keys are read one by one.
+struct InputEnded: Error, CustomStringConvertible {
+    static let nothing = InputEnded(cause: "nothing was entered")
+
+    let cause: String
+
+    var description: String { "\(cause); nothing was changed" }
 }

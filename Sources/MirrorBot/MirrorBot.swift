@@ -35,6 +35,7 @@ struct MirrorBot: AsyncParsableCommand {
             CommandGroup(
                 name: "Set up",
                 subcommands: demo + [
+                    SetupCommand.self,
                     LoginCommand.self,
                     LogoutCommand.self,
                     TrainCommand.self,

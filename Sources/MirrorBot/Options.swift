@@ -54,6 +54,15 @@ struct MirrorOptions: ParsableArguments {
         return flags.compactMap { setting, flag, value in value.map { (setting, flag, $0) } }
     }
 
+    /// The flags as a command gets them that works on the same mirror.
+    var words: [String] { given.map { "\($0.flag)=\($0.value)" } }
+
+    /// The flags without which a proposed command would not find the mirror, as a shell reads them.
+    var mirrorWords: [String] {
+        given.filter { [Setting.mirror.name, Setting.home.name].contains($0.setting.name) }
+            .flatMap { [$0.flag, ShellWord.quoted(Printable.line($0.value))] }
+    }
+
     func validate() throws {
         // An empty folder would be the root of the file system.
         for empty in given where empty.value.isEmpty { throw ValidationError("\(empty.flag) is empty") }
@@ -141,13 +150,49 @@ struct MirrorOptions: ParsableArguments {
         let configuration = try await configuration(readsAccounts: readsAccounts)
         Console.current.log.follow(configuration)
         if !keepsNothing { try configuration.process.requireLastingStorage() }
+        if making == .nothing { try await requireDatabase(configuration) }
         return try await opening(configuration, making).closing { mirror in
-            if !looksOnly { try await mirror.table.requireHere() }
-            if making != .nothing { mirror.configuration.places?.note(mirror.name) }
-            let value = try await body(mirror)
-            if !looksOnly, !lasts { try await requireStill(mirror) }
-            return value
+            do {
+                if !looksOnly { try await mirror.table.requireHere() }
+                if making != .nothing { mirror.configuration.places?.note(mirror.name) }
+                let value = try await body(mirror)
+                if !looksOnly, !lasts { try await requireStill(mirror) }
+                return value
+            } catch let error as ConfigurationError where error.part != nil {
+                throw await mirror.firstMissing(error)
+            } catch let error as ChangeRefusal where error.code == .nothingLearned {
+                let missing = ConfigurationError("the human's past", "has not been read", part: .posts)
+                let first = await mirror.firstMissing(missing)
+                if first != missing { throw first }
+                throw error
+            }
         }
+    }
+
+    /// Fails with the first step of the setup where there is no database.
+    private func requireDatabase(_ configuration: MirrorConfiguration) async throws {
+        do {
+            try configuration.process.requireDatabase()
+        } catch let error as ConfigurationError {
+            throw try await HumanMirror.openEmpty(configuration).closing { await $0.firstMissing(error) }
+        }
+    }
+
+    /// Opens the mirror to look at it; one that is not there is an empty one in memory, and nothing is made.
+    ///
+    /// - Parameter body: Given the open mirror.
+    /// - Throws: As ``withMirror``.
+    func withWhatIsThere<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value {
+        try await withMirror(
+            making: .mirror,
+            opening: { configuration, making in
+                do {
+                    try configuration.process.requireDatabase()
+                } catch let error as ConfigurationError where error.part == .database {
+                    return try await HumanMirror.openEmpty(configuration)
+                }
+                return try await HumanMirror.open(configuration, making: making)
+            }, body)
     }
 
     /// Opens a mirror that is here with its record, which is read once.

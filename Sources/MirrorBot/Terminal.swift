@@ -5,7 +5,12 @@ struct Terminal {
     /// Whether a person looks at it.
     let isInteractive: Bool
     let hasColor: Bool
+    /// The width of the screen; 100 where nothing tells one.
     let columns: Int
+    /// Whether the width is known, so that longer lines would be broken on the screen.
+    let hasWidth: Bool
+    /// Whether it shows Unicode, as the locale says.
+    let isUnicode: Bool
 
     /// The terminals of ``Console/current``.
     static var output: Terminal { Console.current.output.terminal }
@@ -16,13 +21,40 @@ struct Terminal {
         let isForbidden = environment["NO_COLOR"]?.isEmpty == false
         let isForced = environment["FORCE_COLOR"]?.isEmpty == false
         hasColor = !isForbidden && (isForced || isInteractive)
-        columns = Self.columns(of: descriptor, environment)
+        let width = Self.columns(of: descriptor, environment)
+        (columns, hasWidth) = (width ?? 100, width != nil)
+        isUnicode = Self.isUnicode(environment)
     }
 
-    private static func columns(of descriptor: Int32, _ environment: [String: String]) -> Int {
+    init(isInteractive: Bool, hasColor: Bool = false, columns: Int, isUnicode: Bool = true) {
+        (self.isInteractive, self.hasColor) = (isInteractive, hasColor)
+        (self.columns, self.hasWidth, self.isUnicode) = (columns, true, isUnicode)
+    }
+
+    /// The encoding of the first variable of locale(7) that is set; where none is, output is UTF-8.
+    private static func isUnicode(_ environment: [String: String]) -> Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        guard let name = locale?.lowercased() else { return true }
+        return name.contains("utf-8") || name.contains("utf8")
+    }
+
+    /// The text with the signs of our own views that this terminal can show; each takes as many cells as before.
+    func shown(_ text: String) -> String {
+        guard !isUnicode, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+        return String(text.map { Self.plainSigns[$0] ?? $0 })
+    }
+
+    /// The signs of views, as ASCII has them.
+    private static let plainSigns: [Character: Character] = [
+        "✔": "+", "✖": "X", "×": "x", "●": "*", "◐": "~", "○": "o", "★": "*", "☆": ".", "→": ">", "↩": "<", "…": "~",
+        "·": "-", "–": "-", "“": "\"", "”": "\"", "▁": "_", "▂": ".", "▃": ":", "▄": "-", "▅": "=", "▆": "+", "▇": "#",
+        "█": "#", "░": ".",
+    ]
+
+    private static func columns(of descriptor: Int32, _ environment: [String: String]) -> Int? {
         if let given = environment["COLUMNS"].flatMap({ Int($0) }), (20...1_000).contains(given) { return given }
         var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 100 }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return nil }
         return Int(size.ws_col)
     }
 

@@ -66,6 +66,13 @@ package struct HumanMirror: Sendable {
         }
     }
 
+    /// Opens an empty mirror in memory, to tell what is missing where there is no database yet.
+    ///
+    /// - Throws: `ConfigurationError`; `StorageError`.
+    package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> HumanMirror {
+        try await open(configuration) { _ in try await Storage.openInMemory() }
+    }
+
     /// Opens a mirror, and waits for an unreachable database server, as when both start at once.
     ///
     /// - Parameters:
@@ -339,7 +346,7 @@ package struct HumanMirror: Sendable {
 
     /// Returns the error for a mirror without a zone, with a proposal from the archive if possible.
     package func missingTimeZone() async throws -> ConfigurationError {
-        ConfigurationError(Setting.timeZone.name, "is not set; \(try await timeZoneProposal())")
+        ConfigurationError(Setting.timeZone.name, "is not set; \(try await timeZoneProposal())", part: .timeZone)
     }
 
     // MARK: Networks

@@ -24,6 +24,8 @@ package struct MirrorRecord: Equatable, Sendable {
     var verified: [AccountRole: String] = [:]
     /// How much of the human's past is known; nil before any of it was read on purpose.
     package var past: KnownPast?
+    /// When the bot's profile was written, or a person chose to leave it; nil before.
+    package var profileSettled: Date?
     /// What a move to or from another database left here; nil if there was none.
     package var move: MoveMark?
     /// What a person said about pausing, also if its end has passed; nil if nothing.
@@ -167,7 +169,8 @@ package struct MirrorTable: Sendable {
             known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
         throw ConfigurationError(
             configuration.mirrorSetting,
-            "is \(mirror), but there is no such mirror: \(there); mirror-bot login, train and set make one")
+            "is \(mirror), but there is no such mirror: \(there); mirror-bot setup, login, train and set make one",
+            part: .mirror)
     }
 
     /// Whether anything is stored under this name.
@@ -400,6 +403,7 @@ package struct MirrorTable: Sendable {
             guard accounts[.bot] != nil else { return }
             try Self.requireOwnBot(record.bot, of: mirror, setting: settings[.bot] ?? Setting.mirror.name, connection)
             if record.activated != nil { record.activated = now }
+            record.profileSettled = nil
             try OutboxStore.leaveUnsent(of: mirror, on: connection, now: now)
         }
     }
@@ -468,6 +472,11 @@ package struct MirrorTable: Sendable {
         try await update(now: now) { record, _ in record.archiveTimeZone = identifier }
     }
 
+    /// Records that the bot's profile was written, or that a person leaves it as it is.
+    package func settleProfile(now: Date) async throws {
+        try await update(now: now) { record, _ in record.profileSettled = record.profileSettled ?? now }
+    }
+
     /// Records the first start, once; one that is still to come was told by a clock that ran ahead.
     package func activate(now: Date) async throws -> Date {
         if let activated = try await record().activated, activated <= now { return activated }
@@ -508,7 +517,7 @@ package struct MirrorTable: Sendable {
                     human_verified = \(record.verified[.human]), bot_verified = \(record.verified[.bot]),
                     time_zone = \(record.timeZone), time_zone_source = \(record.timeZoneSource?.rawValue),
                     archive_time_zone = \(record.archiveTimeZone),
-                    activated_ms = \(record.activated?.milliseconds)
+                    activated_ms = \(record.activated?.milliseconds), profile_ms = \(record.profileSettled?.milliseconds)
                 WHERE mirror = \(mirror)
                 """)
         }
@@ -546,7 +555,7 @@ package struct MirrorTable: Sendable {
     private static let columns: SQL = """
         human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
             time_zone, time_zone_source, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
-            paused_ms, paused_until_ms, pause_reason, pause_code, past
+            paused_ms, paused_until_ms, pause_reason, pause_code, past, profile_ms
         """
 
     private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
@@ -563,6 +572,7 @@ package struct MirrorTable: Sendable {
                 archiveTimeZone: try row.optionalText("archive_time_zone"),
                 activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
                 past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),
+                profileSettled: try row.optionalDate("profile_ms"),
                 move: try moveMark(in: row), pause: try pause(in: row))
         }
     }

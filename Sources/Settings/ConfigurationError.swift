@@ -6,11 +6,14 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
     package let description: String
     /// The setting is absent, not wrong.
     package let isMissing: Bool
+    /// The part of the setup that is not done yet; nil if the error is about something else.
+    package let part: MissingPart?
 
-    package init(_ setting: String, _ problem: String, isMissing: Bool = false) {
+    package init(_ setting: String, _ problem: String, isMissing: Bool = false, part: MissingPart? = nil) {
         self.setting = setting
         self.description = "\(setting) \(problem)"
         self.isMissing = isMissing
+        self.part = part
     }
 
     /// The same error with another clause at its end.
@@ -18,4 +21,16 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
         let problem = description.dropFirst(setting.count + 1)
         return ConfigurationError(setting, "\(problem); \(clause)", isMissing: isMissing)
     }
+}
+
+/// A part of a mirror that a command needs and that is not there yet.
+package enum MissingPart: Equatable, Sendable {
+    case account(AccountRole)
+    /// The human's posts, which were never read.
+    case posts
+    case timeZone
+    /// The file of the embedded database.
+    case database
+    /// A mirror of that name in the database.
+    case mirror
 }

@@ -225,8 +225,16 @@ package struct MirrorSettings: Sendable {
     /// Whether a flag or a setting names the mirror, rather than nobody.
     package var isNamed: Bool { ![.unset, .fallback].contains(values.origin(.mirror)) }
 
-    /// Whether a flag of the command named the mirror, which a proposed command must name, too.
+    /// Whether a flag of the command named the mirror.
     package var isNamedByFlag: Bool { values.origin(.mirror) == .flag }
+
+    /// The flags that named the mirror and its home, as a shell reads them: a proposed command repeats them.
+    package var flagWords: [String] {
+        [(Setting.mirror, "--mirror"), (.home, "--home")].flatMap { setting, flag -> [String] in
+            guard values.origin(setting) == .flag, let value = values.text(setting) else { return [] }
+            return [flag, ShellWord.quoted(value)]
+        }
+    }
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
     package func networkSetting(of role: AccountRole) -> String? { values.networkSetting(of: role)?.name }
@@ -279,7 +287,7 @@ package struct MirrorSettings: Sendable {
             names[0],
             "\(rest)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "
                 + "\(role.rawValue), or see the README\(instead)",
-            isMissing: true)
+            isMissing: true, part: .account(role))
     }
 
     /// The mirror's name where nobody gives one.

@@ -51,6 +51,8 @@ package struct NetworkDescriptor: Sendable {
     package struct Policy: Sendable {
         /// The setting that says so.
         package let setting: String
+        /// What the network asks, and where it says so, in sentences for the operator.
+        package let summary: String
         package let isAcknowledged: @Sendable (MirrorSettings) -> Bool
     }
 

@@ -48,7 +48,9 @@ package struct ProcessSettings: Sendable {
     /// - Throws: ``ConfigurationError`` for `DATABASE_URL`.
     package func requireLastingStorage() throws { try Self.requireLasting(storage, isDyno: isDyno) }
 
-    /// Throws if there is no embedded database yet; the error says how to begin.
+    /// Throws if there is no embedded database yet.
+    ///
+    /// - Throws: ``ConfigurationError`` with ``MissingPart/database``.
     package func requireDatabase() throws {
         guard case .sqlite(let path) = storage, access(path, F_OK) != 0 else { return }
         if errno == EACCES {
@@ -56,9 +58,8 @@ package struct ProcessSettings: Sendable {
                 "the database", "\(path) cannot be reached: \(FileFault(EACCES, at: path)) with \(Setting.home.name)")
         }
         throw ConfigurationError(
-            "the database",
-            "\(path) does not exist yet; begin with mirror-bot login mastodon --as human, or with mirror-bot train "
-                + "scheduler --from ARCHIVE (\(Setting.home.name) and --home say where it is)")
+            "the database", "\(path) does not exist yet (\(Setting.home.name) and --home say where it is)",
+            part: .database)
     }
 
     /// What the embedded database is called in its folder.

@@ -26,7 +26,13 @@ extension NetworkDescriptor {
         network.defaults = [Setting.links.name: "off", Setting.favoriteMode.name: "suggest"]
         // Every favorite is billed again that a further page shows.
         network.favoritePages = 1
-        network.policy = Policy(setting: Setting.acknowledgeXPolicy.name, isAcknowledged: \.x.mayPublish)
+        network.policy = Policy(
+            setting: Setting.acknowledgeXPolicy.name,
+            summary: """
+                X wants automated accounts labelled, and forbids that several accounts send the same text, also if one of \
+                them is the human's: https://help.x.com/en/rules-and-policies/x-automation
+                """,
+            isAcknowledged: \.x.mayPublish)
         network.prices = Prices(
             budget: Setting.xBudget.name, post: XPrices.current.postCreate,
             look: { feed, role, settings in

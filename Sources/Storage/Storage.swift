@@ -84,6 +84,11 @@ package enum Storage {
         }
     }
 
+    /// Opens an empty database that is gone when it is closed.
+    ///
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    package static func openInMemory() async throws -> any StorageEngine { try await SQLiteEngine.openInMemory() }
+
     /// Opens an embedded database with another one beside it, so that statements can copy from that.
     ///
     /// - Parameters:

@@ -367,9 +367,9 @@ import Testing
         var facts = Self.wellFacts()
         (facts.worker, facts.knowsPast, facts.posts) = (.absent, false, 0)
         facts.setup = [
-            SetupStep(isDone: true, text: "the bot's account", command: "mirror-bot login mastodon --as bot"),
-            SetupStep(isDone: false, text: "when the human posts", command: "mirror-bot train scheduler"),
-            SetupStep(isDone: false, text: "the work", command: "mirror-bot run"),
+            SetupStep(.bot, isDone: true, text: "the bot's account", command: "mirror-bot login mastodon --as bot"),
+            SetupStep(.posts, isDone: false, text: "when the human posts", command: "mirror-bot train scheduler"),
+            SetupStep(.start, isDone: false, text: "the work", command: "mirror-bot run"),
         ]
         let health = Health(facts)
         #expect(health.verdict.state == .unset)

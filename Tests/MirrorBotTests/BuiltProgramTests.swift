@@ -78,6 +78,7 @@ import Testing
         ("run", "run", 78),
         ("score", "score", 0),
         ("set", "set MAX_PER_DAY=3", 0),
+        ("setup", "setup", 78),
         ("stats", "stats", 0),
         ("status", "status", 0),
         ("suggestions", "suggestions", 0),

@@ -55,13 +55,6 @@ import Testing
         }
     }
 
-    @Test func aPlanWithoutAnArchiveIsBadDataAndSaysWhatToDo() async throws {
-        try await stage.makeDatabase()
-        let ending = try await stage.run("plan", "--json")
-        #expect(ending.status == 65)
-        try expect(complaint(ending)) { $0.contains("mirror-bot train scheduler") }
-    }
-
     @Test func aDatabaseThatIsNoneIsBadData() async throws {
         try FileManager.default.createDirectory(atPath: stage.home, withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8_192).write(to: URL(fileURLWithPath: stage.home + "/mirror-bot.sqlite"))
@@ -238,7 +231,8 @@ import Testing
         for words in [["run", "--dry-run"], ["run", "--once"], ["plan"]] {
             let ending = try await stage.run(words: words, environment: settings)
             #expect(ending.status == 78, "\(words)")
-            try expect(complaint(ending)) { $0.contains("TIME_ZONE is not set; set it to") }
+            // The zone is of no use before there are posts.
+            try expect(complaint(ending)) { $0.contains("; next is the human's account, or an archive of theirs: ") }
         }
         // A training guesses it.
         _ = try await stage.run(
@@ -251,7 +245,22 @@ import Testing
         for words in [["run"], ["run", "--once"], ["run", "--dry-run"]] {
             let ending = try await stage.run(words: words)
             #expect(ending.status == 78, "\(words)")
-            try expect(complaint(ending)) { $0.contains("BOT_SERVER") }
+            try expect(complaint(ending)) { $0.contains("HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set") }
+        }
+        try await stage.train(Fixture.lines())
+        for words in [["run"], ["run", "--once"], ["run", "--dry-run"]] {
+            let ending = try await stage.run(words: words)
+            #expect(ending.status == 78, "\(words)")
+            try expect(complaint(ending)) { $0.contains("BOT_SERVER and BOT_ACCESS_TOKEN are not set") }
+        }
+    }
+
+    @Test func aPlanWithoutAnArchiveSaysWhatToDo() async throws {
+        try await stage.makeDatabase()
+        for words in [["plan", "--json"], ["plan", "reroll"]] {
+            let ending = try await stage.run(words: words, environment: ["TIME_ZONE": "UTC"])
+            #expect(ending.status == 78, "\(words)")
+            try expect(complaint(ending)) { $0.contains("mirror-bot train scheduler --from FILE reads an archive") }
         }
     }
 

@@ -7,7 +7,6 @@ import Sandbox
 import Settings
 import TestSupport
 import Testing
-import Transport
 
 /// `mirror-bot login` and `mirror-bot logout`, by a person at a terminal.
 @Suite(.timeLimit(.minutes(3))) struct LoginCommandTests {
@@ -272,16 +271,7 @@ import Transport
         let address = try #require(
             program.errorSoFar.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(sandbox.url) })
         let hint = network == "x" ? "" : "&as=\(role.rawValue)"
-        let page = try await Self.page(String(address) + hint)
-        let code = try #require(page.firstMatch(of: /<code>([^<]+)<\/code>/)).1
-        try terminal.type(code + "\n")
+        try terminal.type(try await BrowsedPage.code(at: String(address) + hint) + "\n")
         return await program.ending()
-    }
-
-    private static func page(_ address: String) async throws -> String {
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "a browser"))
-        defer { client.shutdown() }
-        let response = try await client.send(HTTPRequest(method: .get, url: address))
-        return String(decoding: response.body, as: UTF8.self)
     }
 }

@@ -224,6 +224,23 @@ import Testing
         try await expect(stage.status()) { $0.isRunning == false }
     }
 
+    @Test func atATerminalItSaysOnceWhatComesNext() async throws {
+        let terminal = try PseudoTerminal()
+        let program = try stage.start(
+            ["run"], environment: ["COLUMNS": "40", "TERM": "xterm", "NO_COLOR": "1"], replacing: [1: terminal.inner])
+        try await program.waitForError("Worker started")
+        program.send(SIGTERM)
+        await expect(program.ending().status, equals: 0)
+        let lines = terminal.shown().split(whereSeparator: \.isNewline).map(String.init)
+        #expect(lines.first == "Working for mirror default")
+        expect(lines.dropFirst().first) { $0?.wholeMatch(of: /next   a post .*\(in [0-9]+ (min|h)\)/) != nil }
+        #expect(
+            Array(lines.dropFirst(2)) == [
+                "look   in another terminal:", "       mirror-bot status", "       mirror-bot plan", "stop   Ctrl-C",
+            ])
+        await sandbox.stop()
+    }
+
     /// After some minutes of being refused, which pass in seconds here.
     @Test func aTokenThatIsRevokedEndsIt() async throws {
         let hurry = Rehearsal.Settings(origin: Date(), started: Date(), factor: 300)

@@ -117,6 +117,11 @@ import Testing
         ("train clear", "\(shared) --yes -y --json"),
         ("login", "\(shared) --as --print --json"),
         ("logout", "\(shared) --as --json"),
+        (
+            "setup",
+            "\(shared) --network --human --bot --server --human-handle --bot-token-file --archive --no-favorites --profile "
+                + "--start --acknowledge-policy --yes -y"
+        ),
         ("backup", "\(shared) --keep --json"), ("restore", "\(shared) --json"),
         ("rebind", "\(shared) --role --yes -y --json"),
         ("plan show", "\(shared) --date --json"),

@@ -1,4 +1,5 @@
 package import Posts
+import Settings
 
 /// A change of a mirror that a person asks for, as a value that ``Desk`` carries out.
 package protocol PersonOperation: Codable, Equatable, Sendable {
@@ -49,15 +50,9 @@ package struct WayBack: Codable, Equatable, Sendable {
     package var command: String { (["mirror-bot"] + arguments.map(Self.quoted)).joined(separator: " ") }
 
     private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            byte >= 0x80 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || "-_./:@%+=,".utf8.contains(byte)
-        }
         // A sign in the middle of a word begins no comment.
         let isSlot = word.first?.isNumber == true && word.allSatisfy { $0.isNumber || $0 == "-" || $0 == "#" }
-        if !word.isEmpty, isPlain || isSlot { return word }
-        return "'" + word.replacing("'", with: "'\\''") + "'"
+        return isSlot ? word : ShellWord.quoted(word)
     }
 }
 

@@ -52,7 +52,12 @@ package struct Health: Codable, Equatable, Sendable {
 
     /// What a mirror lacks that nobody has set up yet.
     private static let ofSetup: Set<Obstacle.Code> = [
-        .noBotAccount, .noTimeZone, .noWorker, .pastUnknown, .archiveEmpty,
+        .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown, .archiveEmpty,
+    ]
+
+    /// What a worker that was started before the training was done runs into.
+    private static let ofEarlyStart: Set<Obstacle.Code> = [
+        .workerEnded, .workerLate, .passLate, .startFails, .publisherFails,
     ]
 
     private static func verdict(on obstacles: [Obstacle], setup: [SetupStep], next: String?) -> Verdict {
@@ -65,10 +70,13 @@ package struct Health: Codable, Equatable, Sendable {
         }
         if let fatal {
             // What went wrong is no step that is still to be done.
-            guard ofSetup.contains(fatal.code) else { return failing(fatal) }
+            let isTraining = setup.contains { [.posts, .favorites].contains($0.kind) && !$0.isDone }
+            guard ofSetup.contains(fatal.code) || isTraining && ofEarlyStart.contains(fatal.code) else {
+                return failing(fatal)
+            }
             guard let step = setup.first(where: { !$0.isDone }) else { return failing(fatal) }
             let done = setup.count(where: \.isDone)
-            let text = "not set up yet: \(done) of \(setup.count) steps are done; next is \(step.text): \(step.command)"
+            let text = "not set up yet: \(done) of \(setup.count) steps are done; \(step.next)"
             return Verdict(state: .unset, text: text, code: fatal.code)
         }
         let hindering = obstacles.filter { $0.weight == .stops } + obstacles.filter { $0.weight == .hinders }

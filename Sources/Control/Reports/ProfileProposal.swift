@@ -94,8 +94,14 @@ extension HumanMirror {
         var profile = present
         (profile.bio, profile.fields) = (wanted.bio, wanted.fields)
         try await network.setProfile(profile, insteadOf: present)
+        try await settleProfile()
         return true
     }
+
+    /// Notes that the bot's profile needs nothing more of the setup.
+    ///
+    /// - Throws: The store's error.
+    package func settleProfile() async throws { try await table.settleProfile(now: clock.now) }
 
     private func proposal() async throws -> (
         report: ProfileProposal, network: (any ProfiledNetwork)?, present: AccountProfile?

@@ -1,55 +1,94 @@
 import Archive
 import Foundation
 package import Mirroring
-import Networks
-import Posts
-import Settings
+package import Posts
+package import Settings
 import Storage
 
 extension HumanMirror {
-    /// What there is to do before the mirror works, in its order; none once it has worked.
+    /// The checklist of the setup, in its order; empty once the mirror has worked.
     ///
-    /// - Returns: The steps, done or not.
-    /// - Throws: The store's error. A login that cannot be opened counts as made.
-    package func setupSteps() async throws -> [SetupStep] {
+    /// Asks no network: what is done is read from the settings and the database.
+    ///
+    /// - Parameter networks: The networks that a person named for accounts that are not there yet.
+    /// - Returns: The steps, done or not. A login that cannot be opened counts as made.
+    /// - Throws: The store's error.
+    package func setupSteps(on networks: [AccountRole: NetworkName] = [:]) async throws -> [SetupStep] {
         let record = try await table.record()
         guard record.activated == nil || record.past == nil else { return [] }
-        return try await setupSteps(record, try await FoundAccounts(in: self), posts: try await archive.count())
+        return try await setupSteps(
+            record, try await FoundAccounts(in: self), posts: try await archive.count(), on: networks)
     }
 
-    /// The steps of a mirror that has not worked yet.
+    /// The checklist of a mirror that has not worked yet.
     ///
     /// - Parameters:
     ///   - record: The mirror's row.
     ///   - accounts: Its accounts.
     ///   - posts: How many posts the archive has.
+    ///   - networks: As above.
     /// - Returns: The steps, done or not.
     /// - Throws: The store's error.
-    func setupSteps(_ record: MirrorRecord, _ accounts: FoundAccounts, posts: Int) async throws -> [SetupStep] {
-        let zone = configuration.timeZone != nil || record.timeZone != nil
-        let human = configuration.network(of: .human).rawValue
-        // As the person called it, so that it can be copied.
-        let name = configuration.isNamedByFlag ? " --mirror \(name)" : ""
-        let proposal = zone ? "" : ": \(try await timeZoneProposal())"
-        return [
+    func setupSteps(
+        _ record: MirrorRecord, _ accounts: FoundAccounts, posts: Int, on networks: [AccountRole: NetworkName] = [:]
+    ) async throws -> [SetupStep] {
+        let flags = configuration.flagWords.map { " \($0)" }.joined()
+        func command(_ words: String) -> String { "mirror-bot \(words)\(flags)" }
+        func login(_ role: AccountRole) -> String {
+            command("login \((networks[role] ?? configuration.network(of: role)).rawValue) --as \(role.rawValue)")
+        }
+        // The settings of the network that is configured say nothing about another one.
+        func problem(_ role: AccountRole) -> String? {
+            networks[role].map { $0 == configuration.network(of: role) } ?? true ? accounts.problem(role) : nil
+        }
+        let hasHuman = accounts.accounts[.human] != nil
+        var steps = [
             SetupStep(
-                isDone: accounts.accounts[.human] != nil || posts > 0,
-                text: "the human's account, or an archive of theirs",
-                command: "mirror-bot login \(human) --as human\(name)"),
+                .human, isDone: hasHuman || posts > 0, text: "the human's account, or an archive of theirs",
+                command: login(.human),
+                detail: [problem(.human), "\(command("train scheduler --from FILE")) reads an archive"]
+                    .compactMap(\.self).joined(separator: "; ")),
             SetupStep(
-                isDone: accounts.problem(.bot) == nil, text: "the bot's account",
-                command: "mirror-bot login \(configuration.network(of: .bot).rawValue) --as bot\(name)"),
-            SetupStep(
-                isDone: record.past != nil, text: "when and what the human posts",
-                command: "mirror-bot train scheduler\(name)"),
-            SetupStep(
-                isDone: try await hasLearnedFavorites(), text: "what the human favorites",
-                command: "mirror-bot train classifier\(name)"),
-            SetupStep(
-                isDone: zone, text: "the human's time zone\(proposal)", command: "mirror-bot set TIME_ZONE=ZONE\(name)"),
-            SetupStep(
-                isDone: false, text: "a look at what would happen, then the work", command: "mirror-bot run\(name)"),
+                .bot, isDone: accounts.problem(.bot) == nil, text: "the bot's account", command: login(.bot),
+                detail: problem(.bot)),
         ]
+        let botNetwork = accounts.accounts[.bot]?.network ?? networks[.bot] ?? configuration.botNetwork
+        if let policy = botNetwork.descriptor.policy {
+            steps.append(
+                SetupStep(
+                    .policy, isDone: policy.isAcknowledged(configuration),
+                    text: "your word that you know the rules of \(botNetwork.displayName) for bots",
+                    command: command("set \(policy.setting)=yes"), detail: policy.summary))
+        }
+        steps += [
+            SetupStep(
+                .posts, isDone: record.past != nil, text: "when and what the human posts",
+                command: command("train scheduler")),
+            try await timeZoneStep(record, command),
+            SetupStep(
+                .favorites, isDone: try await hasLearnedFavorites(), text: "what the human favorites",
+                command: command("train classifier")),
+        ]
+        // Without the human's name there is nothing that the profile could say.
+        if hasHuman || record.humanHandle != nil {
+            steps.append(
+                SetupStep(
+                    .profile, isDone: record.profileSettled != nil, text: "a profile that says whose mirror the bot is",
+                    command: command("profile")))
+        }
+        return steps + [
+            SetupStep(
+                .start, isDone: false, text: "a look at what would happen, then the work", command: command("run"))
+        ]
+    }
+
+    private func timeZoneStep(_ record: MirrorRecord, _ command: (String) -> String) async throws -> SetupStep {
+        let isDone = configuration.timeZone != nil || record.timeZone != nil
+        let setting = Setting.timeZone.name
+        return SetupStep(
+            .timeZone, isDone: isDone, text: "the human's time zone",
+            command: command("set \(setting)=\(record.archiveTimeZone ?? "ZONE")"),
+            detail: isDone ? nil : "\(setting) is not set; \(try await timeZoneProposal())")
     }
 
     /// What to do next; nil once the mirror has worked.
@@ -57,10 +96,44 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func nextStep() async throws -> SetupStep? { try await setupSteps().first { !$0.isDone } }
 
+    /// The error for a command that cannot work because of `error`, in the words of the checklist.
+    ///
+    /// Whatever a command found missing first, it names the first open step among those that it needs, so that all
+    /// commands and `status` ask for the same thing.
+    ///
+    /// - Parameter error: What the command ran into.
+    /// - Returns: `error` itself if it is about something else, or none of the steps is open.
+    package func firstMissing(_ error: ConfigurationError) async -> ConfigurationError {
+        guard let part = error.part, let steps = try? await setupSteps(),
+            let step = steps.first(where: { !$0.isDone && part.steps.contains($0.kind) })
+        else { return error }
+        let setup = (["mirror-bot setup"] + configuration.flagWords).joined(separator: " ")
+        let details = [part == .database ? error.description : nil, step.detail].compactMap(\.self)
+        return ConfigurationError(
+            "mirror \(name)",
+            (["is not set up yet; \(step.next)"] + details).joined(separator: "; ")
+                + "; \(setup) leads through all steps",
+            isMissing: error.isMissing, part: part)
+    }
+
     /// Whether nothing more can be learned of favorites before the mirror works, or nobody wants any.
     private func hasLearnedFavorites() async throws -> Bool {
         guard configuration.favoriteMode != .off else { return true }
         let rows = try await storage.query("SELECT 1 AS found FROM examples WHERE mirror = \(self.name) LIMIT 1")
         return !rows.isEmpty
+    }
+}
+
+extension MissingPart {
+    /// The steps of the setup without which this part is of no use, and its own.
+    fileprivate var steps: Set<SetupStep.Kind> {
+        switch self {
+        case .account(.human): [.human]
+        case .account(.bot): [.human, .bot]
+        case .posts: [.human, .posts]
+        case .timeZone: [.human, .posts, .timeZone]
+        case .database: Set(SetupStep.Kind.allCases)
+        case .mirror: []
+        }
     }
 }

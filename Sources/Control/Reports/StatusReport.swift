@@ -235,6 +235,27 @@ package struct StatusReport: Codable, Sendable {
     package var idle: [String]
 }
 
+extension StatusReport {
+    /// Whether a worker has what it needs to start.
+    package var canStart: Bool {
+        timeZone != nil && accounts.contains { $0.role == .bot && $0.credentials != nil }
+    }
+
+    /// What keeps posts from being sent besides that no worker is there; nil if nothing does.
+    package var obstacleToPosts: String? {
+        let ofWorker: Set<Obstacle.Code> = [.noWorker, .workerEnded, .workerLate, .passLate]
+        return obstacles?.first { $0.weight != .note && $0.stops.contains(.sending) && !ofWorker.contains($0.code) }?
+            .sentence
+    }
+
+    /// When the next post is due, such as `20:13 (in 2 h)`; nil if none is planned or foreseen.
+    package func nextPost(now: Date) -> String? {
+        nextSlot.map {
+            StatusReporter.words(for: $0, now: now, in: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
+        }
+    }
+}
+
 /// Gathers the state of a mirror.
 package struct StatusReporter: Sendable {
     /// How many of the last day's actions are searched for those without an answer.
@@ -318,7 +339,7 @@ package struct StatusReporter: Sendable {
     }
 
     /// `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
-    private static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
+    fileprivate static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
         let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
         let (time, today) = (LocalTime(date, in: zone), LocalTime(now, in: zone).day)
         let clock = time.day == today ? "\(time.minute)" : "\(time)"

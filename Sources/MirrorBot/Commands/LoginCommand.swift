@@ -5,6 +5,7 @@ import Mirroring
 import Networks
 import Posts
 import Settings
+import Storage
 
 /// `mirror-bot login`.
 struct LoginCommand: AsyncParsableCommand {
@@ -36,6 +37,15 @@ struct LoginCommand: AsyncParsableCommand {
     @Flag(help: "Mastodon: paste an access token made in the server's settings.")
     var token = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with the Mastodon access token or Bluesky app password, which is then not asked for; - is standard "
+                + "input.", valueName: "file"))
+    var tokenFile: String?
+
+    @Flag(help: "Bluesky: log the human in without an app password, which is enough.")
+    var noPassword = false
+
     @Option(help: ArgumentHelp("Where the network's interface is, if not at its usual host.", valueName: "address"))
     var apiBaseURL: String?
 
@@ -44,6 +54,14 @@ struct LoginCommand: AsyncParsableCommand {
 
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
+
+    func validate() throws {
+        guard noPassword else { return }
+        if tokenFile != nil { throw ValidationError("--no-password and --token-file do not go together") }
+        guard network.descriptor.required(by: role).allSatisfy({ !$0.isSecret }) else {
+            throw ValidationError("the \(role.rawValue) on \(network.displayName) needs more than --no-password")
+        }
+    }
 
     func run() async throws {
         try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) { mirror in
@@ -65,7 +83,7 @@ struct LoginCommand: AsyncParsableCommand {
         let outcome = LoggedIn(
             verified, openedBy: account, mirror: mirror.name, isKept: !print,
             warnings: login.warnings + warnings(verified, network, account, mirror.configuration))
-        for warning in outcome.warnings { StandardError.write("warning: \(Printable.lines(warning))\n") }
+        for warning in outcome.warnings { StandardError.tell("warning: \(warning)") }
         if outcome.isKept {
             try await mirror.vault.store(
                 StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
@@ -92,7 +110,7 @@ struct LoginCommand: AsyncParsableCommand {
         let apiBaseURL = typed ?? mirror.configuration.apiBaseURL(of: role)
         let request = LoginRequest(
             role: role, network: network, server: server, handle: handle, apiBaseURL: apiBaseURL, pastesToken: token,
-            mirror: mirror)
+            token: noPassword ? Secret("") : try tokenFile.map(TokenFile.secret), mirror: mirror)
         return try await (LoginConversations.own[network] ?? LoginConversations.questions)(request)
     }
 
@@ -116,6 +134,31 @@ struct LoginCommand: AsyncParsableCommand {
                 "the account does not say that it is automated; the first run marks it, where the network lets it")
         }
         return warnings
+    }
+}
+
+/// A file that a person put a secret into.
+private enum TokenFile {
+    private static let mostBytes = 4_096
+
+    /// The secret, without white space around it.
+    ///
+    /// - Throws: ``CommandError`` for a file that cannot be read, or holds nothing or more than one line.
+    static func secret(_ name: String) throws -> Secret {
+        if name == "-" { return try Question.secret("") }
+        let path = Console.current.path(name)
+        let data: Data?
+        do throws(FileTrust.Problem) {
+            data = try FileTrust.contents(of: path, atMost: mostBytes, .none)
+        } catch {
+            throw CommandError(.badData, "--token-file \(Printable.line(name)) \(error.text(behind: path))")
+        }
+        guard let data else { throw CommandError(.badData, "--token-file \(Printable.line(name)) does not exist") }
+        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw CommandError(.badData, "--token-file \(Printable.line(name)) is not a line with one secret")
+        }
+        return Secret(text)
     }
 }
 

@@ -5,6 +5,7 @@ import Foundation
 import Mirroring
 import Outbox
 import Posts
+import Settings
 
 /// `mirror-bot plan`.
 struct PlanCommand: AsyncParsableCommand {
@@ -47,12 +48,11 @@ struct PlanShowCommand: AsyncParsableCommand {
             let now = mirror.clock.now
             let day = date.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
             guard let report = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now) else {
-                let isKnown = try await mirror.table.record().past != nil
-                let cause =
-                    isKnown
-                    ? "no archived post is older"
-                    : "the human's past has not been read; run mirror-bot train scheduler first"
-                throw CommandError(.badData, "could not plan \(day): \(cause)")
+                guard try await mirror.table.record().past != nil else {
+                    throw ConfigurationError(
+                        "the human's past", "has not been read; run mirror-bot train scheduler first", part: .posts)
+                }
+                throw CommandError(.badData, "could not plan \(day): no archived post is older")
             }
             if json {
                 try JSONOutput.print(report)

@@ -27,17 +27,55 @@ struct ProfileCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { mirror in
             try await mirror.tellContact()
-            let proposal = try await mirror.profileProposal()
-            if json { try JSONOutput.print(proposal) } else { show(proposal) }
-            guard proposal.proposed != nil else { return }
-            if json, !yes { return }
-            try Confirmation.require(
-                "Write this into the profile of @\(Printable.line(proposal.bot))? [y/N] ", unless: yes)
-            guard try await mirror.writeProfile(proposal) else {
-                throw CommandError(
-                    .tryLater, "could not write the profile: it was changed meanwhile; run the command again")
+            let offer = ProfileOffer(of: mirror)
+            guard !json else { return try await offer.printed(writing: yes) }
+            let outcome = try await offer.make { yes || Confirmation.ask("\($0) [y/N] ") }
+            guard outcome != .declined else {
+                throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
             }
-            if !json { print("written") }
+        }
+    }
+}
+
+/// Shows what the bot's profile would say, and writes it if the person agrees.
+struct ProfileOffer {
+    enum Outcome {
+        /// The profile says whose mirror it is, or the person was told what to put there.
+        case settled
+        case declined
+    }
+
+    private let mirror: HumanMirror
+
+    init(of mirror: HumanMirror) { self.mirror = mirror }
+
+    /// - Parameter agrees: Puts a question to the person, and returns whether the answer is yes.
+    /// - Throws: ``CommandError`` if somebody else changed the profile meanwhile; as `HumanMirror.profileProposal()`; what
+    ///   `agrees` throws.
+    func make(if agrees: (String) throws -> Bool) async throws -> Outcome {
+        let proposal = try await mirror.profileProposal()
+        show(proposal)
+        guard proposal.proposed != nil else {
+            try await mirror.settleProfile()
+            return .settled
+        }
+        guard try agrees("Write this into the profile of @\(Printable.line(proposal.bot))?") else { return .declined }
+        try await write(proposal)
+        print("written")
+        return .settled
+    }
+
+    /// Prints the proposal as JSON, and writes it if that is wanted.
+    func printed(writing: Bool) async throws {
+        let proposal = try await mirror.profileProposal()
+        try JSONOutput.print(proposal)
+        if writing, proposal.proposed != nil { try await write(proposal) }
+    }
+
+    private func write(_ proposal: ProfileProposal) async throws {
+        guard try await mirror.writeProfile(proposal) else {
+            throw CommandError(
+                .tryLater, "could not write the profile: somebody changed it meanwhile; look at it again")
         }
     }
 

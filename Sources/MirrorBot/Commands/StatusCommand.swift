@@ -58,6 +58,24 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         if metrics { return try await measure() }
+        do {
+            try await show()
+        } catch let error as ConfigurationError where !check && [.database, .mirror].contains(error.part) {
+            // There is nothing to show but the way to a mirror.
+            let report = try await options.withWhatIsThere { mirror in
+                try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
+            }
+            if json {
+                try JSONOutput.print(report)
+            } else {
+                for line in StatusView.setup(report, terminal: .output) { print(line) }
+            }
+            try Console.current.output.flush()
+            throw error
+        }
+    }
+
+    private func show() async throws {
         try await options.withMirror(looksOnly: true) { mirror in
             guard !check else { return try await checkUp(mirror) }
             let report = try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)

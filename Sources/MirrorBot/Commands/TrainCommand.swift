@@ -237,7 +237,8 @@ enum Confirmation {
         throw CommandError(.usage, "\(outcome); answer y, or pass --yes")
     }
 
-    private static func ask(_ question: String) -> Bool {
+    /// Whether a person answers yes; nobody is asked where there is no terminal.
+    static func ask(_ question: String) -> Bool {
         guard Console.current.input.isInteractive else { return false }
         StandardError.write(question)
         return ["y", "yes"].contains(Console.current.input.readLine()?.lowercased())

@@ -4,6 +4,7 @@ import Mirroring
 import Outbox
 import Posts
 import Sandbox
+import Settings
 
 /// What a person sees of a demo, no wider than the terminal.
 struct DemoView {
@@ -256,13 +257,7 @@ struct DemoView {
     }
 
     /// The path as a shell reads it.
-    static func quoted(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                || UInt8(ascii: "-")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "_")
-        }
-        return isPlain ? path : "'\(Printable.line(path).replacing("'", with: #"'\''"#))'"
-    }
+    static func quoted(_ path: String) -> String { ShellWord.quoted(Printable.line(path)) }
 
     /// The text in lines that fit; those after the first are indented further.
     private func wrapped(

@@ -9,11 +9,18 @@ struct BlueskyConversation {
     let role: AccountRole
     let handle: String?
     let apiBaseURL: String?
+    /// The app password, if it needs not be asked for.
+    let given: Secret?
+
+    /// Where an account's owner makes app passwords.
+    private static let passwordPage = "https://bsky.app/settings/app-passwords"
 
     func outcome() throws -> LoginOutcome {
-        let handle = try Question.checked(
-            try handle ?? Question.line("Handle of the \(role.rawValue)'s account (name.bsky.social): ")
-        ) { try BlueskyIdentifier.normalized($0, setting: "the handle") }
+        let form = { try BlueskyIdentifier.normalized($0, setting: "the handle") }
+        let handle =
+            if let handle { try Question.checked(handle, form) } else {
+                try Question.answer("Handle of the \(role.rawValue)'s account (name.bsky.social): ", form)
+            }
         let password = try password()
         return LoginOutcome(
             account: AccountConfiguration(
@@ -28,9 +35,11 @@ struct BlueskyConversation {
     }
 
     private func password() throws -> Secret {
-        guard role == .bot else { return try Question.secret("App password (Enter for none, which is enough): ") }
-        let password = try Question.secret("App password (Settings → Privacy and security → App passwords): ")
-        guard !password.isEmpty else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
-        return password
+        if let given { return given }
+        guard role == .bot else {
+            return try Question.optionalSecret("App password (Enter for none, which is enough): ")
+        }
+        LoginPage(address: Self.passwordPage, role: role).show("make an app password, and copy it")
+        return try Question.secret("App password: ")
     }
 }

@@ -13,6 +13,8 @@ struct LoginRequest {
     let apiBaseURL: String?
     /// The person has made a token in the server's settings.
     let pastesToken: Bool
+    /// The token or app password, if it needs not be asked for.
+    let token: Secret?
     let mirror: HumanMirror
 }
 
@@ -32,14 +34,21 @@ enum LoginConversations {
         .mastodon: { asked in
             try await MastodonConversation(
                 role: asked.role, server: asked.server, apiBaseURL: asked.apiBaseURL, pastesToken: asked.pastesToken,
-                installation: asked.mirror.installation
+                token: asked.token, installation: asked.mirror.installation
             ).outcome()
         },
         .x: { asked in
-            try await XConversation(role: asked.role, apiBaseURL: asked.apiBaseURL, mirror: asked.mirror).outcome()
+            guard asked.token == nil else {
+                throw CommandError(
+                    .usage, "--token-file is of no use on X, where four keys open an account; log in without it")
+            }
+            return try await XConversation(role: asked.role, apiBaseURL: asked.apiBaseURL, mirror: asked.mirror)
+                .outcome()
         },
         .bluesky: { asked in
-            try BlueskyConversation(role: asked.role, handle: asked.handle, apiBaseURL: asked.apiBaseURL).outcome()
+            try BlueskyConversation(
+                role: asked.role, handle: asked.handle, apiBaseURL: asked.apiBaseURL, given: asked.token
+            ).outcome()
         },
     ]
 
@@ -51,7 +60,7 @@ enum LoginConversations {
             values[field] =
                 field.isSecret
                 ? try Question.secret(prompt)
-                : Secret(try Question.checked(Question.line(prompt)) { try field.form($0, "the answer") })
+                : Secret(try Question.answer(prompt) { try field.form($0, "the answer") })
         }
         return LoginOutcome(
             account: AccountConfiguration(

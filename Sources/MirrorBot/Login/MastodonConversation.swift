@@ -12,33 +12,30 @@ struct MastodonConversation {
     let apiBaseURL: String?
     /// The person has made a token in the server's settings.
     let pastesToken: Bool
+    /// The token, if it needs not be asked for.
+    let token: Secret?
     let installation: Installation
 
     func outcome() async throws -> LoginOutcome {
-        let server = try Question.checked(
-            try server ?? Question.line("Server of the \(role.rawValue)'s account (https://…): ")
-        ) { try ServerURL.normalized($0, setting: "the server") }
+        let form = { try ServerURL.normalized($0, setting: "the server") }
+        let server =
+            if let server { try Question.checked(server, form) } else {
+                try Question.answer("Server of the \(role.rawValue)'s account (https://HOST): ", form)
+            }
         let login = try installation.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
-        return pastesToken ? try await pasted(server, login) : try await authorized(server, login)
+        return pastesToken || token != nil ? try await pasted(server, login) : try await authorized(server, login)
     }
 
     private func authorized(_ server: String, _ login: MastodonLogin) async throws -> LoginOutcome {
         let request = try await login.register(for: role == .human ? .human : .bot)
-        StandardError.write(
-            """
-            Open this address in a browser that is logged in as the \(role.rawValue), allow the access, and copy the \
-            code:
-              \(Printable.line(request.authorizeURL))
-
-            """)
-        let grant = try await login.finish(request, code: try Question.line("Code: "))
+        LoginPage(address: request.authorizeURL, role: role).show("allow the access, and copy the code")
+        let grant = try await login.finish(request, code: try Question.answer("Code: ") { $0 })
         let lacks = try await lacks(grant.credentials.accessToken, granted: grant.scopes, login)
         return outcome(server, grant.credentials, canWrite: grant.canWrite, lacks: lacks)
     }
 
     private func pasted(_ server: String, _ login: MastodonLogin) async throws -> LoginOutcome {
-        let token = try Question.secret("Access token: ")
-        guard !token.isEmpty else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
+        let token = try token ?? Question.secret("Access token: ")
         let canWrite = try await login.canWrite(with: token)
         return outcome(
             server, MastodonCredentials(accessToken: token), canWrite: canWrite,
@@ -52,7 +49,7 @@ struct MastodonConversation {
         guard role == .bot else { return [] }
         let missing = try await login.missingBotScopes(of: token, granted: granted)
         let advice =
-            pastesToken
+            pastesToken || self.token != nil
             ? "make a token with the scopes read and write in the server's settings under Development, or log in "
                 + "without --token"
             : "log in again and allow everything that is listed"

@@ -15,14 +15,8 @@ struct XConversation {
         let (key, secret) = try await app()
         let login = try mirror.installation.xLogin(consumerKey: key, consumerSecret: secret, apiBaseURL: apiBaseURL)
         let request = try await login.begin(forReadingOnly: role == .human)
-        StandardError.write(
-            """
-            Open this address in a browser that is logged in as the \(role.rawValue), allow the access, and copy the \
-            PIN:
-              \(Printable.line(request.authorizeURL))
-
-            """)
-        let credentials = try await login.finish(request, pin: try Question.line("PIN: "))
+        LoginPage(address: request.authorizeURL, role: role).show("allow the access, and copy the PIN")
+        let credentials = try await login.finish(request, pin: try Question.answer("PIN: ") { $0 })
         return LoginOutcome(
             account: AccountConfiguration(
                 role: role, credentials: .x(credentials), apiBaseURL: apiBaseURL, origin: .login),
@@ -40,7 +34,7 @@ struct XConversation {
             if key.isEmpty { return (consumerKey.reveal(), known.secret(.consumerSecret)) }
             return (key, try secret())
         }
-        return (try Question.line("API key of your app: "), try secret())
+        return (try Question.answer("API key of your app: ") { $0 }, try secret())
     }
 
     /// The stored login of the other account; one that cannot be opened is of no use here, and no hindrance.
@@ -52,9 +46,5 @@ struct XConversation {
         }
     }
 
-    private func secret() throws -> Secret {
-        let secret = try Question.secret("API key secret: ")
-        guard !secret.isEmpty else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
-        return secret
-    }
+    private func secret() throws -> Secret { try Question.secret("API key secret: ") }
 }

@@ -50,3 +50,15 @@ struct FigureGroup {
         String(repeating: " ", count: max(0, columns - Printable.width(text))) + text
     }
 }
+
+extension StandardError {
+    /// Says something to the person, in lines that fit the screen where its width is known.
+    static func tell(_ text: String) {
+        let terminal = Terminal.error
+        for line in Printable.lines(text).split(separator: "\n", omittingEmptySubsequences: false) {
+            let lines =
+                terminal.hasWidth ? FigureGroup.wrapped(String(line), columns: terminal.columns) : [String(line)]
+            write((lines.isEmpty ? [""] : lines).joined(separator: "\n") + "\n")
+        }
+    }
+}

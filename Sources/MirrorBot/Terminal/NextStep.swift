@@ -4,19 +4,43 @@ import Mirroring
 
 /// Says what to do next, while a mirror is being set up.
 enum NextStep {
+    /// Whether `mirror-bot setup` leads from step to step, so that its commands need not say what comes next.
+    @TaskLocal static var isLed = false
+
     /// Prints the step on the standard error, so that what a command prints stays clean; nothing once the mirror works.
     static func print(for mirror: HumanMirror) async {
         // The command has done what it was asked to do, whatever this finds.
-        guard let step = try? await mirror.nextStep() else { return }
+        guard !isLed, let step = try? await mirror.nextStep() else { return }
         StandardError.write("next: \(step.command)\n")
     }
 
-    /// The checklist of `status`; empty once the mirror works.
+    /// The checklist, with the command of each open step; empty once the mirror works.
     static func lines(_ steps: [SetupStep], terminal: Terminal) -> [String] {
         guard let next = steps.firstIndex(where: { !$0.isDone }) else { return [] }
         return steps.enumerated().flatMap { index, step -> [String] in
-            let line = "  \(step.isDone ? terminal.green("✔") : "○") \(Printable.line(step.text))"
-            return index == next ? [line, "    → " + terminal.bold(step.command)] : [line]
+            let head = line(step, terminal)
+            guard !step.isDone else { return head }
+            let detail = index == next ? step.detail.map { wrapped($0, terminal, terminal.dim) } ?? [] : []
+            // In one piece, so that it can be copied.
+            let command = Printable.line(step.command)
+            return head + detail + ["    → " + (index == next ? terminal.bold(command) : command)]
         }
+    }
+
+    /// The checklist without the commands.
+    static func overview(_ steps: [SetupStep], terminal: Terminal) -> [String] {
+        steps.flatMap { line($0, terminal) }
+    }
+
+    private static func line(_ step: SetupStep, _ terminal: Terminal) -> [String] {
+        let mark = "  \(step.isDone ? terminal.green("✔") : "○") "
+        let text = wrapped(step.text, terminal)
+        return text.isEmpty ? [mark] : [mark + text[0].dropFirst(4)] + text.dropFirst()
+    }
+
+    private static func wrapped(
+        _ text: String, _ terminal: Terminal, _ style: (String) -> String = { $0 }
+    ) -> [String] {
+        FigureGroup.wrapped(Printable.line(text), columns: terminal.columns - 4).map { "    " + style($0) }
     }
 }

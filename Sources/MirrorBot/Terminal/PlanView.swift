@@ -7,13 +7,17 @@ import Outbox
 enum PlanView {
     /// The whole answer of `mirror-bot plan`.
     static func lines(_ plan: PlanReport, terminal: Terminal) -> [String] {
-        let note = plan.isStored ? "" : terminal.dim(" (a preview: the plan is made when the day begins)")
-        var lines = [terminal.bold("\(plan.day)") + "  \(plan.timeZone)" + note]
-        if let pattern = plan.pattern { lines.append(terminal.dim("planned \(pattern.inWords)")) }
+        let head = "\(plan.day)  \(plan.timeZone)"
+        let note = plan.isStored ? "" : " (a preview: the plan is made when the day begins)"
+        let isOneLine = Printable.width(head + note) <= terminal.columns
+        var lines = [terminal.bold("\(plan.day)") + "  \(plan.timeZone)" + (isOneLine ? terminal.dim(note) : "")]
+        if !isOneLine { lines += dimmed(note, terminal) }
+        if let pattern = plan.pattern { lines += dimmed("planned \(pattern.inWords)", terminal) }
         lines.append("")
         lines +=
             plan.slots.isEmpty
-            ? ["no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? "")]
+            ? FigureGroup.wrapped(
+                "no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? ""), columns: terminal.columns)
             : slots(plan.slots, terminal: terminal)
         lines += [
             "", "share of posts by hour", HourPlot(human: plan.humanHours, bot: plan.botHours, terminal: terminal).text,
@@ -21,7 +25,14 @@ enum PlanView {
         return lines
     }
 
-    /// One line for each slot.
+    private static func dimmed(_ text: String, _ terminal: Terminal) -> [String] {
+        FigureGroup.wrapped(text, columns: terminal.columns).map { terminal.dim($0) }
+    }
+
+    /// The least room for a text beside its time and state, in cells.
+    private static let leastRoom = 20
+
+    /// One line for each slot; two where the terminal is too narrow for that.
     static func slots(_ slots: [PlanReport.Slot], terminal: Terminal) -> [String] {
         let now = Date()
         let states = slots.map(state)
@@ -29,14 +40,20 @@ enum PlanView {
         // Slots are named by their numbers, which are not their order once one was moved.
         let numbers = slots.map { String($0.subject.split(separator: "#").last ?? "") }
         let digits = numbers.map(\.count).max() ?? 0
-        return zip(zip(slots, numbers), states).map { slot, state in
+        return zip(zip(slots, numbers), states).flatMap { slot, state -> [String] in
             let (slot, number) = slot
             let name = Printable.padded(Printable.line(number), to: digits)
             let head = "\(slot.time) \(mark(of: slot, now: now)) \(name) "
             let id = ActionID.short(slot.id)
             let room = terminal.columns - Printable.width(head) - Printable.width(id) - width - 5
-            return head + id + " " + terminal.dim(Printable.padded(state, to: width)) + "  "
-                + Printable.line(words(of: slot), columns: max(20, room))
+            guard room >= leastRoom else {
+                let text = Printable.line(words(of: slot), columns: terminal.columns - 8)
+                return [head + id + " " + terminal.dim(state), "        " + text]
+            }
+            return [
+                head + id + " " + terminal.dim(Printable.padded(state, to: width)) + "  "
+                    + Printable.line(words(of: slot), columns: room)
+            ]
         }
     }
 

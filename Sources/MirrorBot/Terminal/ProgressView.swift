@@ -18,7 +18,7 @@ final class ProgressView: @unchecked Sendable {
         lock.withLock {
             if let announcement = progress.announcement {
                 finishBar()
-                stream.write(Printable.lines(announcement) + "\n")
+                stream.show(Printable.lines(announcement) + "\n")
                 return
             }
             if progress.step != lastStep {
@@ -34,7 +34,7 @@ final class ProgressView: @unchecked Sendable {
     func finish() { lock.withLock { finishBar() } }
 
     private func showBar(_ progress: TrainingProgress) {
-        stream.write("\r" + Self.line(progress, columns: stream.terminal.columns - 1))
+        stream.show("\r" + Self.line(progress, columns: stream.terminal.columns - 1))
         isBarShown = true
     }
 
@@ -58,11 +58,11 @@ final class ProgressView: @unchecked Sendable {
         // Each line stands for twice as many as the one before, so that a large archive does not fill the log.
         guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
         lastLine = progress.done
-        stream.write("\(Self.name(of: progress.step)): \(progress.done)\n")
+        stream.show("\(Self.name(of: progress.step)): \(progress.done)\n")
     }
 
     private func finishBar() {
-        if isBarShown { stream.write("\n") }
+        if isBarShown { stream.show("\n") }
         isBarShown = false
     }
 

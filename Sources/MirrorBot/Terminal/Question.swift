@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Mirroring
 import Posts
@@ -13,27 +14,106 @@ enum Question {
     ///
     /// - Parameter prompt: What is asked; ends with a space.
     /// - Returns: What was typed; never empty.
-    /// - Throws: ``CommandError`` with the code for usage if nothing was entered.
+    /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage if nothing was entered.
     static func line(_ prompt: String) throws -> String {
         let answer = try optionalLine(prompt)
-        guard !answer.isEmpty else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
+        guard !answer.isEmpty else { throw CommandError(.usage, InputEnded.nothing.description) }
         return answer
     }
 
     /// The answer on one line, which may be empty.
+    ///
+    /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage.
     static func optionalLine(_ prompt: String) throws -> String {
         StandardError.write(prompt)
-        return try checked(Console.current.input.readLine())
+        let input = Console.current.input
+        let answer = input.readLine()
+        // The line of the prompt is still open.
+        if answer == nil, input.isInteractive { StandardError.write("\n") }
+        return try checked(answer)
+    }
+
+    /// The answer in its proper form.
+    ///
+    /// At a terminal the question is asked until there is one.
+    ///
+    /// - Parameters:
+    ///   - prompt: What is asked; ends with a space.
+    ///   - proposed: Stands for an empty answer; nil where an answer is needed.
+    ///   - form: Gives the proper form, or says what is wrong.
+    /// - Returns: What `form` gave.
+    /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
+    static func answer<Value>(
+        _ prompt: String, default proposed: String? = nil, _ form: (String) throws -> Value
+    ) throws -> Value {
+        try untilUsable {
+            let typed = try optionalLine(prompt)
+            guard let answer = typed.isEmpty ? proposed : typed else { throw nothingEntered }
+            do { return try form(answer) } catch let error as ValidationError {
+                throw CommandError(.usage, error.message)
+            } catch let error as ConfigurationError {
+                throw CommandError(.usage, error.description)
+            }
+        }
+    }
+
+    /// Asks for yes or no until it is one of them.
+    ///
+    /// - Parameters:
+    ///   - prompt: What is asked; ends with a space.
+    ///   - proposed: What an empty answer means.
+    /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
+    static func confirm(_ prompt: String, default proposed: Bool) throws -> Bool {
+        try answer(prompt, default: proposed ? "y" : "n") { text in
+            switch text.lowercased() {
+            case "y", "yes": return true
+            case "n", "no": return false
+            default: throw CommandError(.usage, "\"\(Printable.line(text, columns: 20))\" is neither y nor n")
+            }
+        }
     }
 
     /// The answer on one line, which is not shown while it is typed; empty if nothing was entered.
-    static func secret(_ prompt: String) throws -> Secret {
-        guard Console.current.input.isInteractive else {
+    ///
+    /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage.
+    static func optionalSecret(_ prompt: String) throws -> Secret {
+        let input = Console.current.input
+        guard input.isInteractive else {
             StandardError.write(prompt)
-            return Secret(try checked(Console.current.input.readLine()))
+            return Secret(try checked(input.readLine()))
         }
+        if let readSecret = input.readSecret { return Secret(try checked(try readSecret(prompt))) }
         defer { StandardError.write("\n") }
         return Secret(try checked(try HiddenInput().line(prompt, maximumBytes: maximumBytes)))
+    }
+
+    /// The answer on one line, which is not shown while it is typed.
+    ///
+    /// At a terminal the question is asked until there is one.
+    ///
+    /// - Throws: ``InputEnded``; without a terminal ``CommandError`` with the code for usage.
+    static func secret(_ prompt: String) throws -> Secret {
+        try untilUsable {
+            let secret = try optionalSecret(prompt)
+            guard !secret.isEmpty else { throw nothingEntered }
+            return secret
+        }
+    }
+
+    /// Asks again as long as an answer is unusable and a person can give another one.
+    private static func untilUsable<Value>(_ ask: () throws -> Value) throws -> Value {
+        while true {
+            do {
+                return try ask()
+            } catch let error as CommandError where error.status == .usage && Console.current.input.isInteractive {
+                StandardError.write("\(Printable.lines(error.description))\n")
+            }
+        }
+    }
+
+    private static var nothingEntered: CommandError {
+        let isInteractive = Console.current.input.isInteractive
+        return CommandError(.usage, isInteractive ? "an answer is needed; Ctrl-C ends" : InputEnded.nothing.description)
     }
 
     /// The answer in its proper form.
@@ -52,7 +132,7 @@ enum Question {
     }
 
     private static func checked(_ answer: String?) throws -> String {
-        guard let answer else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
+        guard let answer else { throw InputEnded.nothing }
         let trimmed = answer.trimmingCharacters(in: .whitespacesAndNewlines)
         guard trimmed.utf8.count <= maximumBytes else { throw CommandError(.usage, "the answer is too long") }
         guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
@@ -91,7 +171,7 @@ private struct HiddenInput {
         while read(STDIN_FILENO, &byte, 1) == 1 {
             switch byte {
             case 0x0A, 0x0D: return String(decoding: bytes, as: UTF8.self)
-            case 0x03: throw CommandError(.usage, "interrupted; nothing was changed")
+            case 0x03: throw InputEnded(cause: "interrupted")
             case 0x04: return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
             case 0x08, 0x7F: removeLastCharacter(of: &bytes)
             default: if bytes.count <= maximumBytes { bytes.append(byte) }

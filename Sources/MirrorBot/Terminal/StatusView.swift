@@ -9,10 +9,7 @@ import Settings
 enum StatusView {
     static func lines(_ report: StatusReport, terminal: Terminal) -> [String] {
         let zone = report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
-        var lines = report.verdict.map { [verdict($0, terminal), ""] } ?? []
-        if let setup = report.setup {
-            lines += [terminal.bold("before it works")] + NextStep.lines(setup, terminal: terminal) + [""]
-        }
+        var lines = setup(report, terminal: terminal)
         lines.append(
             terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.place?.database ?? report.storage))")
         if let place = report.place { lines += self.place(place, terminal) }
@@ -48,6 +45,13 @@ enum StatusView {
         return lines
     }
 
+    /// How the mirror is in one line, and the checklist while it is being set up.
+    static func setup(_ report: StatusReport, terminal: Terminal) -> [String] {
+        let headline = report.verdict.map { verdict($0, terminal) + [""] } ?? []
+        guard let steps = report.setup else { return headline }
+        return headline + [terminal.bold("before it works")] + NextStep.lines(steps, terminal: terminal) + [""]
+    }
+
     /// Where settings lie, and which other folder shares the mirror.
     static func place(_ place: StatusReport.Place, _ terminal: Terminal) -> [String] {
         let settings =
@@ -71,7 +75,7 @@ enum StatusView {
         return shown + (zones.count > 2 ? ["\(zones.count - 2) more: mirror-bot zones"] : [])
     }
 
-    private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> String {
+    private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> [String] {
         let mark =
             switch verdict.state {
             case .healthy: terminal.green("●")
@@ -79,7 +83,10 @@ enum StatusView {
             case .unset: "○"
             case .failing: terminal.bold("✖")
             }
-        return mark + " " + Printable.line(verdict.text)
+        let whole = Printable.line(verdict.text)
+        // Programs read the first line of what goes into a pipe.
+        let text = terminal.hasWidth ? FigureGroup.wrapped(whole, columns: terminal.columns - 2) : [whole]
+        return text.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
     }
 
     private static func feed(_ feed: FeedHealth, _ zone: TimeZone, _ terminal: Terminal) -> String {

@@ -49,6 +49,17 @@ final class SQLiteEngine: StorageEngine {
         }
     }
 
+    /// Opens an empty database in memory.
+    ///
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    static func openInMemory() async throws -> SQLiteEngine {
+        let client = SQLiteClient(name: "sqlite-memory", patience: 0)
+        return try await mappingErrors("open a database in memory") {
+            try await client.open { try DatabaseQueue(configuration: $0) }
+            return SQLiteEngine(writer: client, reader: client, name: "a database in memory", file: nil)
+        }
+    }
+
     func run<Value: Sendable>(
         _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {

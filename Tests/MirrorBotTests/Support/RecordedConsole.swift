@@ -25,10 +25,60 @@ final class RecordedConsole: Sendable {
             error: .init(terminal: terminal, write: { error.append($0) }))
     }
 
+    /// What a person types when asked; the question is known by its last words.
+    typealias Answer = (question: String, text: String)
+
+    /// A console at a terminal whose input ends after the last answer, or at a question that the test did not expect.
+    ///
+    /// - Parameters:
+    ///   - environment: All of its variables; `COLUMNS` is the width of the terminal, 80 unless given.
+    ///   - folder: The folder that commands work in.
+    ///   - answers: What the person types, in this order.
+    init(environment: [String: String], folder: String, answers: [Answer]) {
+        let (output, error) = (Transcript(), Transcript())
+        (self.output, self.error) = (output, error)
+        let script = Script(answers)
+        let measured = Terminal(descriptor: -1, environment: environment)
+        let columns = environment["COLUMNS"] == nil ? 80 : measured.columns
+        let terminal = Terminal(isInteractive: true, columns: columns, isUnicode: measured.isUnicode)
+        var input = Console.Input(
+            isInteractive: true, path: "/dev/null", readLine: { script.answer(to: error.text, typedInto: error) })
+        input.readSecret = { prompt in
+            error.append(prompt)
+            defer { error.append("\n") }
+            return script.answer(to: error.text, typedInto: nil)
+        }
+        console = Console(
+            environment: environment, folder: folder, input: input,
+            output: .init(terminal: terminal, write: { output.append($0) }),
+            error: .init(terminal: terminal, write: { error.append($0) }))
+    }
+
     /// Runs a command as the program does.
     func ending(of arguments: [String]) async -> Ending {
         let status = await MirrorBot.status(of: arguments, in: console)
         return Ending(status: status, output: output.text, error: error.text)
+    }
+}
+
+/// The answers of a person who waits for each question.
+private final class Script: @unchecked Sendable {
+    // Sendable because `rest` is only touched under `lock`.
+    private let lock = NSLock()
+    private var rest: ArraySlice<RecordedConsole.Answer>
+
+    init(_ answers: [RecordedConsole.Answer]) { rest = answers[...] }
+
+    /// The next answer, if it is one to the question on the last line; nil is the end of the input.
+    func answer(to shown: String, typedInto transcript: Transcript?) -> String? {
+        let question = shown.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
+        return lock.withLock {
+            guard let next = rest.first, question.contains(next.question) else { return nil }
+            rest.removeFirst()
+            // The terminal shows what is typed.
+            transcript?.append(next.text + "\n")
+            return next.text
+        }
     }
 }
 

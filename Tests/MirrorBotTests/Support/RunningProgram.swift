@@ -67,22 +67,31 @@ final class RunningProgram: Sendable {
     /// Waits until the program has written `text` to its error output.
     ///
     /// - Throws: ``TestSupportError`` with what it wrote instead, once it has ended.
-    func waitForError(_ text: String) async throws {
-        let isThere = Promise<Bool>()
+    func waitForError(_ text: String) async throws { try await waitForError(text) { $0.contains(text) } }
+
+    private func waitForError(_ text: String, _ isThere: @escaping @Sendable (String) -> Bool) async throws {
+        let found = Promise<Bool>()
         Thread { [self] in
             while true {
                 let hasEnded = status.isFulfilled
-                let isFound = errorSoFar.contains(text)
-                if isFound || hasEnded { return isThere.fulfill(isFound) }
+                let isFound = isThere(errorSoFar)
+                if isFound || hasEnded { return found.fulfill(isFound) }
                 _ = poll(nil, 0, 10)
             }
         }.start()
         let isFound = await withTaskCancellationHandler {
-            await isThere.value
+            await found.value
         } onCancel: {
             send(SIGKILL)
         }
-        if !isFound { throw TestSupportError("waited for \"\(text)\"; instead came: \(errorSoFar)") }
+        if !isFound { throw TestSupportError("waited for \(text); instead came: \(errorSoFar)") }
+    }
+
+    /// Waits until the last line that the program has written to its error output is a question that ends so.
+    ///
+    /// - Throws: ``TestSupportError`` with what it wrote instead, once it has ended.
+    func waitForQuestion(_ end: String) async throws {
+        try await waitForError("\"\(end)\" at its end") { $0.split(separator: "\n").last?.contains(end) == true }
     }
 
     /// Waits for the end; a cancelled test kills the program.

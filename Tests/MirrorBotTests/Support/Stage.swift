@@ -47,6 +47,20 @@ final class Stage: Sendable {
             .ending(of: words)
     }
 
+    /// Runs a command in the process of the tests, at a terminal where a person answers its questions.
+    ///
+    /// - Parameters:
+    ///   - words: The words after the program's name.
+    ///   - answers: What the person types; the input ends after the last, or at another question than the next.
+    ///   - environment: Changes to the environment.
+    /// - Returns: What it left when it ended; the questions and answers are in its error output.
+    func type(
+        _ words: [String], _ answers: [RecordedConsole.Answer], environment: [String: String] = [:]
+    ) async throws -> Ending {
+        let variables = self.environment.merging(environment) { _, given in given }
+        return await RecordedConsole(environment: variables, folder: workingFolder, answers: answers).ending(of: words)
+    }
+
     /// Runs the built program to its end, for what only a process has: descriptors, signals, a death of its own.
     ///
     /// - Parameters:

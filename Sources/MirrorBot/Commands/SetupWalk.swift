@@ -1,0 +1,381 @@
+import Archive
+import ArgumentParser
+import Control
+import Favorites
+import Foundation
+import Import
+import MeCab
+import Mirroring
+import Networks
+import Posts
+import Settings
+
+/// One walk through the open steps of a setup.
+///
+/// The open steps are read from the database before each step, and each is done by the command that a person would type
+/// for it. A walk that was interrupted therefore continues where it was.
+struct SetupWalk {
+    /// What the next step depends on, as it is stored now.
+    private struct Position {
+        var steps: [SetupStep]
+        /// The network that is proposed for an account that is not there yet.
+        var networks: [AccountRole: NetworkName]
+        var hasHuman: Bool
+        var timeZone: ProposedTimeZone?
+        var policy: NetworkDescriptor.Policy?
+        /// The setting that limits what reading the human's account costs; nil if reading is free.
+        var budget: String?
+        /// Nil while the time zone is unknown.
+        var tomorrow: LocalDay?
+
+        func isOpen(_ kind: SetupStep.Kind) -> Bool { steps.contains { $0.kind == kind && !$0.isDone } }
+    }
+
+    private enum Outcome {
+        case done
+        /// Nobody answered, or the person leaves the step for later.
+        case left
+    }
+
+    /// Steps that work without a question, so that a failure is not followed by one.
+    private static let withoutQuestion: Set<SetupStep.Kind> = [.posts, .favorites, .profile]
+    /// Steps without which a worker cannot start, or would not know what to post.
+    private static let vital: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
+
+    private let given: SetupCommand
+    /// The options that every command of the walk gets, without the time zone, which is an answer and stored.
+    private let options: MirrorOptions
+    private let isAsking = Console.current.input.isInteractive
+    /// Steps that stay open in this walk.
+    private var left: Set<SetupStep.Kind> = []
+    /// Steps whose options were used; if those did not work, the person is asked.
+    private var tried: Set<SetupStep.Kind> = []
+    /// The archive that was read in this walk; it may hold favorites too.
+    private var archive: String?
+
+    init(_ given: SetupCommand) {
+        self.given = given
+        var options = given.options
+        options.timeZone = nil
+        self.options = options
+    }
+
+    /// Walks to the end, or as far as the answers lead.
+    ///
+    /// - Throws: ``CommandError`` with the code for the configuration if the setup is not finished.
+    mutating func run() async throws {
+        do {
+            try await walk()
+        } catch let end as InputEnded {
+            let next = try? await position().steps.first { !$0.isDone }
+            let place = next.map { "; \($0.next)" } ?? ""
+            throw CommandError(
+                .configuration, "\(end.cause); the setup is not finished\(place); \(command("setup")) goes on there")
+        }
+    }
+
+    private mutating func walk() async throws {
+        var position = try await position()
+        guard !position.steps.isEmpty else {
+            return print("this mirror is set up; \(command("status")) shows how it is, \(command("run")) starts it")
+        }
+        if isAsking {
+            tell("These steps lead to the first post. Ctrl-C stops; the same command goes on where it was.")
+            for line in NextStep.overview(position.steps, terminal: .error) { StandardError.write(line + "\n") }
+        }
+        while let step = position.steps.first(where: { !$0.isDone && $0.kind != .start && !left.contains($0.kind) }) {
+            if isAsking { tellHeading(of: step, among: position.steps) }
+            try await attempt(step, position)
+            position = try await self.position()
+        }
+        try await end(position)
+    }
+
+    /// Does a step; what a person can mend is told, and the step stays open.
+    private mutating func attempt(_ step: SetupStep, _ position: Position) async throws {
+        do {
+            switch try await perform(step.kind, position) {
+            case .left: left.insert(step.kind)
+            case .done:
+                guard try await self.position().isOpen(step.kind) else { return }
+                left.insert(step.kind)
+                tell("This step stays open for now; \(step.command) tries it again.")
+            }
+        } catch let error where Self.isMendable(error) {
+            StandardError.write("error: \(Printable.lines("\(error)"))\n")
+            guard isAsking else {
+                left.insert(step.kind)
+                return
+            }
+            guard Self.withoutQuestion.contains(step.kind) else { return }
+            if try !Question.confirm("Try again? [Y/n] ", default: true) { left.insert(step.kind) }
+        }
+    }
+
+    /// Whether an answer or a second try may help.
+    private static func isMendable(_ error: any Error) -> Bool {
+        error is CommandError || error is ConfigurationError || error is NetworkError || error is ImportError
+            || error is ArchiveError || error is FavoritesError || error is MeCabError || error is ValidationError
+            || error is ChangeRefusal
+    }
+
+    private mutating func perform(_ kind: SetupStep.Kind, _ position: Position) async throws -> Outcome {
+        let isFirst = tried.insert(kind).inserted
+        return switch kind {
+        case .human: try await connectHuman(position, isFirst)
+        case .bot: try await connectBot(position, isFirst)
+        case .policy: try await acknowledge(position, isFirst)
+        case .posts: try await learnPosts(position, isFirst)
+        case .timeZone: try await setTimeZone(position, isFirst)
+        case .favorites: try await learnFavorites(position, isFirst)
+        case .profile: try await writeProfile(position)
+        case .start: .left
+        }
+    }
+
+    // MARK: Accounts
+
+    private mutating func connectHuman(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+        if isFirst, given.human == nil, let path = given.archive { return try await read(path) }
+        if isFirst, let network = given.network(of: .human) { return try await logIn(.human, on: network, isFirst) }
+        guard isAsking else { return .left }
+        tell("Where does the human post? Type \(Self.networks), or the path of a downloaded archive of theirs.")
+        switch try Question.answer(
+            "Network or path [\(proposal(.human, position))]: ", default: proposal(.human, position), Place.init)
+        {
+        case .network(let network): return try await logIn(.human, on: network, isFirst)
+        case .archive(let path): return try await read(path)
+        }
+    }
+
+    private func connectBot(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+        if isFirst, let network = given.network(of: .bot) { return try await logIn(.bot, on: network, isFirst) }
+        guard isAsking else { return .left }
+        tell(
+            "The bot is an account of its own, which you have made at its network. Type the network: \(Self.networks).")
+        let network = try Question.answer(
+            "Network [\(proposal(.bot, position))]: ", default: proposal(.bot, position), NetworkArgument.network)
+        return try await logIn(.bot, on: network, isFirst)
+    }
+
+    private static var networks: String { NetworkName.known.map(\.rawValue).joined(separator: ", ") }
+
+    private func proposal(_ role: AccountRole, _ position: Position) -> String {
+        (given.network(of: role) ?? position.networks[role] ?? .usual).rawValue
+    }
+
+    private func logIn(_ role: AccountRole, on network: NetworkName, _ isFirst: Bool) async throws -> Outcome {
+        guard isAsking || given.isLoginComplete(of: role, on: network) else { return .left }
+        var words = [network.rawValue, "--as=\(role.rawValue)"] + given.loginWords(of: role, isFirst: isFirst)
+        if given.yes || !isAsking, given.needsNoSecret(of: role, on: network) { words.append("--no-password") }
+        try await perform(LoginCommand.self, words)
+        return .done
+    }
+
+    private func acknowledge(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+        guard let policy = position.policy else { return .left }
+        if !(isFirst && given.acknowledgePolicy) {
+            guard isAsking else { return .left }
+            tell(policy.summary)
+            guard try Question.confirm("Do you know these rules, and agree? [y/N] ", default: false) else {
+                tell("Until you do, the bot publishes nothing there.")
+                return .left
+            }
+        }
+        return try await set(policy.setting, "yes")
+    }
+
+    // MARK: Learning
+
+    private mutating func learnPosts(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+        if isFirst, let path = given.archive { return try await read(path) }
+        guard position.hasHuman else {
+            guard isAsking else { return .left }
+            return try await read(try Question.answer("Path of the human's archive: ") { $0 })
+        }
+        guard try agreesToPay(position) else { return .left }
+        try await perform(TrainSchedulerCommand.self, [])
+        return .done
+    }
+
+    private mutating func read(_ path: String) async throws -> Outcome {
+        try await perform(TrainSchedulerCommand.self, ["--from=\(path)"])
+        archive = path
+        return .done
+    }
+
+    private mutating func learnFavorites(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+        if isFirst, given.favorites == false { return try await set(Setting.favoriteMode.name, "off") }
+        if isFirst, let path = archive ?? given.archive {
+            do {
+                try await perform(TrainClassifierCommand.self, ["--from=\(path)"])
+                return .done
+            } catch let error as ImportError where error.code == .nothingToRead {
+                tell("The archive does not hold what the human favorited.")
+            }
+        }
+        guard !position.hasHuman else {
+            guard try agreesToPay(position) else { return .left }
+            try await perform(TrainClassifierCommand.self, [])
+            return .done
+        }
+        guard isAsking else { return .left }
+        tell("Without the human's account, favorites are learned from an archive of X or mastodon-archive.")
+        let path = try Question.optionalLine("Path of one (Enter: the bot favorites nothing): ")
+        guard !path.isEmpty else { return try await set(Setting.favoriteMode.name, "off") }
+        try await perform(TrainClassifierCommand.self, ["--from=\(path)"])
+        return .done
+    }
+
+    private func agreesToPay(_ position: Position) throws -> Bool {
+        guard let budget = position.budget, !given.yes else { return true }
+        let what = "Reading the human's account costs money, at most half of the month's \(budget) in all."
+        guard isAsking else {
+            tell("\(what) With --yes it is read.")
+            return false
+        }
+        tell("\(what) The price is printed before anything is read.")
+        return try Question.confirm("Read it now? [Y/n] ", default: true)
+    }
+
+    // MARK: The rest
+
+    private func setTimeZone(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+        let setting = Setting.timeZone.name
+        if isFirst, let zone = given.options.timeZone { return try await set(setting, zone) }
+        if isFirst, given.yes, let zone = position.timeZone {
+            tell("\(setting) is taken to be \(zone.name): \(zone.reason).")
+            return try await set(setting, zone.name)
+        }
+        guard isAsking else { return .left }
+        tell("The bot lives by the human's clock. Type their time zone as Europe/Berlin or Asia/Tokyo.")
+        guard let zone = position.timeZone else {
+            return try await set(setting, try Question.answer("Time zone: ") { $0 })
+        }
+        tell("A guess: \(zone.reason).")
+        return try await set(setting, try Question.answer("Time zone [\(zone.name)]: ", default: zone.name) { $0 })
+    }
+
+    private func writeProfile(_ position: Position) async throws -> Outcome {
+        guard !position.isOpen(.bot) else { return .left }
+        if given.profile == false {
+            try await options.withMirror { try await $0.settleProfile() }
+            return .done
+        }
+        let yes = given.yes || given.profile == true
+        guard isAsking || yes else { return .left }
+        try await options.withMirror { mirror in
+            try await mirror.tellContact()
+            let outcome = try await ProfileOffer(of: mirror).make {
+                try yes || Question.confirm("\($0) [Y/n] ", default: true)
+            }
+            guard outcome == .declined else { return }
+            try await mirror.settleProfile()
+            tell("The profile stays as it is; \(command("profile")) writes it later.")
+        }
+        return .done
+    }
+
+    private func set(_ name: String, _ value: String) async throws -> Outcome {
+        try await perform(SetCommand.self, ["\(name)=\(value)"])
+        return .done
+    }
+
+    // MARK: The end
+
+    private func end(_ position: Position) async throws {
+        let open = position.steps.filter { !$0.isDone && $0.kind != .start }
+        let isReady = !open.contains { Self.vital.contains($0.kind) }
+        guard isReady, isAsking || open.isEmpty else {
+            for line in NextStep.lines(position.steps, terminal: .output) { print(line) }
+            throw CommandError(
+                .configuration,
+                "the setup is not finished" + (open.first.map { "; \($0.next)" } ?? "")
+                    + "; \(command("setup")) leads through all steps")
+        }
+        guard isAsking else { return try await given.start == true ? startWorking() : tellHowToStart() }
+        try await preview(position)
+        let starts = try given.start ?? Question.confirm("Start now? It works until Ctrl-C. [Y/n] ", default: true)
+        if starts { try await startWorking() } else { tellHowToStart() }
+    }
+
+    /// Shows what the bot would post tomorrow.
+    private func preview(_ position: Position) async throws {
+        guard let tomorrow = position.tomorrow else { return }
+        tell("\nThis is what the bot would post tomorrow:")
+        do {
+            try await perform(PlanShowCommand.self, ["--date=\(tomorrow)"])
+        } catch let error where Self.isMendable(error) {
+            StandardError.write("error: \(Printable.lines("\(error)"))\n")
+        }
+    }
+
+    private func startWorking() async throws { try await perform(RunCommand.self, []) }
+
+    private func tellHowToStart() {
+        print("set up; \(command("run")) starts the work, \(command("status")) shows how it is")
+    }
+
+    // MARK: What they share
+
+    /// Runs a command as if it was typed.
+    private func perform<Command: AsyncParsableCommand>(_ type: Command.Type, _ words: [String]) async throws {
+        var command = try await type.asyncParse(words + options.words)
+        try await command.run()
+    }
+
+    /// A command as a person types it for this mirror.
+    private func command(_ words: String) -> String {
+        (["mirror-bot", words] + options.mirrorWords).joined(separator: " ")
+    }
+
+    private func position() async throws -> Position {
+        let named = Dictionary(
+            uniqueKeysWithValues: AccountRole.allCases.compactMap { role in given.network(of: role).map { (role, $0) } }
+        )
+        return try await options.withWhatIsThere { mirror in
+            let accounts = try await FoundAccounts(in: mirror)
+            let human = accounts.accounts[.human]?.network
+            let bot = mirror.configuration.networkSetting(of: .bot) == nil ? human : nil
+            let zone = try await mirror.knownTimeZone()
+            return Position(
+                steps: try await mirror.setupSteps(on: named),
+                networks: [
+                    .human: mirror.configuration.network(of: .human),
+                    .bot: bot ?? mirror.configuration.network(of: .bot),
+                ],
+                hasHuman: human != nil, timeZone: try await mirror.proposedTimeZone(),
+                policy: accounts.accounts[.bot]?.network.descriptor.policy,
+                budget: human?.descriptor.prices?.budget,
+                tomorrow: zone.map { LocalTime(mirror.clock.now, in: $0).day.advanced(by: 1) })
+        }
+    }
+
+    private func tellHeading(of step: SetupStep, among steps: [SetupStep]) {
+        let number = (steps.firstIndex { $0.kind == step.kind } ?? 0) + 1
+        tell("\n\(number) of \(steps.count): \(step.text)")
+    }
+
+    private func tell(_ text: String) { StandardError.tell(text) }
+}
+
+/// Where the human's posts are.
+private enum Place {
+    case network(NetworkName)
+    case archive(String)
+
+    /// - Throws: ``CommandError`` with the code for usage for what is neither a network nor a file.
+    init(_ text: String) throws {
+        if let network = try? NetworkArgument.network(text) {
+            self = .network(network)
+        } else if FileManager.default.fileExists(atPath: Console.current.path(text)) {
+            self = .archive(text)
+        } else {
+            let networks = NetworkName.known.map(\.rawValue).joined(separator: ", ")
+            throw CommandError(
+                .usage,
+                "\"\(Printable.line(text, columns: 60))\" is neither a network nor a file; expected \(networks) or a path"
+            )
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import Mirroring
+import Settings
+
+/// A page on which the owner of an account lets mirror-bot use it.
+struct LoginPage {
+    let address: String
+    let role: AccountRole
+
+    /// Prints the address, and opens it where the person has a browser.
+    ///
+    /// - Parameter task: What the person does there, in the imperative.
+    func show(_ task: String) {
+        let isOpen = Browser(Console.current)?.open(address) ?? false
+        let sentence =
+            isOpen
+            ? "Your browser opens this address. Be logged in there as the \(role.rawValue), \(task):"
+            : "Open this address in a browser that is logged in as the \(role.rawValue), \(task):"
+        StandardError.tell(sentence)
+        // In one piece, so that it can be copied.
+        StandardError.write("  \(Printable.line(address))\n")
+    }
+}

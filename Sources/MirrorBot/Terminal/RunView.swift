@@ -1,0 +1,40 @@
+import Control
+import Foundation
+import Mirroring
+
+/// What `mirror-bot run` says to a person at its start.
+enum RunView {
+    /// Says what comes next and where to look, if a person looks at the output and the mirror can start.
+    static func greet(_ mirror: HumanMirror, _ options: MirrorOptions) async {
+        let terminal = Terminal.output
+        guard terminal.isInteractive else { return }
+        let now = mirror.clock.now
+        // A start never fails because of what it says.
+        guard let report = try? await StatusReporter(mirror: mirror).report(now: now), report.canStart else { return }
+        for line in lines(report, now: now, flags: options.mirrorWords, terminal: terminal) { print(line) }
+        try? Console.current.output.flush()
+    }
+
+    /// - Parameters:
+    ///   - report: The state of the mirror before the start.
+    ///   - now: The present.
+    ///   - flags: The flags that a command needs to find the mirror.
+    ///   - terminal: Where the lines are shown.
+    static func lines(_ report: StatusReport, now: Date, flags: [String], terminal: Terminal) -> [String] {
+        func row(_ name: String, _ value: String) -> [String] {
+            let lines = FigureGroup.wrapped(Printable.line(value), columns: terminal.columns - 7)
+            return lines.enumerated().map { Printable.padded($0 == 0 ? name : "", to: 7) + $1 }
+        }
+        func command(_ word: String) -> String { (["mirror-bot", word] + flags).joined(separator: " ") }
+        let works = report.isRunning ? "Another worker works for" : "Working for"
+        let next =
+            if let obstacle = report.obstacleToPosts { "no post: \(obstacle)" } else {
+                report.nextPost(now: now).map { "a post \($0)" } ?? "no post is planned; plan --date shows other days"
+            }
+        let headline = "\(works) mirror \(report.mirror)" + (report.isRunning ? "; this one waits" : "")
+        return FigureGroup.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
+            + row("next", next) + row("look", "in another terminal:")
+            // In one piece, so that it can be copied.
+            + [command("status"), command("plan")].map { "       " + $0 } + row("stop", "Ctrl-C")
+    }
+}
