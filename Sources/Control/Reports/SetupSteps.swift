@@ -30,6 +30,7 @@ extension HumanMirror {
         let human = configuration.network(of: .human).rawValue
         // As the person called it, so that it can be copied.
         let name = configuration.isNamedByFlag ? " --mirror \(name)" : ""
+        let goesOn = try await trainingsThatGoOn(accounts)
         let proposal = zone ? "" : ": \(try await timeZoneProposal())"
         return [
             SetupStep(
@@ -40,10 +41,10 @@ extension HumanMirror {
                 isDone: accounts.problem(.bot) == nil, text: "the bot's account",
                 command: "mirror-bot login \(configuration.network(of: .bot).rawValue) --as bot\(name)"),
             SetupStep(
-                isDone: record.past != nil, text: "when and what the human posts",
+                isDone: record.past != nil || goesOn.posts, text: "when and what the human posts",
                 command: "mirror-bot train scheduler\(name)"),
             SetupStep(
-                isDone: try await hasLearnedFavorites(), text: "what the human favorites",
+                isDone: try await hasLearnedFavorites() || goesOn.favorites, text: "what the human favorites",
                 command: "mirror-bot train classifier\(name)"),
             SetupStep(
                 isDone: zone, text: "the human's time zone\(proposal)", command: "mirror-bot set TIME_ZONE=ZONE\(name)"),
@@ -56,6 +57,13 @@ extension HumanMirror {
     ///
     /// - Throws: The store's error.
     package func nextStep() async throws -> SetupStep? { try await setupSteps().first { !$0.isDone } }
+
+    /// Which trainings a worker goes on with by itself, so that nobody has to say them once more.
+    private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (posts: Bool, favorites: Bool) {
+        guard accounts.accounts[.human]?.network.descriptor.prices != nil else { return (false, false) }
+        let left = try await feeds.trainingLeft()
+        return (left.begun(.ownPosts) != nil, left.begun(.favorites) != nil)
+    }
 
     /// Whether nothing more can be learned of favorites before the mirror works, or nobody wants any.
     private func hasLearnedFavorites() async throws -> Bool {

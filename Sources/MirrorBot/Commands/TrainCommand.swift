@@ -23,8 +23,9 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
         abstract: "Archive the human's posts, from which times and texts are drawn.",
         discussion: """
             From the network, the newest 3,200 posts are read; a second run reads only what is new, and goes on where \
-            a first one was cut short. Reading X costs money: the price is printed first, and at most half of the \
-            month's budget is spent.
+            a first one was cut short. Reading X costs money: the price is printed first, and at most the month's share \
+            for older posts is spent, a quarter of the budget. run reads the rest by itself, month by month; a \
+            downloaded archive costs nothing.
 
             With --from, a downloaded archive is read instead, and no account is needed: of X (zip, folder or \
             tweets.csv) or Mastodon (zip, tar.gz or folder), a file of mastodon-archive, an export of Pixelfed or \
@@ -96,7 +97,8 @@ struct TrainClassifierCommand: AsyncParsableCommand {
         abstract: "Learn which posts the human favorites.",
         discussion: """
             From the network, 800 favorites and 800 posts of the home timeline are read; a second run reads only what \
-            is new. With --from, favorites with their texts are read instead: the likes of an X archive, those that \
+            is new. On X, at most the month's share for favorites is spent, a quarter of the budget; run reads the rest \
+            by itself, month by month. With --from, favorites with their texts are read instead: the likes of an X archive, those that \
             mastodon-archive saved, or labelled JSON Lines. All other archives hold only the addresses of what was \
             favorited, or nothing of it.
             """)
