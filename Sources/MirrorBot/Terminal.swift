@@ -6,6 +6,8 @@ struct Terminal {
     let isInteractive: Bool
     let hasColor: Bool
     let columns: Int
+    /// Whether the locale says that only ASCII can be shown.
+    let isASCII: Bool
 
     /// The terminals of ``Console/current``.
     static var output: Terminal { Console.current.output.terminal }
@@ -17,7 +19,21 @@ struct Terminal {
         let isForced = environment["FORCE_COLOR"]?.isEmpty == false
         hasColor = !isForbidden && (isForced || isInteractive)
         columns = Self.columns(of: descriptor, environment)
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty }
+        isASCII = locale.map { ["C", "POSIX"].contains($0) } ?? false
     }
+
+    /// A line of a view as it can be shown: signs that the locale cannot show become ASCII of the same width.
+    ///
+    /// Only for what a person looks at; texts of people may hold the same signs.
+    func shown(_ line: String) -> String {
+        isASCII ? String(line.map { Self.plainSigns[$0] ?? $0 }) : line
+    }
+
+    private static let plainSigns: [Character: Character] = [
+        "●": "*", "◐": "o", "○": "o", "✖": "x", "✔": "v", "↩": ">", "→": ">", "★": "+", "☆": "?", "…": "~", "·": "-",
+        "█": "#", "▇": "#", "▆": "|", "▅": "|", "▄": ":", "▃": ":", "▂": ".", "▁": ".", "░": ".", "│": "|", "─": "-",
+    ]
 
     private static func columns(of descriptor: Int32, _ environment: [String: String]) -> Int {
         if let given = environment["COLUMNS"].flatMap({ Int($0) }), (20...1_000).contains(given) { return given }

@@ -50,9 +50,10 @@ import Testing
     }
 
     @Test func aLifeThatCostsMoreThanHalfLeavesLessToLearning() {
-        #expect(Self.plan(life: 10).left(for: .past(.ownPosts)) == Self.cent * 100)
-        // 30 days of 8 cents are 240 of 300.
-        #expect(Self.plan(cents: 300, life: 8).left(for: .past(.ownPosts)) == Self.cent * 60)
+        // 30 days of 10 cents are 300 of 400, and posts and favorites share the rest.
+        #expect(Self.plan(life: 10).left(for: .past(.ownPosts)) == Self.cent * 50)
+        #expect(Self.plan(life: 10).left(for: .past(.favorites)) == Self.cent * 50)
+        #expect(Self.plan(cents: 300, life: 8).left(for: .past(.ownPosts)) == Self.cent * 30)
         #expect(Self.plan(cents: 300, life: 20).left(for: .past(.ownPosts)) == .zero)
         #expect(Self.plan(cents: 300, life: 20).months(toPay: [.posts: Self.cent])[.posts] == nil)
     }

@@ -7,10 +7,10 @@ import Posts
 /// | part | pays for | may use |
 /// | --- | --- | --- |
 /// | life | mentions, answers, new posts of the human, publishing, home timelines | the whole budget |
-/// | posts | older posts of the human | a quarter, or half once no favorites are wanted |
-/// | favorites | favorites, and the posts that they are compared with | a quarter, or half once no posts are wanted |
+/// | posts | older posts of the human | half of learning's share, or all of it once no favorites are wanted |
+/// | favorites | favorites, and posts to compare them with | the same, once no posts are wanted |
 ///
-/// Learning never uses what life needs for the rest of the month: its half of the budget in proportion to the days left,
+/// Learning's share is half of the budget, or what life leaves of it. It never uses what life needs for the rest of the month: its half of the budget in proportion to the days left,
 /// or what it has cost a day lately, whichever is more. New favorites are paid for evenly over the month, because every
 /// look at them buys the newest ones again.
 ///
@@ -70,13 +70,15 @@ package struct MonthPlan: Sendable, Equatable {
     /// What all parts have cost so far.
     package var total: Money { spent.values.reduce(.zero, +) }
 
-    /// The most that learning may cost in a month: half of the budget.
-    package var learningShare: Money { Money(microdollars: budget.microdollars / 2) }
+    private var half: Money { Money(microdollars: budget.microdollars / 2) }
+
+    /// The most that learning may cost in a month: half of the budget, or less where life needs more.
+    package var learningShare: Money { max(min(half, budget - lifePerDay * days), .zero) }
 
     /// What life is expected to need from today to the end of the month.
     package var keptForLife: Money {
-        let half = (budget - learningShare).scaled(daysLeft, of: days)
-        return min(max(half, lifePerDay * daysLeft), budget)
+        let proportion = (budget - half).scaled(daysLeft, of: days)
+        return min(max(proportion, lifePerDay * daysLeft), budget)
     }
 
     /// The most that a part may cost in the month.

@@ -92,8 +92,8 @@ extension FeedReader {
             TrainingProgress(
                 step: order.step, done: 0, total: items,
                 announcement: """
-                    reading at most \(items) \(order.step.things) costs at most \(price)\(day); of this month's \
-                    \(plan.budget), \(plan.left(for: .past(feed))) is left for it
+                    reading at most \(items) \(order.step.things) costs at most \(price.cents)\(day); of this month's \
+                    \(plan.budget.cents), \(plan.left(for: .past(feed)).cents) is left for it
                     """))
     }
 
@@ -101,7 +101,7 @@ extension FeedReader {
     func mayRead(within budget: TrainingBudget) async throws -> Bool { try await mayRead(.past(feed), within: budget) }
 
     private func mayRead(_ purpose: SpendingPurpose, within budget: TrainingBudget) async throws -> Bool {
-        guard let price = gate.price(ofReading: 1, from: feed), price > .zero else { return true }
+        guard isPaid, let price = gate.price(ofReading: TrainingLeft.smallestPage, from: feed) else { return true }
         return try await budget.plan(at: clock.now).left(for: purpose) >= price
     }
 
@@ -157,7 +157,8 @@ extension FeedReader {
         let (plan, rest) = (try await order.budget.plan(at: now), try await table.trainingLeft())
         let gate = gate
         let months = rest.months(by: plan, of: SpendingPurpose.past(feed).part) { gate.price(ofReading: $0, from: $1) }
-        let opening = plan.opens(for: .past(feed), gate.price(ofReading: 1, from: feed) ?? .zero)
+        let opening = plan.opens(
+            for: .past(feed), gate.price(ofReading: TrainingLeft.smallestPage, from: feed) ?? .zero)
         return (months, max(until ?? opening, now))
     }
 
@@ -176,13 +177,13 @@ extension FeedReader {
                 reads them by itself
                 """
         }
-        let cost = gate.price(ofReading: left, from: feed).map { " and cost at most \($0)" } ?? ""
+        let cost = gate.price(ofReading: left, from: feed).map { " and cost at most \($0.cents)" } ?? ""
         let share = plan.share(of: SpendingPurpose.past(feed).part)
         // Within the month's money a day's share may be used up.
         let cause =
             plan.left(for: .past(feed)) > .zero && until != nil && until != plan.end
             ? "\(gate.name.displayName)'s share of today is spent"
-            : "this month's share for them, \(share) of \(plan.budget), is spent"
+            : "this month's share for them, \(share.cents) of \(plan.budget.cents), is spent"
         let rest: String
         if let months {
             let span = months > 0 ? ", in about \(months) \(months == 1 ? "month" : "months")" : ""

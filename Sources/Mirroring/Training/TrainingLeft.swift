@@ -53,13 +53,23 @@ package struct TrainingLeft: Equatable, Sendable {
     ) -> Int? {
         var (costs, smallest): ([MonthPlan.Part: Money], [MonthPlan.Part: Money]) = ([part: .zero], [:])
         for feed in Self.feeds {
-            guard let items = begun(feed), let whole = price(items, feed), let page = price(Self.smallestPage, feed)
+            guard let items = begun(feed) ?? toBegin(feed, by: plan), let whole = price(items, feed),
+                let page = price(Self.smallestPage, feed)
             else { continue }
             let part = SpendingPurpose.past(feed).part
             costs[part] = (costs[part] ?? .zero) + whole
             smallest[part] = max(smallest[part] ?? .zero, page)
         }
         return plan.months(toPay: costs, smallest: smallest)[part]
+    }
+
+    /// The items of a training that nobody has asked for yet, but that the plan keeps a share for.
+    private func toBegin(_ feed: Feed, by plan: MonthPlan) -> Int? {
+        switch feed {
+        case .ownPosts where posts == .unread && plan.wanted.contains(.posts): SchedulerTrainer.backfillLimit
+        case .favorites where favorites == .unread && plan.wanted.contains(.favorites): ClassifierTrainer.seedSize
+        default: nil
+        }
     }
 
     /// The smallest page that a network with prices sells.
