@@ -181,6 +181,7 @@ struct Passes: Sendable {
     /// Learns what the human favorites.
     func humanFavorites(_ feed: FeedReader) async throws -> Date {
         guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
+        if let pause = try await parts.training?.pauseOfNewFavorites() { return pause }
         return try await feed.look { items, _ in
             let events = try await parts.learnable.among(items).map { FavoriteEvent.favorited($0.example) }
             try await learn(events, with: classifier)
@@ -207,12 +208,24 @@ struct Passes: Sendable {
     /// for that.
     func judge() async throws { try await parts.archive.prepare(by: parts.planner.judge) }
 
+    /// Goes on with a training that the month's money cut short.
+    func train(_ training: PaidTraining) async throws -> Date {
+        let classifier = try await parts.classifiers.classifier()
+        let next = try await training.goOn(classifier)
+        if let classifier { try await keepUpWeights(of: classifier) }
+        return next
+    }
+
     private func learn(
         _ events: [FavoriteEvent], with classifier: Favorites, knowing session: FavoriteSession? = nil
     ) async throws {
         guard !events.isEmpty else { return }
         let learned = try await classifier.learn(events, at: parts.clock.now, knowing: session)
         guard learned.changed > 0 else { return }
+        try await keepUpWeights(of: classifier)
+    }
+
+    private func keepUpWeights(of classifier: Favorites) async throws {
         do {
             try await WeightKeeper(classifier, store: parts.store).keepUp(at: parts.clock.now)
         } catch let error as FavoritesError {
@@ -246,6 +259,7 @@ struct Passes: Sendable {
             },
             parts.feeds.humanHome.map { feed in Pass(name: FeedName.seen) { try await humanHome(feed) } },
             parts.human.map { _ in Pass(name: "originals") { try await parts.originals.look() } },
+            parts.training.map { training in Pass(name: "training") { try await train(training) } },
         ].compactMap(\.self)
     }
 

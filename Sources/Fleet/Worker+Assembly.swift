@@ -52,6 +52,7 @@ extension Worker {
     ) async throws -> WorkerParts {
         try await mirror.table.requireHere()
         let configuration = mirror.configuration
+        let network = human
         let bot = gates.gate(before: bot, .bot, of: self)
         let human = human.map { gates.gate(before: $0, .human, of: self) }
         // First, for it asks no network.
@@ -103,7 +104,11 @@ extension Worker {
             favoriteDecider: FavoriteDecider(
                 store: store, network: bot,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
-            feeds: feeds, feedTable: mirror.feeds, goOnForgetting: unlearning.goOnForgetting)
+            feeds: feeds, feedTable: mirror.feeds,
+            // A run that only pretends to send buys nothing that is not needed for the day.
+            training: deliverer == nil
+                ? network.flatMap { PaidTraining(mirror, zone: zone, human: $0, own: accounts.own) } : nil,
+            goOnForgetting: unlearning.goOnForgetting)
     }
 
     /// Fails as a start would for settings that only a person can mend; asks no network and changes nothing.

@@ -31,6 +31,13 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
         return Money(microdollars: overflow ? ((amount.microdollars < 0) == (count < 0) ? .max : .min) : product)
     }
 
+    /// `$3.20`, rounded to the cent.
+    package var cents: String {
+        let rounded = (microdollars.magnitude + 5_000) / 10_000
+        let fraction = String(rounded % 100 + 100).dropFirst()
+        return "\(microdollars < 0 ? "-" : "")$\(rounded / 100).\(fraction)"
+    }
+
     /// `$3.20`, with as many digits after the point as the amount needs, but at least two.
     package var description: String {
         let magnitude = microdollars.magnitude
@@ -42,8 +49,10 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
 
 /// What money is spent on.
 package enum SpendingPurpose: Sendable, Hashable {
-    /// Reading a feed.
+    /// Reading what is new in a feed.
     case feed(Feed)
+    /// Reading the past of a feed, as a training does.
+    case past(Feed)
     /// Reading single posts and accounts.
     case lookUp
     case publish
@@ -52,6 +61,7 @@ package enum SpendingPurpose: Sendable, Hashable {
     package var label: String {
         switch self {
         case .feed(let feed): feed.rawValue
+        case .past(let feed): "past-\(feed.rawValue)"
         case .lookUp: "look-up"
         case .publish: "publish"
         }

@@ -58,10 +58,20 @@ package struct NetworkDescriptor: Sendable {
 
     /// What a network charges for.
     package struct Prices: Sendable {
+        /// The day of the price list, as `2026-04-20`.
+        package let day: String
         /// The setting that limits a month's costs.
         package let budget: String
         /// The least that publishing costs.
         package let post: Money
+        /// The price of an answer, beside what reading the mention costs.
+        package let reply: Money
+        /// The most that reading so many items of a feed of a role's account costs.
+        package let read: @Sendable (Int, Feed, AccountRole, MirrorSettings) -> Money
+        /// What home timelines may cost on a day.
+        package let homeShare: @Sendable (MirrorSettings) -> Money
+        /// The settings that the costs depend on, as `NAME=value`.
+        package let assumptions: @Sendable (MirrorSettings) -> [String]
         /// The least that one look at a feed of a role's account costs.
         package let look: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
     }

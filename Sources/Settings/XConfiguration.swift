@@ -19,6 +19,14 @@ package struct XConfiguration: Sendable {
         XPrices.current.price(ofReading: homePostsPerDay, from: .home, fieldNames: fieldNames)
     }
 
+    /// The settings that the costs depend on, beside how much is posted, as `NAME=value`.
+    package var assumptions: [String] {
+        [
+            "\(Setting.xHomePosts.name)=\(homePostsPerDay)",
+            "\(Setting.xAppOwner.name)=\(appOwner?.rawValue ?? "none")",
+        ]
+    }
+
     init(_ values: SettingValues) {
         mayPublish = values.text(.acknowledgeXPolicy) == "yes"
         monthlyBudget = values.text(.xBudget).flatMap { Money(dollars: $0) } ?? .zero

@@ -33,13 +33,14 @@ extension NetworkDescriptor {
                 them is the human's: https://help.x.com/en/rules-and-policies/x-automation
                 """,
             isAcknowledged: \.x.mayPublish)
+        let read = { @Sendable (items: Int, feed: Feed, role: AccountRole, settings: MirrorSettings) in
+            XPrices.current.price(
+                ofReading: items, from: feed, ownsApp: settings.x.appOwner == role, fieldNames: settings.x.fieldNames)
+        }
         network.prices = Prices(
-            budget: Setting.xBudget.name, post: XPrices.current.postCreate,
-            look: { feed, role, settings in
-                XPrices.current.price(
-                    ofReading: XNetwork.smallestPage(of: feed), from: feed,
-                    ownsApp: settings.x.appOwner == role, fieldNames: settings.x.fieldNames)
-            })
+            day: XPrices.current.day, budget: Setting.xBudget.name, post: XPrices.current.postCreate,
+            reply: XPrices.current.summonedReply, read: read, homeShare: \.x.homeShare, assumptions: \.x.assumptions,
+            look: { feed, role, settings in read(XNetwork.smallestPage(of: feed), feed, role, settings) })
         network.homeGap = { _, settings in
             settings.x.homePostsPerDay == 0 ? HomeGap(words: "\(Setting.xHomePosts.name) is 0", isChosen: true) : nil
         }

@@ -89,7 +89,7 @@ import Testing
         #expect(refusal == Self.date("2026-11-22T00:00:00Z"))
         try await expect(table.reserve(Self.cent, for: .feed(.home), at: Self.november), equals: nil)
         // Others are not held up by it.
-        try await expect(table.reserve(Self.cent * 40, for: .feed(.favorites), at: Self.november), equals: nil)
+        try await expect(table.reserve(Self.cent * 40, for: .feed(.mentions), at: Self.november), equals: nil)
         try await expect(spent(table), equals: Self.cent * 50)
         try await table.giveBack(Self.cent * 5, for: .feed(.home), reservedAt: Self.november)
         try await expect(table.reserve(Self.cent * 5, for: .feed(.home), at: Self.november), equals: nil)

@@ -65,11 +65,12 @@ import Testing
 
         func renew() { lock.withLock { spent = .zero } }
 
-        var training: TrainingBudget {
-            TrainingBudget { [self] _ in
-                Spending(
-                    month: "2026-06", budget: budget, total: total, byPurpose: [:],
-                    renews: Date(timeIntervalSince1970: 1_782_864_000))
+        /// The plan of a month in which nothing but one part of learning is paid for.
+        func training(_ feed: Feed = .ownPosts) -> TrainingBudget {
+            TrainingBudget { [self] now in
+                var plan = MonthPlan(budget: budget, at: now, wanted: [SpendingPurpose.past(feed).part])
+                plan.pay(total, for: .past(feed))
+                return plan
             }
         }
     }
@@ -147,7 +148,9 @@ import Testing
         human.with { $0.price = Money(microdollars: 1) }
         let ten = Money(microdollars: 10_000_000)
         let broke = TrainingBudget { now in
-            Spending(month: "2026-06", budget: ten, total: ten, byPurpose: [:], renews: now + 86_400)
+            var plan = MonthPlan(budget: ten, at: now)
+            plan.pay(ten, for: .publish)
+            return plan
         }
         let summary = try await scheduler(paper, budget: broke).train(from: human, again: true)
         #expect(summary.read == 0)
@@ -216,61 +219,87 @@ import Testing
         #expect(summary.read == Self.count + 20)
         #expect(
             summary.missing[0].contains(
-                "at most 780 older posts were not read, for the budget for X allows no more now"))
+                "at most 780 older posts are left: X's share of today is spent. mirror-bot run reads them by itself from "
+                    + "2026-06-01 on"))
     }
 
-    @Test func halfOfTheMonthsMoneyIsSpentAndTheRestIsReadLater() async throws {
+    @Test func aMonthsShareIsSpentAndTheRestIsReadLater() async throws {
         let paper = try await paper(.x, pageSize: 50)
         let human = try #require(paper.human)
         // 250 posts would cost $2.50; half of $2 pays for 100 and a page of 50 that begins below it.
         let purse = Purse(dollars: 2.4, to: human, price: Money(microdollars: 10_000))
         let progress = Recorder<TrainingProgress>()
-        let first = try await scheduler(paper, budget: purse.training, progress: progress).train(from: human)
+        let first = try await scheduler(paper, budget: purse.training(), progress: progress).train(from: human)
         let announced = try #require(progress.values.first)
         #expect(announced.done == 0)
         #expect(announced.step == .posts)
         #expect(
             announced.announcement
-                == "reading at most 3200 posts costs at most $32.00; of this month's $2.40, $1.20 is left for training")
+                == "reading at most 3200 posts costs at most $32.00 at the prices of 2026-04-20; of this month's $2.40, "
+                + "$1.20 is left for it")
         expect(progress.values.dropFirst()) { $0.allSatisfy { $0.announcement == nil } }
         #expect(first.read == 150)
         #expect(purse.total == Money(microdollars: 1_500_000))
         let sentence = try #require(first.missing.first)
         #expect(first.missing.count == 1)
-        #expect(sentence.contains("at most 3050 older posts were not read"))
-        #expect(sentence.contains("half of this month's budget for X, $2.40, is spent"))
-        #expect(sentence.contains("after 2026-07-01"))
-        #expect(sentence.contains("X_BUDGET_USD_PER_MONTH"))
-        #expect(sentence.contains("--from"))
+        // No command is recommended: it would read nothing.
+        #expect(
+            sentence
+                == "at most 3050 older posts are left and cost at most $30.50: this month's share for them, $1.20 of $2.40, "
+                + "is spent. mirror-bot run reads them by itself from 2026-07-01 on, in about 26 months; a higher "
+                + "X_BUDGET_USD_PER_MONTH is faster, and a downloaded archive (--from) costs nothing")
+        #expect(
+            first.prices == [
+                TrainingPrice(
+                    what: "posts", items: 3_200, dollars: 32, itemsLeft: 3_050, dollarsLeft: 30.5, monthsLeft: 26,
+                    goesOn: Date(timeIntervalSince1970: 1_782_864_000))
+            ])
         // The newest came first.
         try await expect(paper.mirror.archive.standalonePosts().last?.id.value, equals: "p249")
         // The same month again: nothing is asked for.
         let looks = human.looks.count
-        let second = try await scheduler(paper, budget: purse.training).train(from: human)
+        let second = try await scheduler(paper, budget: purse.training()).train(from: human)
         #expect(second.read == 0)
         #expect(second.missing.count == 1)
         #expect(human.looks.count == looks)
         // The next month goes on.
         purse.renew()
-        let third = try await scheduler(paper, budget: purse.training).train(from: human)
+        let third = try await scheduler(paper, budget: purse.training()).train(from: human)
         #expect(third.read == Self.count - 150)
         #expect(third.known == 0)
         #expect(third.missing.isEmpty)
         #expect(purse.total == Money(microdollars: 1_000_000))
     }
 
+    /// What a downloaded archive holds already is not bought to its end.
+    @Test func aPaidWalkEndsWhereAllIsKnown() async throws {
+        let paper = try await paper(.x, pageSize: 50)
+        let human = try #require(paper.human)
+        try await expect(scheduler(paper).train(from: human).learned, equals: Self.count)
+        try await paper.mirror.feeds.reset([FeedName.humanPosts])
+        human.add([said(Self.count, on: .x)], to: .ownPosts)
+        human.with { $0.price = Money(microdollars: 1) }
+        let summary = try await scheduler(paper).train(from: human)
+        #expect(summary.learned == 1)
+        // A page with a new one, and four that are known.
+        #expect(summary.read == 250)
+        #expect(summary.missing.isEmpty)
+        try await expect(paper.mirror.feeds.trainingLeft().posts, equals: .done)
+    }
+
     @Test func withoutMoneyNothingIsRead() async throws {
         let paper = try await paper(.x)
         let human = try #require(paper.human)
         let purse = Purse(dollars: 0, to: human, price: Money(microdollars: 5_000))
-        let posts = try await scheduler(paper, budget: purse.training).train(from: human)
+        let posts = try await scheduler(paper, budget: purse.training()).train(from: human)
         #expect(posts.read == 0)
-        expect(posts.missing.first) { $0?.contains("at most 3200 older posts") == true }
-        let favorites = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
+        expect(posts.missing.first) { $0?.contains("No month has money for them; raise") == true }
+        let favorites = try await classifier(paper, budget: purse.training(.favorites)).train(
+            from: human, own: [], limit: 800)
         #expect(favorites.read == 0)
         #expect(
             favorites.missing.map { $0.prefix(30) }
-                == ["at most 800 older favorites wer", "at most 800 older posts were n"].map { $0.prefix(30) })
+                == ["at most 800 older favorites are", "at most 800 older posts are le"].map { $0.prefix(30) })
         #expect(human.looks.isEmpty)
     }
 
@@ -286,7 +315,7 @@ import Testing
         }
         let first = try await scheduler(paper).train(from: human)
         #expect(first.read == 60)
-        expect(first.missing.first) { $0?.contains("at most 3140 older posts were not read") == true }
+        expect(first.missing.first) { $0?.contains("at most 3140 older posts are left") == true }
         expect(first.missing.first) { $0?.contains(until.rfc3339.prefix(10)) == true }
         human.with { $0.failure = { _, _ in nil } }
         try await expect(scheduler(paper).train(from: human).read, equals: Self.count - 60)
@@ -296,12 +325,14 @@ import Testing
         let paper = try await paper(.x, pageSize: 50)
         let human = try #require(paper.human)
         let purse = Purse(dollars: 6, to: human, price: Money(microdollars: 10_000))
-        let first = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
+        let first = try await classifier(paper, budget: purse.training(.favorites)).train(
+            from: human, own: [], limit: 800)
         // All 250 favorites, and a page of the timeline.
         #expect(first.read == Self.count + 50)
         #expect(first.missing.count == 1 && first.missing[0].contains("at most 750 older posts"))
         purse.renew()
-        let second = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
+        let second = try await classifier(paper, budget: purse.training(.favorites)).train(
+            from: human, own: [], limit: 800)
         #expect(second.read == Self.count - 50)
         #expect(second.missing.isEmpty)
         #expect(first.learned + second.learned == 2 * Self.count)

@@ -2,6 +2,7 @@ import Control
 import Expectations
 import Foundation
 import Mirroring
+import Sandbox
 import TestSupport
 import Testing
 
@@ -98,6 +99,24 @@ import Testing
         try await expect(Self.sample.value.output) { $0 != other.output }
     }
 
+    /// What is answered and what was asked are about the same thing.
+    @Test(arguments: ["2026", "7", "11"]) func everyReplyFitsWhatWasAsked(seed: String) async throws {
+        let stage = try Stage(["COLUMNS": "400"])
+        let ending = try await stage.run("demo", "--days", "1", "--seed", seed)
+        #expect(ending.status == 0, "\(ending.error)")
+        let lines = ending.output.split(separator: "\n").map(String.init)
+        var replies = 0
+        for (asked, answer) in zip(lines, lines.dropFirst()) where asked.contains("↩ reply") {
+            replies += 1
+            let talks = [asked, answer].map { text in
+                SampleLanguage.allCases.lazy.compactMap { SampleTalk(of: text, in: $0) }.first
+            }
+            #expect(talks[0] != nil)
+            #expect(talks[0] == talks[1], "\(asked)\n\(answer)")
+        }
+        #expect(replies >= 4)
+    }
+
     @Test func learnsFromOnesOwnDownloadAndShowsItToAPerson() async throws {
         let stage = try Stage(["COLUMNS": "100"])
         let path = try Fixture.xArchive(in: stage.folder)
@@ -143,6 +162,9 @@ import Testing
         }
         shown += terminal.shown()
         #expect(shown.contains(/\r2026-06-01 \d\d:\d\d  ● \d+ posts  ↩ \d+ replies  ★ \d+ favorites/))
+        // The sign turns from the first moment on, also while nothing else changes.
+        let drawn = shown.split(separator: "\r").map { $0.trimmingCharacters(in: .whitespaces) }
+        for sign in ["|", "/", "-", "\\"] { #expect(drawn.contains(sign), "no \(sign) before it knows the time") }
         #expect(shown.hasSuffix("\r" + String(repeating: " ", count: 59) + "\r"))
         try await expect(Self.sample.value.output, equals: demo.ending().output)
     }
@@ -203,8 +225,10 @@ import Testing
         func run(_ words: String) async throws -> Ending {
             try await stage.start(words.split(separator: " ").map(String.init), in: tour).ending()
         }
+        #expect(demo.errorSoFar.contains(" there (Africa/Nairobi)."))
         let status = try await run("status")
         #expect(status.output.contains("2026-06-03"))
+        #expect(status.output.contains("time zone   Africa/Nairobi"))
         #expect(status.output.contains("✖ not sending: no worker is running"))
         let once = try await run("run --once")
         #expect(once.status == 0, "\(once.error)")

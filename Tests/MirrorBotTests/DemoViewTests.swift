@@ -13,7 +13,7 @@ enum DemoFixture {
     /// 2026-05-28, 20:26 UTC: a Thursday.
     static let date = Date(timeIntervalSince1970: 1_780_000_000)
 
-    static func result(actions: [Action] = []) -> DemoResult {
+    static func result(actions: [Action] = [], on network: NetworkName = .mastodon) -> DemoResult {
         let past = DemoPast(
             posts: 2, oldest: date - 172_800, newest: date - 86_400, zone: DemoZone(zone: .gmt), origin: date,
             friends: [], humanPosts: nil)
@@ -21,7 +21,7 @@ enum DemoFixture {
             days: 1, planned: 3, posted: 2, skipped: 1, replies: 4, expectedReplies: 5, favorites: 6, suggested: 0,
             favoritePrecision: 0.75, baseRate: 0.25, unsolicited: 7, errors: 8, duplicateSends: 9, cost: nil)
         return DemoResult(
-            past: past, from: nil, network: .mastodon, favoritesLearned: 1, normalsLearned: 2, summary: summary,
+            past: past, from: nil, network: network, favoritesLearned: 1, normalsLearned: 2, summary: summary,
             actions: actions, humanHours: [], botHours: [], names: [:], texts: [:], written: [:], complaints: [])
     }
 }
@@ -137,6 +137,19 @@ extension DemoFixture {
             lines(result).contains("  cost on X    $0.50 for these 2 days, at this pace $7.50 a month; here nothing"))
     }
 
+    @Test func onXItSaysWhatTheCostAssumesAndWhomItDoesNotTellApart() {
+        var result = DemoFixture.result(on: .x)
+        result.summary.days = 3
+        result.costs = (["X_HOME_POSTS_PER_DAY=2000", "the prices of 2026-04-20"], 0.3)
+        let text = lines(result, columns: 200).joined(separator: "\n")
+        #expect(
+            text.contains(
+                "the cost assumes X_HOME_POSTS_PER_DAY=2000, the prices of 2026-04-20; $3.00 a month is for home timelines, "
+                    + "which are not read by default"))
+        #expect(text.contains("X does not tell which accounts are bots: they are taken for people"))
+        #expect(!lines(DemoFixture.result()).joined().contains("bots: they"))
+    }
+
     @Test func saysWhatIsAssumedSimulatedAndMissing() {
         var result = DemoFixture.result()
         result.past.zone.assumption = "this machine's"
@@ -168,10 +181,27 @@ extension DemoFixture {
             })
         result.texts = ["t": long]
         (result.summary.days, result.summary.cost, result.from) = (3, 1_234, "a.zip")
+        result.costs = (["X_HOME_POSTS_PER_DAY=2000", "X_APP_OWNER=none", "the prices of 2026-04-20"], 700)
         result.past.zone.assumption = "from the hours without posts"
         for line in lines(result, columns: columns).dropLast() {
             #expect(Printable.width(line) <= columns, "\(line)")
         }
+    }
+
+    /// Every sign has a sign of ASCII as wide.
+    @Test(arguments: ["LC_ALL", "LANG"]) func aPlainLocaleSeesPlainSigns(variable: String) {
+        let plain = Terminal(descriptor: -1, environment: [variable: "C"])
+        let rich = Terminal(descriptor: -1, environment: ["LC_ALL": "C.UTF-8", "LANG": "C"])
+        let shown = lines(lived(ActionKind.allCases.map { action($0, .done, text: "bread") }))
+        for line in shown {
+            #expect(rich.shown(line) == line)
+            let isPlain = plain.shown(line).utf8.allSatisfy { $0 < 128 }
+            #expect(isPlain, "\(plain.shown(line))")
+            #expect(Printable.width(plain.shown(line)) == Printable.width(line))
+        }
+        let view = DemoLine.text(
+            LocalTime(DemoFixture.date, in: .gmt), .init(posts: 4, replies: 12, favorites: 7), columns: 79)
+        #expect(plain.shown(view) == "2026-05-28 20:26  * 4 posts  > 12 replies  + 7 favorites")
     }
 
     // MARK: While it lives

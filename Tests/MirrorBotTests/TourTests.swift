@@ -67,6 +67,15 @@ import Testing
             try #require(moved.status == 0, "\(moved.error)")
             environment["DATABASE_URL"] = server.url()
         }
+        // Whatever time it is, the plan of today has posts to come, and the next one is today's.
+        let plan = try await stage.start(["plan", "--json"], in: tour, environment: environment).ending()
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(plan.output.utf8)) as? [String: Any])
+        let slots = try #require(report["slots"] as? [[String: Any]])
+        #expect(slots.count { $0["state"] as? String == "planned" } >= 5, "\(plan.output)")
+        let shown = try await stage.start(["plan"], in: tour, environment: environment).ending()
+        let today = shown.output.prefix(10)
+        let skipped = try await stage.start(["plan", "skip", "next"], in: tour, environment: environment).ending()
+        #expect(skipped.output.hasPrefix("\(today)#"), "\(skipped.output)")
         for command in commands.dropFirst() + Self.others.map({ "mirror-bot \($0)" }) {
             let ending = try await stage.start(Self.words(command), in: tour, environment: environment).ending()
             // No worker runs, which one command is right to find.

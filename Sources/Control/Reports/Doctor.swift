@@ -222,6 +222,11 @@ package struct Doctor: Sendable {
                 .warn(
                     "bot label", "\(name) does not tell whether the account is labelled as automated",
                     fix: "see Settings, Your account, Automation"))
+            findings.append(
+                .ok(
+                    "other bots",
+                    "\(name) does not tell which accounts are bots: this bot takes them for people, unless their "
+                        + "profile says #nobot; mirror-bot people deny NAME leaves one alone"))
         } else if bot.isBot {
             findings.append(.ok("bot label", "the account says that it is automated"))
         } else {
@@ -258,11 +263,27 @@ package struct Doctor: Sendable {
                     "\(spending.left) of the month's \(spending.budget) is left until "
                         + "\(spending.renews.rfc3339.prefix(10))"))
         }
+        if let forecast = try await mirror.monthForecast(now: now) { fine.append(finding(forecast)) }
         if let policy = mirror.configuration.botNetwork.descriptor.policy, !named.contains("policies") {
             fine.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
         }
         if !named.contains("worker") { fine.append(.ok("worker", "a worker is running")) }
         return found + fine
+    }
+
+    /// What the next month is expected to cost, and what that assumes.
+    private func finding(_ forecast: MonthForecast) -> Finding {
+        let lines = forecast.lines.map { "\($0.what) \($0.amount.cents)" }
+        let text =
+            "about \(forecast.total.cents) of \(forecast.budget.cents): "
+            + (lines.isEmpty ? "nothing is read or written" : lines.joined(separator: ", ")) + "; assumes "
+            + forecast.assumptions.joined(separator: ", ")
+        guard !forecast.isEnough else { return .ok("next month", text) }
+        return .warn(
+            "next month", text,
+            fix:
+                "raise \(Setting.xBudget.name) to \(forecast.life.cents), or lower \(Setting.maxPerDay.name); else the bot is "
+                + "silent at the month's end")
     }
 }
 

@@ -41,6 +41,7 @@ extension HumanMirror {
         func problem(_ role: AccountRole) -> String? {
             networks[role].map { $0 == configuration.network(of: role) } ?? true ? accounts.problem(role) : nil
         }
+        let goesOn = try await trainingsThatGoOn(accounts)
         let hasHuman = accounts.accounts[.human] != nil
         var steps = [
             SetupStep(
@@ -62,11 +63,11 @@ extension HumanMirror {
         }
         steps += [
             SetupStep(
-                .posts, isDone: record.past != nil, text: "when and what the human posts",
+                .posts, isDone: record.past != nil || goesOn.posts, text: "when and what the human posts",
                 command: command("train scheduler")),
             try await timeZoneStep(record, command),
             SetupStep(
-                .favorites, isDone: try await hasLearnedFavorites(), text: "what the human favorites",
+                .favorites, isDone: try await hasLearnedFavorites() || goesOn.favorites, text: "what the human favorites",
                 command: command("train classifier")),
         ]
         // Without the human's name there is nothing that the profile could say.
@@ -114,6 +115,11 @@ extension HumanMirror {
             (["is not set up yet; \(step.next)"] + details).joined(separator: "; ")
                 + "; \(setup) leads through all steps",
             isMissing: error.isMissing, part: part)
+    /// Which trainings a worker goes on with by itself, so that nobody has to say them once more.
+    private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (posts: Bool, favorites: Bool) {
+        guard accounts.accounts[.human]?.network.descriptor.prices != nil else { return (false, false) }
+        let left = try await feeds.trainingLeft()
+        return (left.begun(.ownPosts) != nil, left.begun(.favorites) != nil)
     }
 
     /// Whether nothing more can be learned of favorites before the mirror works, or nobody wants any.

@@ -43,6 +43,36 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
+    /// How far trainings are that a month's money cut short.
+    package struct TrainingState: Codable, Equatable, Sendable {
+        /// Older posts of the human that are still to be read, at most; 0 for none.
+        package var postsLeft: Int
+        /// Favorites that are still to be read, at most.
+        package var favoritesLeft: Int
+        /// Posts to compare them with that are still to be read, at most.
+        package var comparedLeft: Int
+        /// The months in which the worker reads all of them by itself; nil if no month pays for them.
+        package var monthsLeft: Int?
+        /// When the worker goes on.
+        package var goesOn: Date
+
+        /// Nil if nothing is left.
+        init?(_ left: TrainingLeft, _ plan: MonthPlan, now: Date, _ price: @escaping (Int, Feed) -> Money?) {
+            guard left.isBegun else { return nil }
+            (postsLeft, favoritesLeft) = (left.begun(.ownPosts) ?? 0, left.begun(.favorites) ?? 0)
+            comparedLeft = left.begun(.home) ?? 0
+            let feeds = [Feed.ownPosts, .favorites, .home].filter { left.begun($0) != nil }
+            let months = feeds.map { left.months(by: plan, of: SpendingPurpose.past($0).part, price) }
+            monthsLeft = months.contains(nil) ? nil : months.compactMap(\.self).max()
+            goesOn =
+                feeds.map { feed in
+                    let page = price(TrainingLeft.smallestPage, feed) ?? .zero
+                    let isOpen = plan.left(for: .past(feed)) >= page
+                    return isOpen ? now : plan.opens(for: .past(feed), page)
+                }.min() ?? now
+        }
+    }
+
     /// Where the data and the settings of a mirror lie.
     package struct Place: Codable, Equatable, Sendable {
         /// The database: a path, or a server with its host and the name there.
@@ -208,6 +238,8 @@ package struct StatusReport: Codable, Sendable {
     package var accounts: [AccountState] = []
     /// Nil unless one of the accounts is on X.
     package var spending: SpendingState?
+    /// Nil unless a training was begun that money cut short; nil in reports of earlier versions.
+    package var training: TrainingState?
     package var timeZone: String?
     /// When the human lived by other clocks; nil where nothing is noted.
     package var zones: [ZonesReport.Line]?
@@ -305,6 +337,7 @@ package struct StatusReporter: Sendable {
             human: record.humanHandle,
             bot: record.botHandle, accounts: reading.accounts.states(record),
             spending: reading.spending.map(StatusReport.SpendingState.init),
+            training: try await training(reading.accounts, now: now),
             timeZone: record.timeZone ?? configuration.timeZoneName, zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: reading.facts.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
@@ -330,6 +363,15 @@ package struct StatusReporter: Sendable {
             if let slot = day?.slots.first(where: { $0.text != nil && pending.contains($0.state) }) { return slot.due }
         }
         return nil
+    }
+
+    /// How far trainings are, where the human's network charges for reading.
+    private func training(_ accounts: FoundAccounts, now: Date) async throws -> StatusReport.TrainingState? {
+        guard let prices = accounts.accounts[.human]?.network.descriptor.prices else { return nil }
+        let (left, plan) = (try await mirror.feeds.trainingLeft(), try await mirror.spending.plan(at: now))
+        return StatusReport.TrainingState(left, plan, now: now) { [settings = mirror.configuration] items, feed in
+            prices.read(items, feed, .human, settings)
+        }
     }
 
     private func pictures() async throws -> StatusReport.PictureState? {

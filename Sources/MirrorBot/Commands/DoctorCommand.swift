@@ -49,7 +49,8 @@ struct DoctorCommand: AsyncParsableCommand {
         if json {
             try JSONOutput.print(report)
         } else {
-            for line in report.lines(terminal: .output) { print(line) }
+            let terminal = Terminal.output
+            for line in report.lines(terminal: terminal) { print(terminal.shown(line)) }
         }
         if let failed = report.findings.first(where: { $0.verdict == .fail }) { throw ExitCode(failed.status.rawValue) }
     }

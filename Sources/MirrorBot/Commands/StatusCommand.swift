@@ -82,7 +82,8 @@ struct StatusCommand: AsyncParsableCommand {
             if json {
                 try JSONOutput.print(report)
             } else {
-                for line in StatusView.lines(report, terminal: .output) { print(line) }
+                let terminal = Terminal.output
+                for line in StatusView.lines(report, terminal: terminal) { print(terminal.shown(line)) }
             }
         }
     }

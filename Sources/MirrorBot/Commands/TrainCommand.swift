@@ -23,8 +23,9 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
         abstract: "Read the human's posts: the source of times and texts.",
         discussion: """
             Reads the newest 3,200 posts from the network. A second run reads only new posts, or continues an \
-            interrupted one. Reading X costs money: the command first prints the price, and spends at most half of \
-            the month's budget.
+            interrupted one. Reading X costs money: the command first prints the price, and spends at most the month's \
+            share for older posts, a quarter of the budget. run reads the rest by itself, month by month; a downloaded \
+            archive costs nothing.
 
             --from reads a downloaded archive instead, without an account: of X (zip, folder or tweets.csv) or \
             Mastodon (zip, tar.gz or folder), a file of mastodon-archive, an export of Pixelfed, Misskey, Sharkey or \
@@ -100,8 +101,9 @@ struct TrainClassifierCommand: AsyncParsableCommand {
         abstract: "Learn which posts the human favorites.",
         discussion: """
             Reads 800 favorites and 800 posts of the home timeline from the network. A second run reads only new \
-            posts. --from reads favorites with their texts from a file instead: an X archive, a file of \
-            mastodon-archive, or labelled JSON Lines. Other archives do not hold the texts of favorites.
+            posts. On X, it spends at most the month's share for favorites, a quarter of the budget; run reads the rest \
+            by itself, month by month. --from reads favorites with their texts from a file instead: an X archive, a \
+            file of mastodon-archive, or labelled JSON Lines. Other archives do not hold the texts of favorites.
             """)
 
     @OptionGroup var options: MirrorOptions

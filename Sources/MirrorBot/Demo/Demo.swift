@@ -27,6 +27,8 @@ struct Demo {
     private static let mirror = "demo"
     /// For how many days people go on talking on the network of a mirror that is kept.
     private static let daysToTry = 7
+    /// How many posts the last day of a mirror that is kept has still to come: enough for the tour.
+    private static let slotsToTry = 5
 
     /// Where the human and the bot live.
     let network: NetworkName
@@ -34,6 +36,7 @@ struct Demo {
     let from: String?
     let days: Int
     let seed: UInt64
+    /// Where the human lives; `nil` for the archive's zone, or the sample's.
     let zone: TimeZone?
     /// The new folder that keeps the mirror, whose days then end now; nil to keep nothing.
     let keep: String?
@@ -41,7 +44,7 @@ struct Demo {
     let clock: any WallClock
     /// Told what happens, for a person who waits.
     let say: @Sendable (String) -> Void
-    /// Told how far the reading of a download is.
+    /// Told how far the reading is.
     let report: @Sendable (TrainingProgress) -> Void
     /// Told some times a second what time it is there and what happened so far; nil where nobody looks.
     let watch: (@Sendable (LocalTime, DemoLine.Counts) -> Void)?
@@ -113,7 +116,7 @@ struct Demo {
             let adopt: @Sendable (Post) -> Post = { post in
                 SandboxIdentity.carried(isSample ? post : DemoPast.adopt(post), to: network)
             }
-            let trainer = SchedulerTrainer(mirror: mirror, zone: first, report: { if !isSample { report($0) } })
+            let trainer = SchedulerTrainer(mirror: mirror, zone: first, report: report)
             let summary = try await trainer.train(
                 fromArchive: sample ?? from ?? "", localHost: SamplePeople.host, adopt: adopt)
             let zone = try await settledZone(named: summary.suggestedTimeZone, mirror.archive)
@@ -141,8 +144,10 @@ struct Demo {
     /// Writes the sample archive into a file and returns its path.
     private func sample(in folder: String) throws -> String {
         let path = folder + "/sample.jsonl"
-        let end = origin(in: zone ?? Self.sampleZone) ?? Self.sampleOrigin
-        try OutputFile(path, isForced: false).write(SampleArchive(endingAt: end).postLines)
+        let zone = zone ?? Self.sampleZone
+        let end = origin(in: zone) ?? Self.sampleOrigin
+        let archive = SampleArchive(endingAt: end, offset: zone.secondsFromGMT(for: end))
+        try OutputFile(path, isForced: false).write(archive.postLines)
         return path
     }
 
@@ -155,7 +160,9 @@ struct Demo {
         let reader = try await mirror.requiredNetwork(of: from == nil ? .human : .bot)
         let own = try await reader.verifyAccount().id
         let favorites = try mirror.favorites()
-        let trainer = ClassifierTrainer(mirror: mirror, favorites: favorites, report: { _ in })
+        // What it costs is told with what the days have cost.
+        let trainer = ClassifierTrainer(
+            mirror: mirror, favorites: favorites, report: { if $0.announcement == nil { report($0) } })
         if let from {
             do {
                 _ = try await trainer.train(fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
@@ -175,7 +182,10 @@ struct Demo {
         let configuration = try configuration(home: home, zone: past.zone.zone, sandbox: sandbox)
         return try await HumanMirror.open(configuration, clock: clock).closing { mirror in
             let learned = try await learnFavorites(mirror)
+            if keep != nil { try await planLastDay(mirror, past.zone.zone) }
             let spent = await sandbox.ledger.spentMicrodollars
+            let purposes = try await mirror.spending.spending(at: clock.now).byPurpose
+            let home = purposes[SpendingPurpose.feed(.home).label] ?? .zero
             say("living through \(days) \(days == 1 ? "day" : "days") …")
             let worker = Worker(mirror: mirror, cadence: cadence)
             let watching = watching(sandbox, clock, past.zone.zone)
@@ -189,8 +199,16 @@ struct Demo {
             try outcome.get()
             return try await DemoResult(
                 past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
-                learned: learned, spentBefore: spent)
+                learned: learned, spentBefore: spent, homeBefore: home)
         }
+    }
+
+    /// Fixes a plan for the day on which a mirror that is kept is tried, with posts that are still to come.
+    private func planLastDay(_ mirror: HumanMirror, _ zone: TimeZone) async throws {
+        let planner = mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil))
+        let now = clock.now
+        try await planner.make(
+            LocalTime(now, in: zone).day, atLeast: Self.slotsToTry, after: now + 60, now: mirror.clock.now)
     }
 
     /// Tells whoever looks what time it is, until it is cancelled.

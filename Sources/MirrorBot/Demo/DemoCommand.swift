@@ -13,7 +13,8 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             Learns from a bundled sample archive, or from your own download, and runs the real worker against a small \
             network inside this process. Nothing leaves this machine, and nothing is kept unless you say --keep: then \
-            the network stays open until Ctrl-C, and in the new folder every other command works on what the demo made.
+            the network stays open until Ctrl-C, and in the new folder every other command works on what the demo made. The \
+            sample person then lives where it is early in the morning now, so that today's posts are still to come.
             """)
 
     @Option(help: "mastodon, x or bluesky.", transform: NetworkArgument.network)
@@ -28,7 +29,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Another seed makes other days.", valueName: "number"))
     var seed: UInt64 = 2026
 
-    @Option(help: ArgumentHelp("Time zone of your own archive.", valueName: "zone"))
+    @Option(help: ArgumentHelp("Time zone of your own archive, or of the sample person.", valueName: "zone"))
     var timeZone: String?
 
     @Option(
@@ -61,46 +62,44 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         let console = Console.current
         console.log.silence()
-        let bar = ProgressView()
         let line = DemoLine(stream: console.error)
         let rehearsal = try Rehearsal(
             variables: RehearsalVariable.variables(in: console.environment), accounts: [:])
+        let clock = rehearsal.clock ?? SystemClock()
+        let young = keep != nil && from == nil ? DemoZone.young(at: clock.now) : nil
         let demo = Demo(
             network: network, from: from.map(console.path), days: days, seed: seed,
-            zone: timeZone.flatMap(TimeZone.init(identifier:)),
-            keep: keep, clock: rehearsal.clock ?? SystemClock(),
-            say: { text in
-                bar.finish()
-                console.error.write(text + "\n")
-            },
-            report: { if line.isShown { bar.show($0) } }, watch: line.isShown ? line.show : nil)
-        func clear() {
-            bar.finish()
-            line.clear()
-        }
-        defer { clear() }
+            zone: timeZone.flatMap(TimeZone.init(identifier:)) ?? young,
+            keep: keep, clock: clock,
+            say: line.say, report: line.show, watch: line.isShown ? line.show : nil)
+        line.begin()
+        defer { line.end() }
         try await demo.run { result in
-            clear()
+            line.end()
             if json {
                 try JSONOutput.print(result.summary, isOneLine: true)
             } else {
-                for line in DemoView(result: result, terminal: .output).lines { print(line) }
+                let terminal = Terminal.output
+                for line in DemoView(result: result, terminal: terminal).lines { print(terminal.shown(line)) }
             }
             guard let keep else { return }
             // The answer is read while the network stays open.
             try? console.output.flush()
-            StandardError.write("\n\(Self.open(keep))\n")
+            StandardError.write("\n\(Self.open(keep, result, now: clock.now))\n")
             // A signal ends the program.
             while true { try await Task.sleep(for: .seconds(3_600)) }
         }
     }
 
-    private static func open(_ folder: String) -> String {
-        """
-        The network stays open until Ctrl-C. In another terminal:
+    private static func open(_ folder: String, _ result: DemoResult, now: Date) -> String {
+        let zone = result.past.zone.zone
+        return """
+            It is \(LocalTime(now, in: zone).minute) there (\(zone.identifier)).
+            The network stays open until Ctrl-C.
+            In another terminal:
 
-          cd \(DemoView.quoted(folder))
-          mirror-bot status
-        """
+              cd \(DemoView.quoted(folder))
+              mirror-bot status
+            """
     }
 }

@@ -1,7 +1,12 @@
+import Foundation
+import Mirroring
 import Posts
 
-/// The line of a terminal that is written again and again while a demo lives.
-struct DemoLine: Sendable {
+/// The line of a terminal that is written again and again while a demo works, so that nobody takes it for dead.
+///
+/// A thread of its own draws it: the demo keeps all others busy.
+final class DemoLine: @unchecked Sendable {
+    // Sendable because the state is only touched under `lock`.
     /// The numbers of actions that the network has received so far.
     struct Counts {
         var posts: Int
@@ -9,20 +14,81 @@ struct DemoLine: Sendable {
         var favorites: Int
     }
 
-    let stream: Console.Output
+    private static let signs = Array("|/-\\")
+    /// Seconds between two drawings.
+    private static let interval = 0.1
+
+    private let stream: Console.Output
+    private let lock = NSLock()
+    /// What is shown before the sign that turns, in so many cells.
+    private var text: (@Sendable (_ columns: Int) -> String)?
+    private var turns = 0
+    private var isOver = false
+
+    init(stream: Console.Output) { self.stream = stream }
 
     private var terminal: Terminal { stream.terminal }
 
     /// Elsewhere a line cannot be taken back.
     var isShown: Bool { terminal.isInteractive }
 
-    @Sendable func show(_ time: LocalTime, _ counts: Counts) {
-        let columns = terminal.columns - 1
-        stream.write("\r" + Printable.padded(Self.text(time, counts, columns: columns), to: columns))
+    /// Begins to draw, until ``end()``; does nothing where no terminal is.
+    func begin() {
+        guard isShown else { return }
+        Thread.detachNewThread { [self] in
+            while lock.withLock({ !isOver }) {
+                lock.withLock {
+                    turns += 1
+                    draw()
+                }
+                Thread.sleep(forTimeInterval: Self.interval)
+            }
+        }
     }
 
-    func clear() {
-        if isShown { stream.write("\r" + String(repeating: " ", count: terminal.columns - 1) + "\r") }
+    /// Writes a line above this one.
+    func say(_ text: String) {
+        lock.withLock {
+            clear()
+            stream.write(terminal.shown(text) + "\n")
+            self.text = nil
+        }
+    }
+
+    /// Shows what time it is there and what happened so far.
+    @Sendable func show(_ time: LocalTime, _ counts: Counts) { show { Self.text(time, counts, columns: $0) } }
+
+    /// Shows how far the reading is.
+    @Sendable func show(_ progress: TrainingProgress) { show { ProgressView.line(progress, columns: $0) } }
+
+    /// Takes the line back, for good.
+    func end() {
+        lock.withLock {
+            guard !isOver else { return }
+            isOver = true
+            clear()
+        }
+    }
+
+    private func show(_ text: @escaping @Sendable (Int) -> String) {
+        guard isShown else { return }
+        lock.withLock {
+            self.text = text
+            draw()
+        }
+    }
+
+    private func draw() {
+        guard isShown, !isOver else { return }
+        let columns = terminal.columns - 1
+        let sign = Self.signs[turns % Self.signs.count]
+        let line = text.map { "\($0(columns - 2)) \(sign)" } ?? "\(sign)"
+        stream.write("\r" + Printable.padded(terminal.shown(line), to: columns))
+    }
+
+    private func clear() {
+        guard isShown else { return }
+        stream.write("\r" + String(repeating: " ", count: terminal.columns - 1) + "\r")
     }
 
     /// The time there and what happened so far, in words if they fit.

@@ -52,6 +52,7 @@ extension DemoPast {
         var configuration = SandboxWorld.Configuration(
             seed: seed, origin: origin, days: days, timeZone: zone.zone, friends: friends, humanPosts: humanPosts)
         configuration.botNetwork = network
+        configuration.sampleOffset = zone.zone.secondsFromGMT(for: origin)
         configuration.isHumanPresent = humanPosts == nil
         return SandboxWorld(configuration: configuration)
     }
@@ -85,6 +86,25 @@ struct DemoZone {
     let zone: TimeZone
     /// Why nobody can be sure of it; nil where it was given.
     var assumption: String?
+
+    /// Zones without daylight saving time, from 11 hours west to 12 hours east.
+    private static let zones = [
+        "Pacific/Pago_Pago", "Pacific/Honolulu", "Pacific/Gambier", "Pacific/Pitcairn", "America/Phoenix",
+        "America/Costa_Rica", "America/Panama", "America/Puerto_Rico", "America/Sao_Paulo", "Atlantic/South_Georgia",
+        "Atlantic/Cape_Verde", "Atlantic/Reykjavik", "Africa/Lagos", "Africa/Johannesburg", "Africa/Nairobi",
+        "Asia/Dubai", "Asia/Karachi", "Asia/Dhaka", "Asia/Bangkok", "Asia/Singapore", "Asia/Tokyo",
+        "Australia/Brisbane", "Pacific/Noumea", "Pacific/Tarawa",
+    ]
+    /// The local hour that counts as young.
+    private static let youngHour = 6
+
+    /// The zone in which it is between six and seven in the morning.
+    static func young(at now: Date) -> TimeZone {
+        let hour = LocalTime(now, in: .gmt).minute.value / 60
+        // 11 is the place of Greenwich.
+        let place = (youngHour - hour + 11 + 24) % 24
+        return TimeZone(identifier: zones[place]) ?? .gmt
+    }
 
     /// The zone of an archive that names none: as its quiet hours suggest, else this machine's.
     ///

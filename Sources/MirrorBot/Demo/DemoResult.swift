@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Mirroring
+import Networks
 import Outbox
 import Posts
 import Sandbox
@@ -80,6 +81,8 @@ struct DemoResult {
     var texts: [String: String]
     /// When the human first wrote what the bot sent.
     var written: [PostID: Date]
+    /// What the costs assume, and what home timelines cost of them, in US dollars; `nil` where calls cost nothing.
+    var costs: (assumptions: [String], home: Double)?
     /// What the network holds against the bot, a line each; empty when all went well.
     var complaints: [String]
 }
@@ -91,7 +94,7 @@ extension DemoResult {
     /// - Throws: The store's error.
     init(
         past: DemoPast, from: String?, days: Int, sandbox: Sandbox, mirror: HumanMirror,
-        learned: (favorites: Int, normals: Int), spentBefore: Int
+        learned: (favorites: Int, normals: Int), spentBefore: Int, homeBefore: Money
     ) async throws {
         let (world, ledger) = (sandbox.world, await sandbox.ledger)
         self.past = past
@@ -112,6 +115,13 @@ extension DemoResult {
             errors: received.errors, duplicateSends: received.duplicateSends,
             cost: network.descriptor.prices != nil ? Double(ledger.spentMicrodollars - spentBefore) / 1_000_000 : nil)
         complaints = Self.complaints(ledger)
+        costs = nil
+        if let prices = network.descriptor.prices {
+            let spending = try await mirror.spending.spending(at: mirror.clock.now)
+            let home = spending.byPurpose[SpendingPurpose.feed(.home).label] ?? .zero
+            let since = max(home - homeBefore, .zero)
+            costs = (prices.assumptions(mirror.configuration) + ["the prices of \(prices.day)"], since.dollars)
+        }
         let network = network
         names = Dictionary(
             world.population.people.map { ($0.id(on: network), $0.handle(on: network)) },

@@ -225,8 +225,24 @@ struct DemoView {
             rows.append(
                 ("cost on X", "\(dollars(cost)) for \(days), at this pace \(dollars(month)) a month; here nothing"))
         }
-        return [terminal.bold("what the network received")] + rows.flatMap { row($0.0, $0.1) }
+        return [terminal.bold("what the network received")] + rows.flatMap { row($0.0, $0.1) } + notes
             + result.complaints.map { "  ! " + Printable.line($0) }
+    }
+
+    /// What the costs assume, and whom the network does not tell apart.
+    private var notes: [String] {
+        var notes: [String] = []
+        if let costs = result.costs {
+            let month = costs.home / Double(result.summary.days) * 30
+            let home =
+                month > 0 ? "; \(dollars(month)) a month is for home timelines, which are not read by default" : ""
+            notes.append("the cost assumes " + costs.assumptions.joined(separator: ", ") + home)
+        }
+        if !result.network.traits.tellsBots {
+            notes.append(
+                "\(result.network.displayName) does not tell which accounts are bots: they are taken for people")
+        }
+        return notes.flatMap { wrapped($0) }
     }
 
     private func dollars(_ amount: Double) -> String { String(format: "$%.2f", amount) }

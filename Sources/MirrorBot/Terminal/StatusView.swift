@@ -19,7 +19,8 @@ enum StatusView {
         if let texts = report.archive.texts { lines += self.texts(texts, terminal) }
         lines += rows("classifier", classifier(report), terminal)
         lines.append(row("worker", worker(report, zone)))
-        if let spending = report.spending { lines.append(row("X", cost(spending))) }
+        if let spending = report.spending { lines += rows("X", cost(spending), terminal) }
+        if let training = report.training { lines += rows("training", words(for: training), terminal) }
         if report.suggestions > 0 {
             lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
         }
@@ -210,6 +211,21 @@ enum StatusView {
         let isFine = examination.failed + examination.warned == 0
         let found = isFine ? "nothing wrong" : "\(examination.failed) failed, \(examination.warned) to look at"
         return "\(found), seen \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
+    }
+
+    private static func words(for training: StatusReport.TrainingState) -> String {
+        let parts = [
+            (training.postsLeft, "older posts"), (training.favoritesLeft, "favorites"),
+            (training.comparedLeft, "posts to compare them with"),
+        ]
+        let left = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        guard let months = training.monthsLeft else {
+            return
+                "at most \(left) to read, for which no month has money: raise \(Setting.xBudget.name), or train from an "
+                + "archive"
+        }
+        return "at most \(left) to read; run goes on by itself from \(training.goesOn.rfc3339.prefix(10)) on, about "
+            + "\(months) \(months == 1 ? "month" : "months")"
     }
 
     private static func words(for undo: StatusReport.UndoState) -> String {

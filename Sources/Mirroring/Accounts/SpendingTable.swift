@@ -4,7 +4,7 @@ import Posts
 import Settings
 import Storage
 
-/// What calls have cost, one budget for both accounts.
+/// What calls have cost, one budget for both accounts, divided as ``MonthPlan`` says.
 ///
 /// Each row of `spending` is what calls for one purpose have cost in a month or
 /// on a day in UTC, in millionths of a dollar.
@@ -13,6 +13,8 @@ package struct SpendingTable: SpendingBook {
     private static let memory = 40
     /// How long to wait where a call under way may give back enough, in seconds.
     private static let moment: TimeInterval = 60
+    /// The days whose costs tell what life costs a day, and the least number of days that they are divided by.
+    private static let (lately, fewDays) = (28, 7)
 
     private let storage: any StorageEngine
     private let mirror: String
@@ -20,38 +22,46 @@ package struct SpendingTable: SpendingBook {
     package let budget: Money
     /// What home timelines may cost on a day.
     private let homeShare: Money
+    /// Whether favorites are given or suggested at all.
+    private let wantsFavorites: Bool
     private let underWay = CallsUnderWay()
 
     init(_ configuration: MirrorSettings, storage: any StorageEngine) {
         self.init(
             storage: storage, mirror: configuration.mirror, budget: configuration.x.monthlyBudget,
-            homeShare: configuration.x.homeShare)
+            homeShare: configuration.x.homeShare, wantsFavorites: configuration.favoriteMode != .off)
     }
 
-    init(storage: any StorageEngine, mirror: String, budget: Money, homeShare: Money) {
+    init(
+        storage: any StorageEngine, mirror: String, budget: Money, homeShare: Money, wantsFavorites: Bool = true
+    ) {
         self.storage = storage
         self.mirror = mirror
         self.budget = budget
         self.homeShare = homeShare
+        self.wantsFavorites = wantsFavorites
     }
 
     package func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date? {
         guard amount > .zero else { return nil }
-        let dayShare = purpose == .feed(.home) ? homeShare : budget
-        let (day, month) = (SpendingPeriod.day(of: now), SpendingPeriod.month(of: now))
         return try await storage.transaction { connection in
-            /// When there may be enough: soon, if that is a matter of what calls under way have taken.
-            func later(_ spent: Money, _ share: Money, _ purpose: SpendingPurpose?, _ end: Date) -> Date {
-                let isTaken = spent - underWay.amount(for: purpose, at: now) + amount <= share
-                return isTaken ? min(now + Self.moment, end) : end
+            let plan = try plan(at: now, for: purpose.part, on: connection)
+            guard amount <= plan.left(for: purpose) else {
+                var relieved = plan
+                for (purpose, taken) in underWay.amounts(at: now) { relieved.pay(.zero - taken, for: purpose) }
+                let end = plan.opens(for: purpose, amount)
+                return amount <= relieved.left(for: purpose) ? min(now + Self.moment, end) : end
             }
-            let spent = try amounts(in: month, on: connection).values.reduce(.zero, +)
-            guard spent + amount <= budget else { return later(spent, budget, nil, month.end) }
-            let today = try amounts(in: day, on: connection)[purpose.label]
-            guard (today ?? .zero) + amount <= dayShare else {
-                return later(today ?? .zero, dayShare, purpose, day.end)
+            let today = try amounts(in: .day(of: now), on: connection)
+            if purpose.isHome {
+                let spent = today.filter { $0.key.isHome }.values.reduce(.zero, +)
+                let taken = underWay.amounts(at: now).filter { $0.key.isHome }.values.reduce(.zero, +)
+                guard spent + amount <= homeShare else {
+                    let end = SpendingPeriod.day(of: now).end
+                    return spent - taken + amount <= homeShare ? min(now + Self.moment, end) : end
+                }
             }
-            if today == nil { try removeDays(before: now, on: connection) }
+            if today[purpose] == nil { try removeDays(before: now, on: connection) }
             try add(amount, for: purpose, at: now, on: connection)
             // Whoever sees the row knows of the call.
             underWay.begin(amount, for: purpose, at: now)
@@ -83,9 +93,48 @@ package struct SpendingTable: SpendingBook {
     package func spending(at now: Date) async throws -> Spending {
         let month = SpendingPeriod.month(of: now)
         let purposes = try await storage.read { try amounts(in: month, on: $0) }
+        let labels = purposes.filter { $0.value > .zero }.map { ($0.key.label, $0.value) }
         return Spending(
             month: month.name, budget: budget, total: purposes.values.reduce(.zero, +),
-            byPurpose: purposes.filter { $0.value > .zero }, renews: month.end)
+            byPurpose: Dictionary(uniqueKeysWithValues: labels), renews: month.end)
+    }
+
+    /// How the money of the month of `now` is divided, with what was spent until then.
+    ///
+    /// - Throws: The store's error.
+    package func plan(at now: Date) async throws -> MonthPlan {
+        try await storage.read { try plan(at: now, for: .posts, on: $0) }
+    }
+
+    /// - Parameter part: What is to be paid; life is paid without a look at what the other parts may need.
+    private func plan(
+        at now: Date, for part: MonthPlan.Part, on connection: any StorageConnection
+    ) throws -> MonthPlan {
+        var plan = MonthPlan(budget: budget, at: now, wanted: [])
+        for (purpose, amount) in try amounts(in: .month(of: now), on: connection) { plan.pay(amount, for: purpose) }
+        guard part != .life else { return plan }
+        plan.lifePerDay = try lifePerDay(before: now, on: connection)
+        plan.wanted = try FeedTable.trainingLeft(of: mirror, on: connection).wanted(favorites: wantsFavorites)
+        return plan
+    }
+
+    /// What life has cost a day in the last weeks.
+    private func lifePerDay(before now: Date, on connection: any StorageConnection) throws -> Money {
+        let today = LocalTime(now, in: .gmt).day
+        let rows = try connection.query(
+            """
+            SELECT period, purpose, microdollars FROM spending
+            WHERE mirror = \(mirror) AND LENGTH(period) > 7 AND period < \(today.description)
+                AND period >= \(today.advanced(by: -Self.lately).description)
+            """)
+        var (life, first) = (Money.zero, today)
+        for row in rows {
+            first = min(first, LocalDay(try row.text("period")) ?? today)
+            guard SpendingPurpose(label: try row.text("purpose")).part == .life else { continue }
+            life = life + Money(microdollars: try row.int("microdollars"))
+        }
+        // A day or two tell little.
+        return Money(microdollars: life.microdollars / max(Self.fewDays, today.ordinal - first.ordinal))
     }
 
     /// What all months have cost.
@@ -101,13 +150,16 @@ package struct SpendingTable: SpendingBook {
         return Money(microdollars: try rows.first?.int("microdollars") ?? 0)
     }
 
-    /// What a period has cost, by the labels of purposes.
-    private func amounts(in period: SpendingPeriod, on connection: any StorageConnection) throws -> [String: Money] {
+    /// What a period has cost.
+    private func amounts(
+        in period: SpendingPeriod, on connection: any StorageConnection
+    ) throws -> [SpendingPurpose: Money] {
         let rows = try connection.query(
             "SELECT purpose, microdollars FROM spending WHERE mirror = \(mirror) AND period = \(period.name)")
         return Dictionary(
-            try rows.map { (try $0.text("purpose"), Money(microdollars: try $0.int("microdollars"))) },
-            uniquingKeysWith: { first, _ in first })
+            try rows.map {
+                (SpendingPurpose(label: try $0.text("purpose")), Money(microdollars: try $0.int("microdollars")))
+            }, uniquingKeysWith: +)
     }
 
     private func add(
@@ -155,17 +207,22 @@ private final class CallsUnderWay: @unchecked Sendable {
         }
     }
 
-    /// What calls have taken for a purpose; nil for all.
-    func amount(for purpose: SpendingPurpose?, at now: Date) -> Money {
+    /// What calls have taken, by purpose.
+    func amounts(at now: Date) -> [SpendingPurpose: Money] {
         lock.withLock {
-            calls.filter { Self.isUnderWay($0.begun, now) && $0.purpose == purpose ?? $0.purpose }
-                .reduce(.zero) { $0 + $1.amount }
+            Dictionary(
+                calls.filter { Self.isUnderWay($0.begun, now) }.map { ($0.purpose, $0.amount) }, uniquingKeysWith: +)
         }
     }
 
     private static func isUnderWay(_ begun: Date, _ now: Date) -> Bool {
         abs(now.timeIntervalSince(begun)) < longest
     }
+}
+
+extension SpendingPurpose {
+    /// Whether a home timeline is read, whose share of a day a person sets.
+    fileprivate var isHome: Bool { self == .feed(.home) || self == .past(.home) }
 }
 
 /// What a month has cost so far.

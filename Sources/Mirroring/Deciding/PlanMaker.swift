@@ -145,6 +145,26 @@ package struct PlanMaker: Sendable {
         return isStored ? planned : nil
     }
 
+    /// How often a day is drawn that is to have some posts.
+    private static let draws = 60
+
+    /// Makes and stores the plan of a day that has so many posts after an instant, drawn until it has them.
+    ///
+    /// For a demo, on whose last day every command is to have something to work on.
+    ///
+    /// - Throws: The store's error.
+    package func make(_ day: LocalDay, atLeast count: Int, after instant: Date, now: Date) async throws {
+        guard try await store.plan(for: day) == nil else { return }
+        var best: (count: Int, day: PlannedDay)?
+        for draw in 0..<Self.draws where best.map({ $0.count < count }) ?? true {
+            let seed = draw == 0 ? nil : "\(day)/\(draw)"
+            guard let drawn = try await preview(day, now: now, watching: true, seed: seed) else { return }
+            let open = drawn.slots.count { $0.due > instant && $0.state == .planned }
+            if open > best?.count ?? -1 { best = (open, drawn) }
+        }
+        if let best { _ = try await store.store(best.day.plan, slots: best.day.slots) }
+    }
+
     /// Whether posts younger than `MIN_AGE_DAYS` may be used for want of others: there are no others.
     func mayRelaxAge() async throws -> Bool { try await past() == .whole }
 

@@ -266,6 +266,17 @@ package actor FeedReader {
     /// Where the walk into the past stopped; nil if it did not.
     func past() async throws -> Stretch? { try await progress().past }
 
+    /// Notes that so many items of the past are wanted, unless that is noted: what is not read now is wanted later.
+    func wantPast(_ limit: Int) async throws {
+        try await change { progress in
+            if progress.position == nil, progress.past == nil {
+                progress.past = Stretch(cursor: "", remaining: limit)
+            } else if progress.past?.remaining == nil {
+                progress.past?.remaining = limit
+            }
+        }
+    }
+
     /// Gives up the rest of the walk into the past.
     func forgetPast() async throws { try await change { $0.past = nil } }
 

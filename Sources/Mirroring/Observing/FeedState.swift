@@ -255,7 +255,11 @@ struct FeedState: Sendable {
 
     private mutating func tookNewest(_ page: FeedPage, downTo floor: Date?) -> Step {
         (arrivalsRefused, isCaughtUp) = (nil, true)
-        if terms.keepsPast, isUnread { progress.past = page.older.map { Stretch(cursor: $0) } }
+        if terms.keepsPast, isUnread {
+            // A training that could not begin yet has left its wish.
+            let wanted = progress.past?.remaining.map { max(0, $0 - page.items.count) }
+            progress.past = page.older.map { Stretch(cursor: $0, remaining: wanted) }
+        }
         progress.position = page.newer ?? progress.position
         if let floor, let older = page.older, !Self.reaches(page, floor) {
             // One that is not read yet is part of the new one.

@@ -90,8 +90,8 @@ package struct FeedHealth: Codable, Equatable, Sendable {
 
 /// Positions in feeds, what goes wrong with them, and the items that have no action.
 package struct FeedTable: Sendable {
-    private let storage: any StorageEngine
-    private let mirror: String
+    let storage: any StorageEngine
+    let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
         self.storage = storage

@@ -44,8 +44,8 @@ package struct ClassifierTrainer: Sendable {
 
     /// Reads the human's favorites, and the posts they were chosen from, as far as the network shows them.
     ///
-    /// Where reading costs money, half of the month's budget is spent at most; the summary then says what is missing,
-    /// and the next training goes on from there.
+    /// Where reading costs money, what ``MonthPlan`` leaves for favorites is spent at most; the summary then says what
+    /// is missing, and a worker goes on with it.
     ///
     /// - Parameters:
     ///   - human: The human's network, with the human's credentials.
@@ -57,16 +57,24 @@ package struct ClassifierTrainer: Sendable {
     package func train(
         from human: any SocialNetwork, own: Set<AccountID>, limit: Int, again: Bool = false
     ) async throws -> TrainingSummary {
+        try await train(from: human, own: own, limits: [.favorites: limit, .home: limit], again: again)
+    }
+
+    /// The same for the feeds that have a limit.
+    func train(
+        from human: any SocialNetwork, own: Set<AccountID>, limits: [Feed: Int], again: Bool = false
+    ) async throws -> TrainingSummary {
         let learnable = Learnable(people: mirror.people, own: own) { [mirror] person, handle in
             _ = try await mirror.forgetLearning(of: person, handle: handle, now: mirror.clock.now)
         }
         let tally = Tally()
-        var missing: [String] = []
+        var (missing, prices): ([String], [TrainingPrice]) = ([], [])
         var isToStartOver = again
         for (feed, name, step) in [
             (Feed.favorites, FeedName.humanFavorites, TrainingProgress.Step.favorites),
             (Feed.home, FeedName.seen, TrainingProgress.Step.home),
         ] {
+            guard let limit = limits[feed] else { continue }
             guard human.capabilities.feeds.contains(feed) else {
                 missing.append(try await unreadable(step))
                 continue
@@ -79,7 +87,8 @@ package struct ClassifierTrainer: Sendable {
                 isToStartOver = false
             }
             let before = tally.summary.read
-            let sentence = try await reader.train(step, limit: limit, budget: budget, report: report) { items, total in
+            let (sentence, price) = try await reader.train(step, limit: limit, budget: budget, report: report) {
+                items, total in
                 let usable = try await learnable.among(items)
                 let events = usable.map { item -> FavoriteEvent in
                     step == .favorites ? .favorited(item.example) : .seen(item.example)
@@ -89,10 +98,12 @@ package struct ClassifierTrainer: Sendable {
                 report(TrainingProgress(step: step, done: done - before, total: total))
             }
             missing += [sentence].compactMap(\.self)
+            prices += [price].compactMap(\.self)
         }
         try await fitWeights()
         var summary = tally.summary
         summary.missing += missing
+        summary.prices = prices
         return summary
     }
 

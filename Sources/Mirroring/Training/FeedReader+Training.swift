@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Networks
 import Posts
+import Settings
 
 /// Reading a feed for a training: first what is new, then further into the past, as far as the money reaches.
 extension FeedReader {
@@ -10,67 +11,98 @@ extension FeedReader {
         let step: TrainingProgress.Step
         let limit: Int
         let budget: TrainingBudget
+        /// Whether nothing older is wanted, because it is known.
+        let isEnough: @Sendable () -> Bool
         let report: @Sendable (TrainingProgress) -> Void
     }
 
     /// Reads what is new and what is left of the past.
     ///
+    /// Where reading costs money, the wish is stored first: a worker goes on with what this training has to leave.
+    ///
     /// - Parameters:
     ///   - step: What is read, for reports.
     ///   - limit: How many items are wanted from a feed that was never read.
     ///   - budget: What may be spent.
+    ///   - isEnough: Asked after each page, where reading costs money; true ends the walk for good.
     ///   - report: Told the price before the first request.
     ///   - handle: Given the posts of one page, the newest first, and how many items there will be at most.
-    /// - Returns: A sentence about what could not be read, and how to get it; nil if everything was.
+    /// - Returns: A sentence about what could not be read, `nil` if everything was; and what is left to pay, `nil` where
+    ///   reading is free.
     /// - Throws: ``NetworkError``; the store's error; what `handle` throws.
     func train(
         _ step: TrainingProgress.Step, limit: Int, budget: TrainingBudget,
+        isEnough: @escaping @Sendable () -> Bool = { false },
         report: @escaping @Sendable (TrainingProgress) -> Void,
         _ handle: @escaping @Sendable ([ObservedPost], _ total: Int?) async throws -> Void
+    ) async throws -> (missing: String?, price: TrainingPrice?) {
+        let order = Order(step: step, limit: limit, budget: budget, isEnough: isEnough, report: report)
+        if isPaid { try await wantPast(limit) }
+        let items = try await left(order)
+        try await announcePrice(order, items: items)
+        let missing = try await readAll(order, handle)
+        return (missing, try await price(order, before: items))
+    }
+
+    private func readAll(
+        _ order: Order, _ handle: @escaping @Sendable ([ObservedPost], _ total: Int?) async throws -> Void
     ) async throws -> String? {
-        let order = Order(step: step, limit: limit, budget: budget, report: report)
-        let total = try await isUnread() ? limit : nil
+        let total = try await isUnread() ? order.limit : nil
         let page: Handler = { items, _ in
             try await handle(items, total)
             return []
         }
         do {
-            try await announcePrice(order)
-            if total == nil {
-                let isPaid = try await mayRead(within: budget)
-                guard isPaid, try await readNew(page, mayGoOn: { try await self.mayRead(within: budget) }) else {
-                    return try await unpaid(order, left: try await left(order))
-                }
-            }
-            return try await readPast(order, page)
+            var isNewRead = true
+            if total == nil { isNewRead = try await readWhatIsNew(order, page) }
+            if let missing = try await readPast(order, page) { return missing }
+            return isNewRead ? nil : try await unpaid(order, left: nil)
         } catch let error as NetworkError where error.code == .overBudget {
-            return try await unpaid(order, left: try await left(order) ?? total, until: error.retryAfter)
+            return try await unpaid(order, left: try await left(order), until: error.retryAfter)
         }
     }
 
+    /// Reads what has arrived; false if there is no money for all of it.
+    private func readWhatIsNew(_ order: Order, _ page: @escaping Handler) async throws -> Bool {
+        let mayGoOn: Permission = { try await self.mayRead(.feed(self.feed), within: order.budget) }
+        guard try await mayGoOn() else { return false }
+        do {
+            return try await readNew(page, mayGoOn: mayGoOn)
+        } catch let error as NetworkError where error.code == .overBudget {
+            // The past has a share of its own.
+            return false
+        }
+    }
+
+    /// Whether reading the feed costs money.
+    nonisolated var isPaid: Bool { gate.price(ofReading: 1, from: feed).map { $0 > .zero } ?? false }
+
     /// How many items of the past are still wanted; nil if the past was read.
     private func left(_ order: Order) async throws -> Int? {
-        try await past().map { min($0.remaining ?? order.limit, order.limit) }
+        if try await isUnread() { return order.limit }
+        return try await past().map { min($0.remaining ?? order.limit, order.limit) }
     }
 
     /// Tells what the reading may cost, before the first request.
-    private func announcePrice(_ order: Order) async throws {
-        let items = try await isUnread() ? order.limit : try await left(order)
-        guard let items, let price = gate.price(ofReading: items, from: feed) else { return }
-        let state = try await order.budget.state(at: clock.now)
+    private func announcePrice(_ order: Order, items: Int?) async throws {
+        guard let items, items > 0, let price = gate.price(ofReading: items, from: feed) else { return }
+        let plan = try await order.budget.plan(at: clock.now)
+        let day = gate.name.descriptor.prices.map { " at the prices of \($0.day)" } ?? ""
         order.report(
             TrainingProgress(
                 step: order.step, done: 0, total: items,
                 announcement: """
-                    reading at most \(items) \(order.step.things) costs at most \(price); of this month's \
-                    \(state.budget), \(state.left) is left for training
+                    reading at most \(items) \(order.step.things) costs at most \(price.cents)\(day); of this month's \
+                    \(plan.budget.cents), \(plan.left(for: .past(feed)).cents) is left for it
                     """))
     }
 
-    /// Whether there is money for another page, where it costs any.
-    func mayRead(within budget: TrainingBudget) async throws -> Bool {
-        guard let price = gate.price(ofReading: 1, from: feed), price > .zero else { return true }
-        return try await budget.state(at: clock.now).left > .zero
+    /// Whether there is money for another page of the past, where it costs any.
+    func mayRead(within budget: TrainingBudget) async throws -> Bool { try await mayRead(.past(feed), within: budget) }
+
+    private func mayRead(_ purpose: SpendingPurpose, within budget: TrainingBudget) async throws -> Bool {
+        guard isPaid, let price = gate.price(ofReading: TrainingLeft.smallestPage, from: feed) else { return true }
+        return try await budget.plan(at: clock.now).left(for: purpose) >= price
     }
 
     /// Reads into the past and says what is missing of it.
@@ -82,7 +114,7 @@ extension FeedReader {
             return try await readOn(order, handle)
         } catch let error as NetworkError where error.code == .rejected && stopped != nil {
             guard try await past() == stopped else { throw error }
-            guard gate.price(ofReading: 1, from: feed) == nil else {
+            guard !isPaid else {
                 try await forgetPast()
                 return """
                     older \(order.step.things) were not read, for \(gate.name.displayName) no longer knows where \
@@ -95,24 +127,76 @@ extension FeedReader {
     }
 
     private func readOn(_ order: Order, _ handle: @escaping Handler) async throws -> String? {
-        let left = try await readBack(limit: order.limit, handle) { try await self.mayRead(within: order.budget) }
+        let left = try await readBack(limit: order.limit, handle) {
+            guard !order.isEnough() else { return false }
+            return try await self.mayRead(within: order.budget)
+        }
+        if left > 0, order.isEnough() {
+            try await forgetPast()
+            return nil
+        }
         return left > 0 ? try await unpaid(order, left: left) : nil
     }
 
+    // MARK: What is left
+
+    /// What is left to pay; nil where reading is free.
+    private func price(_ order: Order, before items: Int?) async throws -> TrainingPrice? {
+        guard isPaid, let whole = gate.price(ofReading: items ?? 0, from: feed) else { return nil }
+        let left = try await left(order) ?? 0
+        let (months, date) = try await outlook(order, until: nil)
+        return TrainingPrice(
+            what: order.step.rawValue, items: items ?? 0, dollars: whole.dollars, itemsLeft: left,
+            dollarsLeft: (gate.price(ofReading: left, from: feed) ?? .zero).dollars,
+            monthsLeft: left > 0 ? months : 0, goesOn: left > 0 ? date : nil)
+    }
+
+    /// How many months the rest of all trainings takes, and when a worker goes on with this one.
+    private func outlook(_ order: Order, until: Date?) async throws -> (months: Int?, date: Date) {
+        let now = clock.now
+        let (plan, rest) = (try await order.budget.plan(at: now), try await table.trainingLeft())
+        let gate = gate
+        let months = rest.months(by: plan, of: SpendingPurpose.past(feed).part) { gate.price(ofReading: $0, from: $1) }
+        let opening = plan.opens(
+            for: .past(feed), gate.price(ofReading: TrainingLeft.smallestPage, from: feed) ?? .zero)
+        return (months, max(until ?? opening, now))
+    }
+
+    /// Says what is left, and that nobody has to do anything for it.
+    ///
+    /// - Parameters:
+    ///   - left: How many items of the past at most; nil if newer ones are left alone.
+    ///   - until: When there is money again; nil for what the plan says.
     private func unpaid(_ order: Order, left: Int?, until: Date? = nil) async throws -> String {
-        let state = try await order.budget.state(at: clock.now)
-        let date = max(until ?? state.renews, clock.now).rfc3339.prefix(10)
-        let what = left.map { "at most \($0) older \(order.step.things) were" } ?? "newer \(order.step.things) were"
-        let network = gate.name.displayName
+        let (months, date) = try await outlook(order, until: until)
+        let plan = try await order.budget.plan(at: clock.now)
+        let setting = gate.name.descriptor.prices?.budget ?? ""
+        guard let left else {
+            return """
+                newer \(order.step.things) were not read, for this month's share of \(setting) is spent; mirror-bot run \
+                reads them by itself
+                """
+        }
+        let cost = gate.price(ofReading: left, from: feed).map { " and cost at most \($0.cents)" } ?? ""
+        let share = plan.share(of: SpendingPurpose.past(feed).part)
         // Within the month's money a day's share may be used up.
         let cause =
-            state.left > .zero && until != nil
-            ? "the budget for \(network) allows no more now"
-            : "half of this month's budget for \(network), \(state.budget), is spent"
-        return """
-            \(what) not read, for \(cause); run the same command again after \(date), raise X_BUDGET_USD_PER_MONTH, or \
-            train from a downloaded archive with --from
-            """
+            plan.left(for: .past(feed)) > .zero && until != nil && until != plan.end
+            ? "\(gate.name.displayName)'s share of today is spent"
+            : "this month's share for them, \(share.cents) of \(plan.budget.cents), is spent"
+        let rest: String
+        if let months {
+            let span = months > 0 ? ", in about \(months) \(months == 1 ? "month" : "months")" : ""
+            rest = """
+                mirror-bot run reads them by itself from \(date.rfc3339.prefix(10)) on\(span); a higher \(setting) is \
+                faster, and a downloaded archive (--from) costs nothing
+                """
+        } else {
+            rest = """
+                No month has money for them; raise \(setting), or read a downloaded archive with --from, which costs nothing
+                """
+        }
+        return "at most \(left) older \(order.step.things) are left\(cost): \(cause). \(rest)"
     }
 }
 

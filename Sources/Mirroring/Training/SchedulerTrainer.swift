@@ -43,33 +43,57 @@ package struct SchedulerTrainer: Sendable {
     /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new and what an earlier
     /// training had to leave.
     ///
-    /// Where reading costs money, half of the month's budget is spent at most; the summary then says what is missing.
+    /// Where reading costs money, what ``MonthPlan`` leaves for posts is spent at most; the summary then says what is
+    /// missing, and a worker goes on with it.
     ///
     /// - Parameters:
     ///   - human: The human's network, with the human's credentials, which have been verified.
+    ///   - limit: How many older posts are wanted.
     ///   - again: Whether what is archived is forgotten first; it is kept if there is no money to read it anew.
     /// - Returns: What was read and kept.
     /// - Throws: `NetworkError`; the store's error.
-    package func train(from human: any SocialNetwork, again: Bool = false) async throws -> TrainingSummary {
+    package func train(
+        from human: any SocialNetwork, limit: Int = backfillLimit, again: Bool = false
+    ) async throws -> TrainingSummary {
         let reader = FeedReader(
             gate: .hasty(human, clock: mirror.clock), feed: .ownPosts, name: FeedName.humanPosts, table: mirror.feeds,
             clock: mirror.clock)
         if again, try await reader.mayRead(within: budget) { try await startOver() }
         let tally = Tally()
-        let missing = try await reader.train(
-            .posts, limit: Self.backfillLimit, budget: budget, report: report
+        let (missing, price) = try await reader.train(
+            .posts, limit: limit, budget: budget, isEnough: { tally.isKnown }, report: report
         ) { items, _ in
             let stored = try await store(items.map(\.post))
             let done = tally.add(read: items.count, stored)
-            report(TrainingProgress(step: .posts, done: done, total: Self.backfillLimit))
+            report(TrainingProgress(step: .posts, done: done, total: limit))
         }
         try await prepare()
         var summary = tally.summary
+        summary.prices += [price].compactMap(\.self)
         summary.missing += [missing].compactMap(\.self)
+        if reader.isPaid { summary.missing += [try await leaveFavorites(of: human)].compactMap(\.self) }
         // Where nothing could be paid for, nothing is known.
         let isEmpty = try await mirror.archive.count() == 0
         if missing == nil || !isEmpty { try await learned(missing == nil ? .whole : .some, summary) }
         return summary
+    }
+
+    /// Leaves the human's favorites to a worker where a training of theirs would read nothing in this month.
+    ///
+    /// - Returns: A sentence that says so; `nil` where a training would read some, or none are wanted.
+    private func leaveFavorites(of human: any SocialNetwork) async throws -> String? {
+        guard mirror.configuration.favoriteMode != .off,
+            let page = human.price(ofReading: TrainingLeft.smallestPage, from: .favorites),
+            try await mirror.feeds.trainingLeft().favorites == .unread
+        else { return nil }
+        let plan = try await budget.plan(at: mirror.clock.now)
+        guard plan.wanted.contains(.favorites), plan.left(for: .past(.favorites)) < page else { return nil }
+        let reader = FeedReader(
+            gate: .hasty(human, clock: mirror.clock), feed: .favorites, name: FeedName.humanFavorites,
+            table: mirror.feeds, clock: mirror.clock)
+        try await reader.wantPast(ClassifierTrainer.seedSize)
+        let date = plan.opens(for: .past(.favorites), page).rfc3339.prefix(10)
+        return "favorites are left, too: mirror-bot run reads them by itself from \(date) on"
     }
 
     /// Reads the human's posts from a downloaded archive.
@@ -184,8 +208,15 @@ package struct SchedulerTrainer: Sendable {
         // Sendable because the sums are only touched under `lock`.
         private let lock = NSLock()
         private var sums = TrainingSummary()
+        /// Known posts since the last new one.
+        private var knownInARow = 0
+        /// More known posts than a page that is read once more after a crash has.
+        private static let known = 200
 
         var summary: TrainingSummary { lock.withLock { sums } }
+
+        /// Whether what is read now is known, as from a downloaded archive, so that nothing older is worth its price.
+        var isKnown: Bool { lock.withLock { knownInARow >= Self.known } }
 
         func addPicture(isKept: Bool) {
             lock.withLock {
@@ -198,6 +229,7 @@ package struct SchedulerTrainer: Sendable {
                 sums.read += read
                 sums.learned += stored.stored
                 sums.known += stored.alreadyKnown
+                knownInARow = stored.stored > 0 ? 0 : knownInARow + stored.alreadyKnown
                 sums.leftOut["reposts", default: 0] += stored.reposts
                 sums.leftOut["not public", default: 0] += stored.notOpen
                 sums.leftOut["forgotten or muted", default: 0] += stored.unwanted

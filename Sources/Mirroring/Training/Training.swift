@@ -61,6 +61,8 @@ package struct TrainingSummary: Equatable, Sendable {
     package var suggestedTimeZone: String?
     /// What could not be read, and how to get it: a sentence each.
     package var missing: [String] = []
+    /// What reading the past costs, for each feed that was asked for; empty where reading is free.
+    package var prices: [TrainingPrice] = []
     /// Whose archive was read, and which of its files: a sentence each; empty where posts came from a network.
     package var archive: [String] = []
 
@@ -98,34 +100,16 @@ package struct TrainingSummary: Equatable, Sendable {
     }
 }
 
-/// How much of a month's money may be spent on training.
-///
-/// Half of it, so that what the bot does every day goes on. The last page may pass it by what one page costs.
+/// Where a training asks what it may spend.
 package struct TrainingBudget: Sendable {
-    private let spending: @Sendable (Date) async throws -> Spending
+    private let source: @Sendable (Date) async throws -> MonthPlan
 
-    /// - Parameter spending: What the month of an instant has cost so far.
-    package init(_ spending: @escaping @Sendable (Date) async throws -> Spending) {
-        self.spending = spending
-    }
+    /// - Parameter source: The plan of the month of an instant, with what was spent until then.
+    package init(_ source: @escaping @Sendable (Date) async throws -> MonthPlan) { self.source = source }
 
-    init(_ table: SpendingTable) {
-        self.init { try await table.spending(at: $0) }
-    }
+    init(_ table: SpendingTable) { self.init { try await table.plan(at: $0) } }
 
-    /// What is left for training, and what that is part of.
-    struct State {
-        let budget: Money
-        let left: Money
-        /// When there is money again.
-        let renews: Date
-    }
-
-    func state(at now: Date) async throws -> State {
-        let spending = try await spending(now)
-        let share = Money(microdollars: spending.budget.microdollars / 2)
-        return State(budget: spending.budget, left: max(share - spending.total, .zero), renews: spending.renews)
-    }
+    func plan(at now: Date) async throws -> MonthPlan { try await source(now) }
 }
 
 extension HumanMirror {

@@ -26,13 +26,15 @@ package struct TrainingReading: Codable, Equatable, Sendable {
     package let problems: [String]
     /// What could not be read, and how to get it: a sentence each.
     package let missing: [String]
+    /// What reading the past costs, for each feed that was asked for; empty where reading is free.
+    package let prices: [TrainingPrice]
     /// Whose archive was read, and which of its files: a sentence each; empty for a network.
     package let archive: [String]
 
     init(_ summary: TrainingSummary) {
         (read, learned, known, pictures) = (summary.read, summary.learned, summary.known, summary.pictures)
         (problemCount, problems) = (summary.problemCount, summary.problems)
-        (missing, archive) = (summary.missing, summary.archive)
+        (missing, prices, archive) = (summary.missing, summary.prices, summary.archive)
         leftOut = summary.leftOut.sorted { $0.key < $1.key }.filter { $0.value > 0 }
             .map { LeftOut(reason: $0.key, count: $0.value) }
     }

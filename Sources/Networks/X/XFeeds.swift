@@ -44,7 +44,9 @@ extension XNetwork {
 
     private func page(of feed: Feed, before cursor: String, _ size: Int?) async throws -> FeedPage {
         guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
-        let list = try await list(feed, XBounds(until: cursor), size: size ?? Self.fullPage).list
+        // Who mentioned the account is to be answered, however late it is read.
+        let purpose = feed == .mentions ? SpendingPurpose.feed(feed) : .past(feed)
+        let list = try await list(feed, XBounds(until: cursor), size: size ?? Self.fullPage, for: purpose).list
         var page = try await page(of: list, in: feed)
         page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
         return page
@@ -115,7 +117,7 @@ extension XNetwork {
     private static let favoritesPage = 10
 
     func newestFavorites(_ size: Int?) async throws -> FeedPage {
-        let list = try await list(.favorites, XBounds(), size: size ?? Self.firstPage).list
+        let list = try await list(.favorites, XBounds(), size: size ?? Self.firstPage, for: .past(.favorites)).list
         var page = try await page(of: list, in: .favorites)
         page.older = list.nextToken
         page.newer = list.ids.isEmpty ? nil : XFavoriteMarks(known: []).updated(with: list.ids).joined(separator: ",")
@@ -123,7 +125,9 @@ extension XNetwork {
     }
 
     func favorites(before token: String, _ size: Int?) async throws -> FeedPage {
-        let list = try await list(.favorites, XBounds(token: token), size: size ?? Self.fullPage).list
+        let list = try await list(
+            .favorites, XBounds(token: token), size: size ?? Self.fullPage, for: .past(.favorites)
+        ).list
         var page = try await page(of: list, in: .favorites)
         page.older = list.nextToken == token ? nil : list.nextToken
         return page
@@ -182,11 +186,14 @@ extension XNetwork {
     /// The items within some bounds, of the first answer that has any.
     ///
     /// The end is where X names no further page; short and empty pages also stand before others.
+    ///
+    /// - Parameter purpose: What pays for it; `nil` for reading what is new.
     func list(
-        _ feed: Feed, _ bounds: XBounds, size: Int
+        _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose? = nil
     ) async throws -> (list: XList, reachesSince: Bool) {
+        let purpose = purpose ?? .feed(feed)
         var bounds = bounds
-        var list = try await answer(feed, bounds, size: size)
+        var list = try await answer(feed, bounds, size: size, for: purpose)
         var reachesSince = list.keep(since: bounds.since, until: bounds.until)
         var emptyPages = list.received == 0 ? 1 : 0
         var strayPages = 0
@@ -197,7 +204,7 @@ extension XNetwork {
                 break
             }
             bounds.token = token
-            var next = try await answer(feed, bounds, size: size)
+            var next = try await answer(feed, bounds, size: size, for: purpose)
             if next.received == 0 { emptyPages += 1 } else { strayPages += 1 }
             reachesSince = next.keep(since: bounds.since, until: bounds.until)
             list.append(next)
@@ -206,13 +213,15 @@ extension XNetwork {
     }
 
     /// One answer, paid for.
-    private func answer(_ feed: Feed, _ bounds: XBounds, size: Int) async throws -> XList {
+    private func answer(
+        _ feed: Feed, _ bounds: XBounds, size: Int, for purpose: SpendingPurpose
+    ) async throws -> XList {
         var call = try await call(for: feed)
         // What part of the feed is read tells one lost read from another.
         call.query = bounds.query
         let sizes = Self.sizes(from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
         let amounts = sizes.compactMap { price(ofReading: $0, from: feed) }
-        return try await purse.pay(amounts, for: .feed(feed), call) { index, time in
+        return try await purse.pay(amounts, for: purpose, call) { index, time in
             var call = call
             call.query = postFields + [("max_results", String(sizes[index]))] + call.query
             let (answer, response) = try await client.answer(of: XPost.self, call)

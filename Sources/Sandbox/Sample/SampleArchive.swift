@@ -26,9 +26,14 @@ package struct SampleArchive: Sendable {
     ///   - seed: Another seed makes another year of the same person.
     ///   - people: How many people the human has answered. Those beyond the sample's own are acquaintances; answers to
     ///     them come on top of everything else, which stays as it is.
-    package init(endingAt end: Date, seed: UInt64 = 2026, people: Int = SamplePeople.answered.count) {
+    ///   - offset: Seconds east of UTC by which the human lives.
+    package init(
+        endingAt end: Date, seed: UInt64 = 2026, people: Int = SamplePeople.answered.count,
+        offset: Int = SampleArchive.offset
+    ) {
         var generator = SampleGenerator(seed: seed)
-        let today = LocalDay(ordinal: Int(((end.timeIntervalSince1970 + Self.offset) / 86_400).rounded(.down)))
+        let local = end.timeIntervalSince1970 + Double(offset)
+        let today = SampleDay(day: LocalDay(ordinal: Int((local / 86_400).rounded(.down))), offset: offset)
         let own = Self.posts(before: today, generator: &generator)
         let acquaintances = SamplePeople.acquaintances(people - SamplePeople.answered.count)
         posts = (own + Self.replies(to: acquaintances, before: today, seed: seed))
@@ -45,45 +50,44 @@ package struct SampleArchive: Sendable {
         return all.sorted { $0.0.createdAt < $1.0.createdAt }.map { $0.jsonLine(favorite: $1) + "\n" }.joined()
     }
 
-    /// Seconds east of UTC in the human's zone, which has no daylight saving time.
-    static let offset: Double = 32_400
-
-    private static func date(_ day: LocalDay, second: Int, millisecond: Int) -> Date {
-        Date(milliseconds: Int64((day.ordinal * 86_400 + second - Int(offset)) * 1_000 + millisecond))
-    }
+    /// Seconds east of UTC in the human's usual zone, which has no daylight saving time.
+    package static let offset = 32_400
 
     // MARK: Own posts
 
-    private static func posts(before today: LocalDay, generator: inout SampleGenerator) -> [SamplePost] {
+    private static func posts(before today: SampleDay, generator: inout SampleGenerator) -> [SamplePost] {
         let travels = [60, 210].map { $0 + generator.number(below: 60) }
         var texts = UniqueTexts()
         var friends: [SamplePerson] = []
+        var talks: [SamplePerson: Int] = [:]
         var posts: [SamplePost] = []
         for distance in stride(from: 365, through: 1, by: -1) {
             // Away twice a year, without the phone.
             guard !travels.contains(where: { $0 - distance >= 0 && $0 - distance < 5 }) else { continue }
             let day = today.advanced(by: -distance)
-            for second in seconds(on: day, generator: &generator) {
-                let date = date(day, second: second, millisecond: generator.number(below: 1_000))
+            for second in seconds(on: day.day, generator: &generator) {
+                let date = day.date(second: second, millisecond: generator.number(below: 1_000))
                 let isReply = generator.chance(0.18)
                 if isReply, friends.isEmpty { friends = shuffledFriends(&generator) }
+                let friend = isReply ? friends.popLast() : nil
                 posts.append(
                     ownPost(
-                        at: date, on: day, second: second, to: isReply ? friends.popLast() : nil, texts: &texts,
-                        generator: &generator))
+                        at: date, on: day.day, second: second, to: friend.map { ($0, Self.nextTalk(with: $0, &talks)) },
+                        texts: &texts, generator: &generator))
             }
         }
         return posts
     }
 
     private static func ownPost(
-        at date: Date, on day: LocalDay, second: Int, to friend: SamplePerson?, texts: inout UniqueTexts,
-        generator: inout SampleGenerator
+        at date: Date, on day: LocalDay, second: Int, to answered: (friend: SamplePerson, talk: SampleTalk)?,
+        texts: inout UniqueTexts, generator: inout SampleGenerator
     ) -> SamplePost {
+        let friend = answered?.friend
         let language = friend?.language ?? (generator.chance(0.5) ? .japanese : .english)
         let text = texts.next {
-            if let friend {
-                "@\(friend.handle) " + SampleTexts.reply(language: language, generator: &generator)
+            if let (friend, talk) = answered {
+                "@\(friend.handle) " + SampleTexts.reply(about: talk, language: language, generator: &generator)
             } else {
                 SampleTexts.ownPost(
                     at: MinuteOfDay(hour: 0, minute: second / 60), isWeekend: day.weekday >= 6, language: language,
@@ -97,6 +101,13 @@ package struct SampleArchive: Sendable {
             visibility: draw < 0.015 && friend == nil ? .private : draw < 0.08 ? .unlisted : .public)
     }
 
+    /// What an answer to a person is about: everything in turn, so that the bot has an answer on everything for everybody.
+    private static func nextTalk(with person: SamplePerson, _ talks: inout [SamplePerson: Int]) -> SampleTalk {
+        let number = talks[person, default: 0]
+        talks[person] = number + 1
+        return SampleTalk.allCases[number % SampleTalk.allCases.count]
+    }
+
     /// Every answered person once, in random order; drawn to the end before the next round, so that nobody is left out.
     private static func shuffledFriends(_ generator: inout SampleGenerator) -> [SamplePerson] {
         var friends = SamplePeople.answered
@@ -107,17 +118,17 @@ package struct SampleArchive: Sendable {
     }
 
     /// Answers to acquaintances, spread over the year; no two of them have the same words.
-    private static func replies(to people: [SamplePerson], before today: LocalDay, seed: UInt64) -> [SamplePost] {
+    private static func replies(to people: [SamplePerson], before today: SampleDay, seed: UInt64) -> [SamplePost] {
         var generator = SampleGenerator(seed: seed ^ 0x61_63_71)
         var texts = UniqueTexts()
         var posts: [SamplePost] = []
         for person in people {
-            for _ in 0..<repliesPerAcquaintance {
+            for number in 0..<repliesPerAcquaintance {
+                let talk = SampleTalk.allCases[number % SampleTalk.allCases.count]
                 let words = texts.next {
-                    SampleTexts.longReply(language: person.language, generator: &generator)
+                    SampleTexts.reply(about: talk, language: person.language, generator: &generator)
                 }
-                let date = date(
-                    today.advanced(by: -1 - generator.number(below: 365)),
+                let date = today.advanced(by: -1 - generator.number(below: 365)).date(
                     second: 25_200 + generator.number(below: 57_600), millisecond: generator.number(below: 1_000))
                 posts.append(
                     SamplePost(
@@ -132,7 +143,7 @@ package struct SampleArchive: Sendable {
     // MARK: Posts of others
 
     private static func examples(
-        before today: LocalDay, generator: inout SampleGenerator
+        before today: SampleDay, generator: inout SampleGenerator
     ) -> (favorites: [SamplePost], normals: [SamplePost]) {
         // The archive cannot hold what a profile keeps from bots.
         let authors = SamplePeople.everyone.filter { !$0.optsOut && !$0.isBot }
@@ -148,9 +159,8 @@ package struct SampleArchive: Sendable {
             let text = texts.next {
                 SampleTexts.post(topic: topic, language: author.language, generator: &generator)
             }
-            let date = date(
-                today.advanced(by: -1 - generator.number(below: 150)), second: generator.number(below: 86_400),
-                millisecond: 0)
+            let date = today.advanced(by: -1 - generator.number(below: 150)).date(
+                second: generator.number(below: 86_400), millisecond: 0)
             let post = SamplePost(
                 id: SamplePost.id(at: date, sequence: sequence), author: author, text: text, createdAt: date,
                 language: author.language, topic: topic)
@@ -158,6 +168,19 @@ package struct SampleArchive: Sendable {
             if isFavorite { favorites.append(post) } else { normals.append(post) }
         }
         return (favorites.sorted { $0.createdAt < $1.createdAt }, normals.sorted { $0.createdAt < $1.createdAt })
+    }
+}
+
+/// A local day of the human.
+private struct SampleDay {
+    let day: LocalDay
+    /// Seconds east of UTC.
+    let offset: Int
+
+    func advanced(by days: Int) -> SampleDay { SampleDay(day: day.advanced(by: days), offset: offset) }
+
+    func date(second: Int, millisecond: Int) -> Date {
+        Date(milliseconds: Int64((day.ordinal * 86_400 + second - offset) * 1_000 + millisecond))
     }
 }
 

@@ -1,5 +1,40 @@
 import Posts
 
+/// What friends and the human talk about.
+///
+/// Each sentence about it has its word, and no other one's: that is how the bot finds an answer that fits.
+package enum SampleTalk: String, CaseIterable, Sendable {
+    case weekend, bread, cat, kyoto, coffee, visit, bicycle, train, rain, work
+
+    /// The word that all sentences about it have.
+    package func word(in language: SampleLanguage) -> String {
+        switch (self, language) {
+        case (.cat, .english): "Mugi"
+        case (.kyoto, .english): "Kyoto"
+        case (_, .english): rawValue
+        case (.weekend, .japanese): "週末"
+        case (.bread, .japanese): "パン"
+        case (.cat, .japanese): "むぎ"
+        case (.kyoto, .japanese): "京都"
+        case (.coffee, .japanese): "珈琲"
+        case (.visit, .japanese): "遊び"
+        case (.bicycle, .japanese): "自転車"
+        case (.train, .japanese): "電車"
+        case (.rain, .japanese): "雨"
+        case (.work, .japanese): "仕事"
+        }
+    }
+
+    /// What a text is about; `nil` for a text that has none of the words.
+    package init?(of text: String, in language: SampleLanguage) {
+        let text = text.lowercased()
+        guard let talk = Self.allCases.first(where: { text.contains($0.word(in: language).lowercased()) }) else {
+            return nil
+        }
+        self = talk
+    }
+}
+
 /// What the human and the people of the sandbox say.
 ///
 /// The sentences are the files of `Resources`; `PhraseBook` says how they are written. Every function draws from the
@@ -15,8 +50,13 @@ package enum SampleTexts {
     }
 
     /// A few words to somebody, as a mention holds after the handle; names nobody.
-    package static func mention(language: SampleLanguage, generator: inout SampleGenerator) -> String {
-        books(language).mentions.phrase("mention", generator: &generator)
+    ///
+    /// - Parameter talk: What it is about; `nil` for anything.
+    package static func mention(
+        about talk: SampleTalk? = nil, language: SampleLanguage, generator: inout SampleGenerator
+    ) -> String {
+        let talk = talk ?? generator.element(of: SampleTalk.allCases) ?? .bread
+        return books(language).mentions.phrase(talk.rawValue, generator: &generator)
     }
 
     /// A plain request to be left alone, as a mention holds after the handle.
@@ -37,14 +77,11 @@ package enum SampleTexts {
         return books(language).own.phrase(theme, generator: &generator)
     }
 
-    /// An answer to a friend, without the leading mention.
-    static func reply(language: SampleLanguage, generator: inout SampleGenerator) -> String {
-        books(language).replies.phrase("reply", generator: &generator)
-    }
-
-    /// An answer to an acquaintance: of three parts, so that there are enough of them for everybody.
-    static func longReply(language: SampleLanguage, generator: inout SampleGenerator) -> String {
-        books(language).replies.phrase("longReply", generator: &generator)
+    /// An answer to somebody, without the leading mention.
+    static func reply(
+        about talk: SampleTalk, language: SampleLanguage, generator: inout SampleGenerator
+    ) -> String {
+        books(language).replies.phrase(talk.rawValue, generator: &generator)
     }
 
     private static func theme(

@@ -22,7 +22,8 @@ struct SandboxScript {
         self.generator = SampleGenerator(seed: configuration.seed)
         let archive =
             (configuration.humanPosts
-            ?? Self.samplePosts(before: configuration.origin, people: configuration.friends.count))
+            ?? Self.samplePosts(
+                before: configuration.origin, people: configuration.friends.count, offset: configuration.sampleOffset))
             .filter { !$0.isRepost && $0.createdAt < configuration.origin && $0.createdAt.timeIntervalSince1970 > 0 }
             .sorted { $0.createdAt < $1.createdAt }
         self.archive = archive
@@ -254,7 +255,8 @@ extension SandboxScript {
 
     private mutating func writeArchivedReply(_ entry: Post, to index: Int) {
         let person = people[index]
-        let words = SampleTexts.mention(language: person.language, generator: &generator)
+        let talk = SampleTalk(of: entry.text, in: person.language)
+        let words = SampleTexts.mention(about: talk, language: person.language, generator: &generator)
         // Ten minutes is what the sample archive says of every answered post.
         let date = entry.createdAt.addingTimeInterval(-600)
         let id = localID(of: entry.replyTo?.post, by: index)
@@ -317,7 +319,8 @@ extension SandboxScript {
         }
         for entry in candidates where generator.chance(0.15) {
             let friend = people[entry.post.author]
-            let words = SampleTexts.reply(language: friend.language, generator: &generator)
+            let talk = SampleTalk(of: entry.post.text, in: friend.language) ?? .visit
+            let words = SampleTexts.reply(about: talk, language: friend.language, generator: &generator)
             let date = entry.date.addingTimeInterval(300 + generator.uniform() * 3_000)
             post(
                 by: SandboxPopulation.human, at: date, text: "@\(friend.localName) \(words)",
@@ -341,8 +344,10 @@ extension SandboxScript {
 
 extension SandboxScript {
     /// The human's posts of the sample archive, as if an importer had read them.
-    static func samplePosts(before origin: Date, people: Int = SamplePeople.answered.count) -> [Post] {
-        SampleArchive(endingAt: origin, people: people).posts.map { sample in
+    static func samplePosts(
+        before origin: Date, people: Int = SamplePeople.answered.count, offset: Int = SampleArchive.offset
+    ) -> [Post] {
+        SampleArchive(endingAt: origin, people: people, offset: offset).posts.map { sample in
             Post(
                 id: PostID(network: .mastodon, value: sample.uri),
                 author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,

@@ -1,0 +1,174 @@
+import Archive
+package import Foundation
+package import Mirroring
+package import Networks
+package import Posts
+import Schedule
+package import Settings
+import Storage
+
+/// What a month of 30 days is expected to cost, line by line.
+///
+/// A pure value of how often things happen, of the settings, and of the prices in force.
+package struct MonthForecast: Equatable, Sendable {
+    /// How often things happen on a day.
+    package struct Rates: Equatable, Sendable {
+        /// Posts that the bot publishes.
+        package var posts = 0.0
+        /// New posts of the human.
+        package var humanPosts = 0.0
+        /// Mentions that the bot reads and answers.
+        package var mentions = 0.0
+        /// Where these numbers come from, as the rest of a sentence.
+        package var source = ""
+
+        package init(posts: Double, humanPosts: Double, mentions: Double, source: String) {
+            (self.posts, self.humanPosts, self.mentions, self.source) = (posts, humanPosts, mentions, source)
+        }
+    }
+
+    /// One thing that is paid for.
+    package struct Line: Equatable, Sendable {
+        package let what: String
+        package let amount: Money
+    }
+
+    private static let days = 30
+
+    /// In the order in which they come first; only what costs something.
+    package let lines: [Line]
+    package let budget: Money
+    /// What the bot's life costs, without what it learns.
+    package let life: Money
+    /// The settings and rates that the amounts assume.
+    package let assumptions: [String]
+
+    package var total: Money { lines.map(\.amount).reduce(.zero, +) }
+
+    /// Whether the budget pays for the bot's life.
+    package var isEnough: Bool { life <= budget }
+
+    /// - Parameters:
+    ///   - rates: How often things happen.
+    ///   - networks: The networks of the accounts that the mirror has.
+    ///   - settings: The mirror's settings.
+    ///   - left: What trainings have still to read.
+    /// - Returns: `nil` where nothing costs money.
+    package init?(
+        _ rates: Rates, on networks: [AccountRole: NetworkName], _ settings: MirrorSettings, left: TrainingLeft
+    ) {
+        let prices = networks.compactMapValues(\.descriptor.prices)
+        guard let any = prices.values.first else { return nil }
+        budget = settings.x.monthlyBudget
+        var life: [Line] = []
+        func add(_ count: Int, _ what: String, _ amount: Money) {
+            if count > 0, amount > .zero { life.append(Line(what: "\(count) \(what)", amount: amount)) }
+        }
+        if let bot = prices[.bot] {
+            let mentions = Self.count(rates.mentions)
+            add(mentions, "mentions and answers", (bot.read(1, .mentions, .bot, settings) + bot.reply) * mentions)
+            if networks[.bot]?.descriptor.policy?.isAcknowledged(settings) ?? true {
+                add(Self.count(rates.posts), "posts", bot.post * Self.count(rates.posts))
+            }
+        }
+        if let human = prices[.human] {
+            let (one, two) = (human.read(1, .ownPosts, .human, settings), human.read(2, .ownPosts, .human, settings))
+            let posts = Self.count(rates.humanPosts)
+            // What comes with a post is billed once a day.
+            let besides = (one - (two - one)) * min(posts, Self.days)
+            add(posts, "new posts of the human read", (two - one) * posts + besides)
+        }
+        let home = any.homeShare(settings) * Self.days
+        add(home > .zero ? Self.days : 0, "days of home timelines", home)
+        let cost = life.map(\.amount).reduce(.zero, +)
+        let learning = prices[.human].map { human in
+            Self.learning(left, cost, settings) { human.read($0, $1, .human, settings) }
+        }
+        self.life = cost
+        lines = life + (learning ?? [])
+        assumptions =
+            ["\(Self.rate(rates.posts, "post")) and \(Self.rate(rates.mentions, "mention")) a day (\(rates.source))"]
+            + any.assumptions(settings) + ["the prices of \(any.day)"]
+    }
+
+    /// What is learned for what life leaves.
+    private static func learning(
+        _ left: TrainingLeft, _ life: Money, _ settings: MirrorSettings, _ price: (Int, Feed) -> Money
+    ) -> [Line] {
+        let lifePerDay = Money(microdollars: life.microdollars / days)
+        var plan = MonthPlan.ofThirtyDays(
+            budget: settings.x.monthlyBudget, lifePerDay: lifePerDay,
+            wanted: left.wanted(favorites: settings.favoriteMode != .off))
+        var lines: [Line] = []
+        func pay(_ what: String, _ purpose: SpendingPurpose, atMost cost: Money) {
+            let paid = min(cost, plan.left(for: purpose))
+            guard paid > .zero else { return }
+            plan.pay(paid, for: purpose)
+            lines.append(Line(what: what, amount: paid))
+        }
+        if let posts = left.begun(.ownPosts) { pay("older posts", .past(.ownPosts), atMost: price(posts, .ownPosts)) }
+        guard settings.favoriteMode != .off else { return lines }
+        if let favorites = left.begun(.favorites) {
+            pay("older favorites", .past(.favorites), atMost: price(favorites, .favorites))
+        }
+        if let home = left.begun(.home) { pay("posts to compare them with", .past(.home), atMost: price(home, .home)) }
+        // Each day that looks at new favorites buys the newest ones.
+        pay("new favorites", .past(.favorites), atMost: price(newest, .favorites) * days)
+        return lines
+    }
+
+    /// How many favorites a look at new ones buys.
+    private static let newest = 10
+
+    private static func count(_ rate: Double) -> Int { Int((rate * Double(days)).rounded()) }
+
+    /// `3 posts` or `1.5 mentions`.
+    private static func rate(_ rate: Double, _ name: String) -> String {
+        let number = rate.formatted(.number.precision(.fractionLength(0...1)).grouping(.never))
+        return "\(number) \(name)\(number == "1" ? "" : "s")"
+    }
+}
+
+extension HumanMirror {
+    /// The days of the human's past that tell how much is posted.
+    private static let ratedDays = 60
+    /// What is assumed of a human of whom nothing is known.
+    private static let unknownRate = 3.0
+    /// The days in which mentions are counted.
+    private static let mentionDays = 28
+
+    /// How often things happen on a day, as far as the mirror knows.
+    ///
+    /// - Throws: The store's error.
+    package func rates(now: Date) async throws -> MonthForecast.Rates {
+        let times = try await archive.scheduleRows()
+        var (posts, source) = (Self.unknownRate, "assumed, for no posts are known")
+        if let first = times.first?.day, let last = times.last?.day {
+            let start = max(first, last.advanced(by: 1 - Self.ratedDays))
+            posts = Double(times.count { $0.day >= start }) / Double(last.ordinal - start.ordinal + 1)
+            source = "as the human posted last"
+        }
+        let since = now - Double(Self.mentionDays) * 86_400
+        let rows = try await storage.query(
+            """
+            SELECT COUNT(*) AS number FROM actions
+            WHERE mirror = \(name) AND kind = 'reply' AND created_ms >= \(since.milliseconds)
+            """)
+        let mentions = try rows.first?.int("number") ?? 0
+        let most = Double(configuration.schedule.maximumPerDay)
+        // One a day is assumed of a bot that nobody has mentioned yet.
+        return MonthForecast.Rates(
+            posts: min(posts, most), humanPosts: posts,
+            mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1, source: source)
+    }
+
+    /// What the next month is expected to cost; `nil` where nothing costs money.
+    ///
+    /// - Throws: The store's error.
+    package func monthForecast(now: Date) async throws -> MonthForecast? {
+        let networks = try await FoundAccounts(in: self).accounts.mapValues(\.network)
+        guard networks.values.contains(where: { $0.descriptor.prices != nil }) else { return nil }
+        return MonthForecast(
+            try await rates(now: now), on: networks, configuration, left: try await feeds.trainingLeft())
+    }
+}

@@ -1,0 +1,188 @@
+package import Foundation
+package import Networks
+import Posts
+
+/// How the money of one calendar month is divided between the bot's life and its learning.
+///
+/// | part | pays for | may use |
+/// | --- | --- | --- |
+/// | life | mentions, answers, new posts of the human, publishing, home timelines | the whole budget |
+/// | posts | older posts of the human | half of learning's share, or all of it once no favorites are wanted |
+/// | favorites | favorites, and posts to compare them with | the same, once no posts are wanted |
+///
+/// Learning's share is half of the budget, or what life leaves of it. It never uses what life needs for the rest of the month: its half of the budget in proportion to the days left,
+/// or what it has cost a day lately, whichever is more. New favorites are paid for evenly over the month, because every
+/// look at them buys the newest ones again.
+///
+/// A pure value: ``SpendingTable`` fills it from the database and asks it before each call.
+package struct MonthPlan: Sendable, Equatable {
+    /// What a call is paid from.
+    package enum Part: String, CaseIterable, Codable, Sendable {
+        case life
+        case posts
+        case favorites
+
+        /// The other half of learning; `nil` for life.
+        fileprivate var other: Part? {
+            switch self {
+            case .life: nil
+            case .posts: .favorites
+            case .favorites: .posts
+            }
+        }
+    }
+
+    /// What all calls of the month may cost.
+    package let budget: Money
+    /// The number of days of the month.
+    package let days: Int
+    /// The number of days left, today included.
+    package let daysLeft: Int
+    /// The end of today, in UTC.
+    package let tomorrow: Date
+    /// The end of the month, in UTC.
+    package let end: Date
+    /// What life has cost a day lately.
+    package var lifePerDay: Money
+    /// The parts of learning of which something is still to be read.
+    package var wanted: Set<Part>
+    /// What each part has cost in the month so far.
+    package private(set) var spent: [Part: Money] = [:]
+    /// What new favorites have cost of that.
+    private var newFavorites = Money.zero
+
+    /// - Parameter now: Any instant of the day that is planned for.
+    package init(budget: Money, at now: Date, lifePerDay: Money = .zero, wanted: Set<Part> = [.posts, .favorites]) {
+        let today = LocalTime(now, in: .gmt).day
+        let month = SpendingPeriod.month(of: now)
+        (self.budget, self.lifePerDay, self.wanted) = (max(budget, .zero), lifePerDay, wanted)
+        (tomorrow, end) = (SpendingPeriod.day(of: now).end, month.end)
+        daysLeft = LocalTime(month.end, in: .gmt).day.ordinal - today.ordinal
+        days = today.components.day - 1 + daysLeft
+    }
+
+    /// Notes that calls for a purpose have cost an amount; a negative one takes that back.
+    package mutating func pay(_ amount: Money, for purpose: SpendingPurpose) {
+        spent[purpose.part, default: .zero] = max(spent[purpose.part, default: .zero] + amount, .zero)
+        if purpose == .feed(.favorites) { newFavorites = max(newFavorites + amount, .zero) }
+    }
+
+    /// What all parts have cost so far.
+    package var total: Money { spent.values.reduce(.zero, +) }
+
+    private var half: Money { Money(microdollars: budget.microdollars / 2) }
+
+    /// The most that learning may cost in a month: half of the budget, or less where life needs more.
+    package var learningShare: Money { max(min(half, budget - lifePerDay * days), .zero) }
+
+    /// What life is expected to need from today to the end of the month.
+    package var keptForLife: Money {
+        let proportion = (budget - half).scaled(daysLeft, of: days)
+        return min(max(proportion, lifePerDay * daysLeft), budget)
+    }
+
+    /// The most that a part may cost in the month.
+    package func share(of part: Part) -> Money {
+        guard let other = part.other else { return budget }
+        return wanted.contains(other) ? Money(microdollars: learningShare.microdollars / 2) : learningShare
+    }
+
+    /// What calls for a purpose may cost now.
+    package func left(for purpose: SpendingPurpose) -> Money {
+        let part = purpose.part
+        guard part != .life else { return max(budget - total, .zero) }
+        var left = min(leftOfShare(part), budget - total - keptForLife)
+        if purpose == .feed(.favorites) { left = min(left, share(of: part).scaled(daysGone, of: days) - newFavorites) }
+        return max(left, .zero)
+    }
+
+    /// When more may be left for a purpose than now.
+    ///
+    /// - Parameter amount: What is wanted and not left.
+    package func opens(for purpose: SpendingPurpose, _ amount: Money) -> Date {
+        guard purpose.part != .life, leftOfShare(purpose.part) >= amount else { return end }
+        // What is kept for life shrinks with every day, and the pace of new favorites rises.
+        return tomorrow
+    }
+
+    /// The number of further months until the rest of each part of learning is paid for.
+    ///
+    /// - Parameters:
+    ///   - costs: What is still to be paid after this month.
+    ///   - smallest: The price of the smallest page of each part; a month that cannot pay it reads nothing.
+    /// - Returns: No number for a part that takes more than ten years.
+    package func months(toPay costs: [Part: Money], smallest: [Part: Money] = [:]) -> [Part: Int] {
+        var open = costs.filter { $0.key != .life && $0.value > .zero }
+        var months = costs.mapValues { _ in 0 }.filter { open[$0.key] == nil }
+        var month = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: lifePerDay)
+        for number in 1...Self.longest where !open.isEmpty {
+            (month.spent, month.newFavorites, month.wanted) = ([:], .zero, Set(open.keys))
+            for part in [Part.posts, .favorites] {
+                guard let cost = open[part] else { continue }
+                let paid = min(cost, month.left(for: part.purpose))
+                guard paid == cost || paid >= smallest[part] ?? Money(microdollars: 1) else { continue }
+                month.pay(paid, for: part.purpose)
+                open[part] = paid == cost ? nil : cost - paid
+                if paid == cost { months[part] = number }
+            }
+        }
+        return months
+    }
+
+    /// A month of 30 days that has just begun.
+    package static func ofThirtyDays(
+        budget: Money, lifePerDay: Money, wanted: Set<Part> = [.posts, .favorites]
+    ) -> MonthPlan {
+        MonthPlan(budget: budget, at: april, lifePerDay: lifePerDay, wanted: wanted)
+    }
+
+    /// How many months ``months(toPay:smallest:)`` looks ahead.
+    private static let longest = 120
+    /// The first day of April 1970.
+    private static let april = Date(timeIntervalSince1970: 90 * 86_400)
+
+    /// The days of the month that have begun.
+    private var daysGone: Int { days - daysLeft + 1 }
+
+    private func leftOfShare(_ part: Part) -> Money {
+        let learned = spent[.posts, default: .zero] + spent[.favorites, default: .zero]
+        return min(share(of: part) - spent[part, default: .zero], learningShare - learned)
+    }
+}
+
+extension MonthPlan.Part {
+    /// The purpose that reads into the past for the part.
+    fileprivate var purpose: SpendingPurpose {
+        switch self {
+        case .life: .lookUp
+        case .posts: .past(.ownPosts)
+        case .favorites: .past(.favorites)
+        }
+    }
+}
+
+extension SpendingPurpose {
+    /// What calls for the purpose are paid from.
+    package var part: MonthPlan.Part {
+        switch self {
+        case .past(.ownPosts): .posts
+        case .past(.favorites), .past(.home), .feed(.favorites): .favorites
+        case .feed, .past(.mentions), .lookUp, .publish: .life
+        }
+    }
+
+    /// The purpose with a label; what an earlier version may have stored under another one is life.
+    init(label: String) {
+        let feeds = Feed.allCases
+        let known = [Self.lookUp, .publish] + feeds.map(Self.feed) + feeds.map(Self.past)
+        self = known.first { $0.label == label } ?? .lookUp
+    }
+}
+
+extension Money {
+    /// So many parts of a whole of it, rounded down.
+    fileprivate func scaled(_ part: Int, of whole: Int) -> Money {
+        let product = microdollars.multipliedFullWidth(by: part)
+        return Money(microdollars: whole.dividingFullWidth(product).quotient)
+    }
+}

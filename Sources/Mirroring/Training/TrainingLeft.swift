@@ -1,0 +1,120 @@
+import Foundation
+package import Networks
+import Posts
+import Storage
+
+/// What trainings from the network have still to read of the human's past.
+package struct TrainingLeft: Equatable, Sendable {
+    /// How far the past of one feed was read.
+    package enum State: Equatable, Sendable {
+        /// The feed was never read.
+        case unread
+        /// A training was asked for, and stopped before its end: at most so many items are left.
+        case begun(Int)
+        /// The feed is followed, and no training was asked for.
+        case unasked
+        /// Nothing is left.
+        case done
+    }
+
+    package var posts = State.unread
+    package var favorites = State.unread
+    package var home = State.unread
+
+    package init(posts: State = .unread, favorites: State = .unread, home: State = .unread) {
+        (self.posts, self.favorites, self.home) = (posts, favorites, home)
+    }
+
+    /// The number of items that a worker goes on with by itself; `nil` for a feed of which none is left.
+    package func begun(_ feed: Feed) -> Int? {
+        guard case .begun(let number) = self[feed], number > 0 else { return nil }
+        return number
+    }
+
+    /// Whether a worker has anything to go on with.
+    package var isBegun: Bool { Self.feeds.contains { begun($0) != nil } }
+
+    /// The parts of learning that share a month's money.
+    ///
+    /// What was never read counts too, so that the first training leaves the second its half.
+    package func wanted(favorites wantsFavorites: Bool) -> Set<MonthPlan.Part> {
+        var parts: Set<MonthPlan.Part> = []
+        if posts == .unread || begun(.ownPosts) != nil { parts.insert(.posts) }
+        let isFavorites = favorites == .unread || begun(.favorites) != nil || begun(.home) != nil
+        if wantsFavorites, isFavorites { parts.insert(.favorites) }
+        return parts
+    }
+
+    /// The number of further months in which a worker reads the rest of a part of learning; `nil` for never.
+    ///
+    /// - Parameter price: The price of so many items of a feed; `nil` where reading costs nothing.
+    package func months(
+        by plan: MonthPlan, of part: MonthPlan.Part, _ price: (Int, Feed) -> Money?
+    ) -> Int? {
+        var (costs, smallest): ([MonthPlan.Part: Money], [MonthPlan.Part: Money]) = ([part: .zero], [:])
+        for feed in Self.feeds {
+            guard let items = begun(feed) ?? toBegin(feed, by: plan), let whole = price(items, feed),
+                let page = price(Self.smallestPage, feed)
+            else { continue }
+            let part = SpendingPurpose.past(feed).part
+            costs[part] = (costs[part] ?? .zero) + whole
+            smallest[part] = max(smallest[part] ?? .zero, page)
+        }
+        return plan.months(toPay: costs, smallest: smallest)[part]
+    }
+
+    /// The items of a training that nobody has asked for yet, but that the plan keeps a share for.
+    private func toBegin(_ feed: Feed, by plan: MonthPlan) -> Int? {
+        switch feed {
+        case .ownPosts where posts == .unread && plan.wanted.contains(.posts): SchedulerTrainer.backfillLimit
+        case .favorites where favorites == .unread && plan.wanted.contains(.favorites): ClassifierTrainer.seedSize
+        default: nil
+        }
+    }
+
+    /// The smallest page that a network with prices sells.
+    package static let smallestPage = 5
+    private static let feeds = [Feed.ownPosts, .favorites, .home]
+
+    private subscript(feed: Feed) -> State {
+        switch feed {
+        case .ownPosts: posts
+        case .favorites: favorites
+        case .home: home
+        case .mentions: .done
+        }
+    }
+}
+
+extension FeedTable {
+    /// Reads what trainings have left.
+    ///
+    /// - Throws: The store's error.
+    package func trainingLeft() async throws -> TrainingLeft {
+        try await storage.read { [mirror] in try Self.trainingLeft(of: mirror, on: $0) }
+    }
+
+    static func trainingLeft(of mirror: String, on connection: any StorageConnection) throws -> TrainingLeft {
+        let names = [FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen]
+        let rows = try connection.query(
+            """
+            SELECT f.feed, f.position, s.cursor, s.remaining FROM feeds f LEFT JOIN feed_stretches s
+                ON s.mirror = f.mirror AND s.feed = f.feed AND s.part = 'past'
+            WHERE f.mirror = \(mirror) AND f.feed IN \(list: names)
+            """)
+        var states: [String: TrainingLeft.State] = [:]
+        for row in rows {
+            let (isRead, isOpen) = (try row.optionalText("position") != nil, try row.optionalText("cursor") != nil)
+            let remaining = try row.optionalInteger("remaining").map(Int.init(clamping:))
+            states[try row.text("feed")] =
+                switch (isOpen, remaining) {
+                case (true, let number?): .begun(number)
+                case (true, nil): isRead ? .unasked : .unread
+                case (false, _): isRead ? .done : .unread
+                }
+        }
+        return TrainingLeft(
+            posts: states[FeedName.humanPosts] ?? .unread, favorites: states[FeedName.humanFavorites] ?? .unread,
+            home: states[FeedName.seen] ?? .unread)
+    }
+}
