@@ -9,6 +9,8 @@ package struct ProposedTimeZone: Equatable, Sendable {
     package let name: String
     /// What speaks for it, as a clause.
     package let reason: String
+    /// Nil for the zone of this computer.
+    let source: TimeZoneSource?
 }
 
 extension HumanMirror {
@@ -23,13 +25,12 @@ extension HumanMirror {
     @discardableResult
     package func adoptTimeZone(now: Date) async throws -> TimeZone? {
         if let zone = try await settleTimeZone(now: now) { return zone }
-        let named = try await table.record().archiveTimeZone.flatMap(TimeZone.init(identifier:))
-        let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess())?.candidates.first?.example
-        guard let zone = named ?? guess.flatMap(TimeZone.init(identifier:)) else { return nil }
-        let source: TimeZoneSource = named == nil ? .guess : .archive
+        guard let proposal = try await archivedTimeZone(), let zone = TimeZone(identifier: proposal.name) else {
+            return nil
+        }
         // In this order: a zone that is stored is the one in which the minutes are.
         try await archive.rewriteTimes(in: zone)
-        try await table.setTimeZone(zone.name, from: source, now: now)
+        try await table.setTimeZone(proposal.name, from: proposal.source, now: now)
         return zone
     }
 
@@ -46,12 +47,13 @@ extension HumanMirror {
         if let proposal = try await archivedTimeZone() { return proposal }
         let here = TimeZone.current
         guard here.identifier.contains("/"), !here.identifier.hasPrefix("Etc/") else { return nil }
-        return ProposedTimeZone(name: here.identifier, reason: "this computer is set to \(here.identifier)")
+        return ProposedTimeZone(
+            name: here.identifier, reason: "this computer is set to \(here.identifier)", source: nil)
     }
 
     private func archivedTimeZone() async throws -> ProposedTimeZone? {
         if let named = try await table.record().archiveTimeZone {
-            return ProposedTimeZone(name: named, reason: "the archive says \(named)")
+            return ProposedTimeZone(name: named, reason: "the archive says \(named)", source: .archive)
         }
         guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
             let best = guess.candidates.first
@@ -61,6 +63,6 @@ extension HumanMirror {
             reason: """
                 the hours in which the human never posts suggest \(best.name), give or take \
                 \(TimeZoneGuess.uncertaintyHours) hours, for example \(best.example)
-                """)
+                """, source: .guess)
     }
 }

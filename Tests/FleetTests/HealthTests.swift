@@ -229,7 +229,8 @@ import Testing
         let elsewhere: Set<Obstacle.Code> = [
             .arriving, .botLoginUnusable, .botRefused, .botLacksScope, .storeReadOnly, .storeAway, .workerEnded,
             .workerLate, .passLate, .mentionsUnpaid, .creditsDepleted, .itemsUnreached, .ownPostsUnpaid, .zoneToCome,
-            .zoneAdopted, .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay, .dictionaryMissing, .nothingToLearnFrom,
+            .zoneAdopted, .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay, .dictionaryMissing,
+            .nothingToLearnFrom,
             .thresholdUnreached, .favoritesSpent, .humanLoginUnusable, .humanLacksScope, .humanDisabled,
         ]
         #expect(elsewhere.union(Self.faults.map(\.code)) == Set(Obstacle.Code.allCases))

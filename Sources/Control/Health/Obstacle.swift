@@ -231,7 +231,8 @@ extension Obstacle {
                 .noWorker, .workerLate, .passLate:
                 nil
             case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .ownPostsUnpaid,
-                .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay,
+                .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours,
+                .silentDay,
                 .everybodyDenied, .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing, .countsUnavailable,
                 .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,
                 .humanLoginUnusable:

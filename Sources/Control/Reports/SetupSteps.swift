@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 package import Mirroring
+import Networks
 package import Posts
 package import Settings
 import Storage
@@ -67,7 +68,8 @@ extension HumanMirror {
                 command: command("train scheduler")),
             try await timeZoneStep(record, command),
             SetupStep(
-                .favorites, isDone: try await hasLearnedFavorites() || goesOn.favorites, text: "what the human favorites",
+                .favorites, isDone: try await hasLearnedFavorites() || goesOn.favorites,
+                text: "what the human favorites",
                 command: command("train classifier")),
         ]
         // Without the human's name there is nothing that the profile could say.
@@ -84,11 +86,12 @@ extension HumanMirror {
     }
 
     private func timeZoneStep(_ record: MirrorRecord, _ command: (String) -> String) async throws -> SetupStep {
-        let isDone = configuration.timeZone != nil || record.timeZone != nil
+        // The mirror works with an adopted zone; a person should confirm it once.
+        let isDone = configuration.timeZone != nil || record.timeZone != nil && record.timeZoneSource == nil
         let setting = Setting.timeZone.name
         return SetupStep(
             .timeZone, isDone: isDone, text: "the human's time zone",
-            command: command("set \(setting)=\(record.archiveTimeZone ?? "ZONE")"),
+            command: command("set \(setting)=\(record.timeZone ?? record.archiveTimeZone ?? "ZONE")"),
             detail: isDone ? nil : "\(setting) is not set; \(try await timeZoneProposal())")
     }
 
@@ -115,6 +118,8 @@ extension HumanMirror {
             (["is not set up yet; \(step.next)"] + details).joined(separator: "; ")
                 + "; \(setup) leads through all steps",
             isMissing: error.isMissing, part: part)
+    }
+
     /// Which trainings a worker goes on with by itself, so that nobody has to say them once more.
     private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (posts: Bool, favorites: Bool) {
         guard accounts.accounts[.human]?.network.descriptor.prices != nil else { return (false, false) }

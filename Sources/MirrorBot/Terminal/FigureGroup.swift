@@ -57,7 +57,7 @@ extension StandardError {
         let terminal = Terminal.error
         for line in Printable.lines(text).split(separator: "\n", omittingEmptySubsequences: false) {
             let lines =
-                terminal.hasWidth ? FigureGroup.wrapped(String(line), columns: terminal.columns) : [String(line)]
+                terminal.hasWidth ? Printable.wrapped(String(line), columns: terminal.columns) : [String(line)]
             write((lines.isEmpty ? [""] : lines).joined(separator: "\n") + "\n")
         }
     }

@@ -41,6 +41,6 @@ enum NextStep {
     private static func wrapped(
         _ text: String, _ terminal: Terminal, _ style: (String) -> String = { $0 }
     ) -> [String] {
-        FigureGroup.wrapped(Printable.line(text), columns: terminal.columns - 4).map { "    " + style($0) }
+        Printable.wrapped(Printable.line(text), columns: terminal.columns - 4).map { "    " + style($0) }
     }
 }

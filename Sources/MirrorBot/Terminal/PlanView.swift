@@ -16,7 +16,7 @@ enum PlanView {
         lines.append("")
         lines +=
             plan.slots.isEmpty
-            ? FigureGroup.wrapped(
+            ? Printable.wrapped(
                 "no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? ""), columns: terminal.columns)
             : slots(plan.slots, terminal: terminal)
         lines += [
@@ -26,7 +26,7 @@ enum PlanView {
     }
 
     private static func dimmed(_ text: String, _ terminal: Terminal) -> [String] {
-        FigureGroup.wrapped(text, columns: terminal.columns).map { terminal.dim($0) }
+        Printable.wrapped(text, columns: terminal.columns).map { terminal.dim($0) }
     }
 
     /// The least room for a text beside its time and state, in cells.

@@ -22,7 +22,7 @@ enum RunView {
     ///   - terminal: Where the lines are shown.
     static func lines(_ report: StatusReport, now: Date, flags: [String], terminal: Terminal) -> [String] {
         func row(_ name: String, _ value: String) -> [String] {
-            let lines = FigureGroup.wrapped(Printable.line(value), columns: terminal.columns - 7)
+            let lines = Printable.wrapped(Printable.line(value), columns: terminal.columns - 7)
             return lines.enumerated().map { Printable.padded($0 == 0 ? name : "", to: 7) + $1 }
         }
         func command(_ word: String) -> String { (["mirror-bot", word] + flags).joined(separator: " ") }
@@ -32,9 +32,10 @@ enum RunView {
                 report.nextPost(now: now).map { "a post \($0)" } ?? "no post is planned; plan --date shows other days"
             }
         let headline = "\(works) mirror \(report.mirror)" + (report.isRunning ? "; this one waits" : "")
-        return FigureGroup.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
-            + row("next", next) + row("look", "in another terminal:")
-            // In one piece, so that it can be copied.
-            + [command("status"), command("plan")].map { "       " + $0 } + row("stop", "Ctrl-C")
+        var lines = Printable.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
+        lines += row("next", next) + row("look", "in another terminal:")
+        // In one piece, so that it can be copied.
+        lines += [command("status"), command("plan")].map { "       " + $0 }
+        return lines + row("stop", "Ctrl-C")
     }
 }

@@ -86,7 +86,7 @@ enum StatusView {
             }
         let whole = Printable.line(verdict.text)
         // Programs read the first line of what goes into a pipe.
-        let text = terminal.hasWidth ? FigureGroup.wrapped(whole, columns: terminal.columns - 2) : [whole]
+        let text = terminal.hasWidth ? Printable.wrapped(whole, columns: terminal.columns - 2) : [whole]
         return text.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
     }
 
