@@ -90,7 +90,7 @@ import Testing
         try await expect(stage.run("forget", "list", "--json").output) { $0.contains(#""kind" : "day""#) }
         for words in [["--word", "morning 7"], ["--day", "02-29"], ["--from", "2019-03-01", "--to", "2019-06-30"]] {
             let undone = try await stage.run(words: ["forget", "--undo"] + words)
-            #expect(undone.output.hasPrefix("taken back"), "\(words): \(undone.error)")
+            #expect(undone.output.hasPrefix("reverted"), "\(words): \(undone.error)")
         }
         try await expect(stage.run("forget", "list").output, equals: "nothing is forgotten or muted\n")
         // All posts are of these days: nothing is left to send, and the times are still known.

@@ -58,7 +58,7 @@ import Testing
         #expect(switched.requests.isEmpty)
         let shown = try await stage.run("notify")
         #expect(shown.output.hasPrefix("refused "), "\(shown.output)")
-        #expect(shown.output.contains(", told "), "\(shown.output)")
+        #expect(shown.output.contains(", sent "), "\(shown.output)")
 
         let mended = try await stage.run("run", "--once")
         #expect(mended.status == 0, "\(mended.error)")

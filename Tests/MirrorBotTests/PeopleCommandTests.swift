@@ -85,7 +85,7 @@ import Testing
         #expect(ending.status == 0)
         #expect(
             ending.output == """
-                left alone from now on: pal@home.example
+                denied: pal@home.example
                 unlearned: 20 posts of theirs
                 to take it back: mirror-bot people allow pal@home.example
 

@@ -160,7 +160,7 @@ import Testing
         #expect(pinned.output.contains(" is pinned: Loaf 2 of morning 3"), "\(pinned.error)")
         let rolled = try await stage.run("plan", "reroll", tomorrow)
         #expect(rolled.status == 0)
-        #expect(rolled.output.hasPrefix("drew \(tomorrow) anew: "))
+        #expect(rolled.output.hasPrefix("drew \(tomorrow) again: "))
         let after = try await stage.plan("--date", tomorrow)
         expect(after.slots) {
             $0.contains { $0.subject == "\(tomorrow)#2" && $0.time == "00:07" && $0.state == "planned" }

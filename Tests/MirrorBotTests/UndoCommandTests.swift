@@ -105,7 +105,7 @@ import Testing
         let program = try stage.start(["undo", "everything"], replacing: [0: terminal.inner])
         try await program.waitForError("Take them back? [y/N] ")
         try terminal.type("y\n")
-        try await program.waitForError("Type its handle")
+        try await program.waitForError("Type the bot's handle")
         await expect(texts(sandbox).count, equals: 3)
         try terminal.type("@\(handle)\n")
         let ending = await program.ending()
