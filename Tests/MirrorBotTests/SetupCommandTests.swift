@@ -242,7 +242,7 @@ import Testing
         if network != .x { try await person.answer("Write this", "y") }
         try await person.answer("Start now?", "")
         try await program.waitForError("Worker started")
-        try await program.waitForError("state=done")
+        try await program.waitForFirstPost()
         program.send(SIGINT)
         let ending = await program.ending()
         #expect(ending.status == 0, "\(ending.error)")

@@ -45,7 +45,7 @@ import Testing
                 ("Write this", "n"), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
-        let prompts = ["Write this into", "Time zone ["]
+        let prompts = ["Write this into", "Time zone [", "Start now?"]
         let wide = wideLines(ending.error, columns).filter { line in
             // A question is in one piece, and so is what a bar overwrites.
             !prompts.contains { line.hasPrefix($0) } && !line.contains("\r")

@@ -94,6 +94,15 @@ final class RunningProgram: Sendable {
         try await waitForError("\"\(end)\" at its end") { $0.split(separator: "\n").last?.contains(end) == true }
     }
 
+    /// Waits until the program has logged that a post was sent; favorites may come first.
+    func waitForFirstPost() async throws {
+        try await waitForError("a post that is done") { text in
+            text.split(separator: "\n").contains {
+                $0.contains("action.kind=post") && $0.contains("action.state=done")
+            }
+        }
+    }
+
     /// Waits for the end; a cancelled test kills the program.
     func ending() async -> Ending {
         let code = await withTaskCancellationHandler {
