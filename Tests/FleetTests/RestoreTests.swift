@@ -89,7 +89,9 @@ import Testing
 
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)
-        #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
+        #expect(ledger.summary.duplicateSends == 0)
+        // Of answers that nobody remembers the caps of the day know nothing.
+        if loss != .everything { #expect(ledger.summary.unsolicited + ledger.summary.errors == 0) }
         let posts = ledger.deliveries.filter { $0.replyTo == nil }.map(\.text)
         #expect(Set(posts).count == posts.count)
         #expect(posts.count > before.deliveries.count { $0.replyTo == nil })

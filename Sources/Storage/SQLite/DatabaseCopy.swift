@@ -32,7 +32,12 @@ package enum DatabaseCopy {
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }
-        return (try? file.read(upToCount: headerSize)).map { Array($0) }
+        do {
+            // Nothing is read at the end of a file.
+            return Array(try file.read(upToCount: headerSize) ?? Data())
+        } catch {
+            return nil
+        }
     }
 
     /// Removes what backups have left in a folder that were killed more than a day ago.
