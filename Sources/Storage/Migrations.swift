@@ -37,6 +37,7 @@ package enum Migrations {
         Migration(id: "0029_link_words", source: PackageResources._029_link_words_sql),
         Migration(id: "0030_suggestions", source: PackageResources._030_suggestions_sql),
         Migration(id: "0031_stretches", source: PackageResources._031_stretches_sql),
+        Migration(id: "0032_guessed_zones", source: PackageResources._032_guessed_zones_sql),
         Migration(id: "0033_profile", source: PackageResources._033_profile_sql),
     ]
 
