@@ -3,8 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 # The libraries that the program links, and the dictionary that it reads, as Debian and Ubuntu name them.
-PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev libssl-dev $\
-	mecab-ipadic-utf8
+PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev libssl-dev mecab-ipadic-utf8
 # What tests start besides. Debian starts such servers at every boot, so that nobody gets them for a look at the demo.
 TEST_PACKAGES = openssl pgbouncer postgresql redis-server zip
 # Our own targets must compile without a warning; users' compilers may be newer. The busiest are optimized, nothing

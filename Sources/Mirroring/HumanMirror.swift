@@ -303,7 +303,9 @@ package struct HumanMirror: Sendable {
 
     /// The same, from a record that was read already.
     package func recordedTimeZone(_ record: MirrorRecord, now: Date) async throws -> TimeZone? {
-        guard let zone = record.zone else { return try await settleTimeZone(record, now: now) }
+        guard let zone = record.zone, !overrulesAdoptedZone(record) else {
+            return try await settleTimeZone(record, now: now)
+        }
         if try await archive.hasStaleTimes() { try await archive.rewriteTimes(in: zone) }
         return zone
     }
@@ -315,7 +317,9 @@ package struct HumanMirror: Sendable {
 
     /// The same, from a record that was read already.
     package func zoneToCome(_ record: MirrorRecord) -> String? {
-        guard let zone = configuration.timeZone, let recorded = record.zone, recorded != zone else { return nil }
+        guard let zone = configuration.timeZone, let recorded = record.zone, recorded != zone,
+            !overrulesAdoptedZone(record)
+        else { return nil }
         return """
             minutes are those of \(recorded.name); TIME_ZONE, \(configuration.name(of: zone)), counts from the next start \
             of mirror-bot run, or the next mirror-bot train scheduler
@@ -328,7 +332,19 @@ package struct HumanMirror: Sendable {
     package func knownTimeZone() async throws -> TimeZone? { knownTimeZone(try await table.record()) }
 
     /// The same, from a record that was read already.
-    package func knownTimeZone(_ record: MirrorRecord) -> TimeZone? { record.zone ?? configuration.timeZone }
+    package func knownTimeZone(_ record: MirrorRecord) -> TimeZone? {
+        overrulesAdoptedZone(record) ? configuration.timeZone : record.zone ?? configuration.timeZone
+    }
+
+    /// The name of that zone; one that this machine does not know is named as it is stored.
+    package func timeZoneName(_ record: MirrorRecord) -> String? {
+        knownTimeZone(record).map(configuration.name(of:)) ?? record.timeZone
+    }
+
+    /// Whether a person named a zone after the mirror had adopted one by which no worker has gone yet.
+    private func overrulesAdoptedZone(_ record: MirrorRecord) -> Bool {
+        configuration.timeZone != nil && record.timeZoneSource != nil && record.activated == nil
+    }
 
     /// Returns the host in the human's verified name, which completes local names and may differ from the server's
     /// host.

@@ -42,7 +42,7 @@ extension Setting {
     package static let humanNetwork = Setting(
         "HUMAN_NETWORK", .mirror, "where the human lives, if not where the bot does", scope: .identity, form: networks,
         fallback: NetworkName.usual.rawValue,
-        usually: "told by the account's variables, else as `NETWORK`", effect: rebinding,
+        usually: "as `NETWORK`, unless the account's variables tell another", effect: rebinding,
         details:
             "also the network of imported JSON Lines, while [archives](archives.md) know theirs: mastodon-archive, "
             + "Pixelfed and Misskey count as Mastodon",
@@ -50,7 +50,7 @@ extension Setting {
     static let botNetwork = Setting(
         "BOT_NETWORK", .mirror, "where the bot lives, if not where the human does", scope: .identity, form: networks,
         fallback: NetworkName.usual.rawValue,
-        usually: "told by the account's variables, else as `NETWORK`", effect: rebinding,
+        usually: "as `NETWORK`, unless the account's variables tell another", effect: rebinding,
         prompt: .optional,
         derived: { values, _ in values.derivedNetwork(of: .bot) })
     package static let timeZone = Setting(

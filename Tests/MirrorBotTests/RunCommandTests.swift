@@ -99,9 +99,9 @@ import Testing
                 == "error: mirror default, worker: not sending: no worker is running; start one with mirror-bot run\n")
         let metrics = try await stage.run("status", "--metrics")
         #expect(metrics.status == 0)
-        #expect(metrics.output.contains("mirror_bot_well{mirror=\"default\"} 0\n"))
+        #expect(metrics.output.contains("mirrorbot_well{mirror=\"default\"} 0\n"))
         #expect(
-            metrics.output.contains("mirror_bot_obstacle{mirror=\"default\",code=\"no-worker\",weight=\"stops\"} 1\n"))
+            metrics.output.contains("mirrorbot_obstacle{mirror=\"default\",code=\"no-worker\",weight=\"stops\"} 1\n"))
         await sandbox.stop()
     }
 

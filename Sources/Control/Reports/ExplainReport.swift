@@ -213,7 +213,7 @@ package struct ExplainReporter: Sendable {
         let (action, isStored) = try await mirror.action(named: name, now: now)
         let record = try await mirror.table.record()
         var report = ExplainReport(
-            mirror: mirror.name, timeZone: record.timeZone ?? configuration.timeZoneName, kind: action.kind)
+            mirror: mirror.name, timeZone: mirror.timeZoneName(record), kind: action.kind)
         (report.id, report.subject) = (action.id, action.subject)
         report.state = isStored ? action.state.rawValue : PlanReport.preview
         (report.due, report.expires, report.sent) = (action.due, action.expires, action.sending)
@@ -364,7 +364,7 @@ package struct ExplainReporter: Sendable {
     ) async throws -> ExplainReport {
         let record = try await mirror.table.record()
         var report = ExplainReport(
-            mirror: mirror.name, timeZone: record.timeZone ?? configuration.timeZoneName, kind: .favorite)
+            mirror: mirror.name, timeZone: mirror.timeZoneName(record), kind: .favorite)
         report.text = text
         if let author { report.person = ReportedPerson(account: author.id.reference, name: "@\(author.handle)") }
         let item = Self.item(saying: text, by: author, on: configuration.botNetwork, at: now)

@@ -143,7 +143,7 @@ package struct StatsReporter: Sendable {
         let (words, problem) = try await learned()
         return StatsReport(
             mirror: mirror.name, human: record.humanHandle, bot: record.botHandle,
-            timeZone: record.timeZone ?? mirror.configuration.name(of: zone), made: now,
+            timeZone: mirror.timeZoneName(record) ?? mirror.configuration.name(of: zone), made: now,
             humanPosts: StatsReport.Rhythm(human), botPosts: StatsReport.Rhythm(done[.post] ?? []),
             days: days(human, done, until: LocalTime(now, in: zone).day),
             authors: try await authors(words), wordsFor: Self.strongest(words, isFor: true),

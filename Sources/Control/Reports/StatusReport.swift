@@ -338,7 +338,7 @@ package struct StatusReporter: Sendable {
             bot: record.botHandle, accounts: reading.accounts.states(record),
             spending: reading.spending.map(StatusReport.SpendingState.init),
             training: try await training(reading.accounts, now: now),
-            timeZone: record.timeZone ?? configuration.timeZoneName, zones: zones.isEmpty ? nil : zones,
+            timeZone: mirror.timeZoneName(record), zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: reading.facts.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
                 newest: numbers.span?.newest, texts: StatusReport.TextState(reading.texts, configuration.fitness),
