@@ -121,8 +121,11 @@ extension Worker {
         } catch let error as NetworkError {
             throw UnusableAccount(cause: error)
         }
-        guard try await mirror.table.record().past != nil else { return }
-        _ = try await zone()
+        // With a past or a human to read, a zone may be adopted when the standby works.
+        guard try await mirror.knownTimeZone() == nil, try await mirror.table.record().past == nil,
+            try await mirror.account(.human) == nil
+        else { return }
+        throw try await mirror.missingTimeZone()
     }
 
     /// The human's zone: configured, known before, or adopted now.
@@ -139,8 +142,11 @@ extension Worker {
             return zone
         }
         let missing = try await mirror.missingTimeZone()
-        guard try await mirror.table.record().past != nil else { throw AwaitsTraining(cause: missing) }
-        throw missing
+        // Who has no account of the human will train from an archive, and start the worker again.
+        guard try await mirror.table.record().past == nil, try await mirror.account(.human) != nil else {
+            throw missing
+        }
+        throw AwaitsTraining(cause: missing)
     }
 
     // MARK: Accounts

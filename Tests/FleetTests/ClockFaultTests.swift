@@ -36,7 +36,7 @@ import Testing
         let awake = Sample.hour(24 + 24 + 10)
         // Nobody lives for two days; then the same process goes on where it was.
         try await fixture.wait(until: awake)
-        try await fixture.live(until: 24 + 24 + 16)
+        try await fixture.live(until: 24 + 24 + 22)
         let ledger = await fixture.sandbox.ledger
         let late = try await fixture.slots()
         expect(late.filter { slot in missed.contains { $0.subject == slot.subject } }) {

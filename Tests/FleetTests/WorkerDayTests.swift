@@ -89,7 +89,7 @@ import Testing
         let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "off"])
         let posts = try await fixture.mirror.archive.count()
         let before = try await fixture.mirror.favorites().status()
-        try await fixture.live(until: 14)
+        try await fixture.live(until: 22)
         let newest = try #require(try await fixture.mirror.archive.standalonePosts().last)
         let after = try await fixture.mirror.favorites().status()
         try await expect(fixture.mirror.archive.count()) { $0 > posts }

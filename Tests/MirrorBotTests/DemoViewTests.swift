@@ -201,7 +201,7 @@ extension DemoFixture {
         }
         let view = DemoLine.text(
             LocalTime(DemoFixture.date, in: .gmt), .init(posts: 4, replies: 12, favorites: 7), columns: 79)
-        #expect(plain.shown(view) == "2026-05-28 20:26  * 4 posts  > 12 replies  + 7 favorites")
+        #expect(plain.shown(view) == "2026-05-28 20:26  * 4 posts  < 12 replies  + 7 favorites")
     }
 
     // MARK: While it lives

@@ -65,7 +65,7 @@ import Testing
         }
         #expect(terminal(["LANG": "C.UTF-8"]).shown("✔ a → b …") == "✔ a → b …")
         #expect(terminal([:]).shown("✔") == "✔")
-        #expect(terminal(["LC_ALL": "C", "LANG": "de_DE.utf8"]).shown("✔ a → b …") == "+ a > b ~")
+        #expect(terminal(["LC_ALL": "C", "LANG": "de_DE.utf8"]).shown("✔ a → b …") == "v a > b ~")
         #expect(terminal(["LC_ALL": "", "LC_CTYPE": "POSIX"]).shown("▁█") == "_#")
         #expect(terminal(["LANG": "C"]).shown("ä") == "ä")
     }
