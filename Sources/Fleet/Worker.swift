@@ -383,6 +383,8 @@ package struct Worker: Sendable {
 
     /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
+    /// How old the counts of requests may be in seconds that `status --metrics` gives out.
+    private static let metricsLast: TimeInterval = 600
 
     private static let tidying = "tidying"
 
@@ -410,10 +412,13 @@ package struct Worker: Sendable {
         let changes = loop("changes") { [clock, mirror] in
             guard try await mirror.stamp() == stamp else { throw MirrorChanged() }
             await compareClocks(passes.parts.bot)
-            await mirror.storeRequests()
             return clock.now + Self.changesLast
         }
-        return loops + [tidying, changes]
+        let metrics = loop("metrics") { [clock, mirror] in
+            await mirror.storeRequests()
+            return clock.now + Self.metricsLast
+        }
+        return loops + [tidying, changes, metrics]
     }
 
     private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {

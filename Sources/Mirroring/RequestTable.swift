@@ -53,33 +53,30 @@ package struct RequestTable: Sendable {
     package func add(_ changes: RequestTally.Changes) async throws {
         guard !changes.durations.isEmpty || !changes.remaining.isEmpty else { return }
         let mirror = mirror
-        try await storage.transaction { connection in
-            for (network, durations) in changes.durations {
-                for (place, count) in durations.counts.enumerated() where count > 0 {
-                    try Self.add(count, to: "\(Self.duration)/\(network)/\(place)", mirror, connection)
-                }
-                try Self.add(
-                    durations.milliseconds, to: "\(Self.duration)/\(network)/\(Self.milliseconds)", mirror, connection)
+        var (added, replaced): ([SQL], [SQL]) = ([], [])
+        for (network, durations) in changes.durations {
+            let name = "\(Self.duration)/\(network)"
+            for (place, count) in durations.counts.enumerated() where count > 0 {
+                added.append("(\(mirror), \("\(name)/\(place)"), \(count))")
             }
-            for (limit, number) in changes.remaining {
-                let name = "\(Self.remaining)/\(limit.network)/\(limit.window)"
+            added.append("(\(mirror), \("\(name)/\(Self.milliseconds)"), \(durations.milliseconds))")
+        }
+        for (limit, number) in changes.remaining {
+            replaced.append("(\(mirror), \("\(Self.remaining)/\(limit.network)/\(limit.window)"), \(number))")
+        }
+        let changes: [(rows: [SQL], value: SQL)] = [
+            (added, "counters.value + excluded.value"), (replaced, "excluded.value"),
+        ]
+        try await storage.transaction { connection in
+            for (rows, value) in changes where !rows.isEmpty {
+                let list = rows.dropFirst().reduce(rows[0]) { $0 + ", " + $1 }
                 try connection.execute(
                     """
-                    INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(name), \(number))
-                    ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value
+                    INSERT INTO counters (mirror, name, value) VALUES \(list)
+                    ON CONFLICT (mirror, name) DO UPDATE SET value = \(value)
                     """)
             }
         }
-    }
-
-    private static func add(
-        _ amount: Int64, to name: String, _ mirror: String, _ connection: any StorageConnection
-    ) throws {
-        try connection.execute(
-            """
-            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(name), \(amount))
-            ON CONFLICT (mirror, name) DO UPDATE SET value = counters.value + excluded.value
-            """)
     }
 
     /// Everything that was counted.

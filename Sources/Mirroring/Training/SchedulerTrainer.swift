@@ -138,8 +138,8 @@ package struct SchedulerTrainer: Sendable {
             }
         }
         if shelf.isOver { _ = tally.add(read: 0, try await store([])) }
-        try await prepare()
         if let zone = imported.timeZone { try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now) }
+        try await prepare()
         var summary = tally.summary
         summary.add(imported, of: human, called: try await mirror.table.record().humanHandle)
         if summary.read > 0 { try await learned(.whole, summary) }
@@ -152,7 +152,6 @@ package struct SchedulerTrainer: Sendable {
     /// Notes that the past is known, and draws plans anew that were made from much less.
     private func learned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
         let now = mirror.clock.now
-        try await mirror.adoptTimeZone(now: now)
         let isMore = try await mirror.table.notePast(past, now: now)
         let isMuch = Double(summary.learned) >= Self.redrawnFrom * Double(try await mirror.archive.count())
         guard summary.learned > 0, isMore || isMuch else { return }
@@ -174,6 +173,8 @@ package struct SchedulerTrainer: Sendable {
 
     /// Makes ready what the first plan asks for.
     private func prepare() async throws {
+        // First, for another zone moves what is made ready.
+        let zone = try await mirror.adoptTimeZone(now: mirror.clock.now) ?? zone
         try await mirror.archive.prepare(by: mirror.textJudge(zone: zone))
         _ = try await mirror.archive.scheduleRows()
     }
