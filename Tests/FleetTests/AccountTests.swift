@@ -23,7 +23,7 @@ import Testing
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
         var trained = MirrorRecord()
-        trained.past = .whole
+        (trained.past, trained.timeZone) = (.whole, "Asia/Tokyo")
         try await expect(mirror.table.record(), equals: trained)
         try await expectNothingHappened(fixture)
     }
@@ -125,7 +125,7 @@ import Testing
         let variables = ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""]
         let fixture = try await MirrorFixture.start(from: 9, variables: variables)
         let seen = try await fixture.mirror.favorites().status().seen
-        try await fixture.live(until: 12.5)
+        try await fixture.live(until: 20)
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.posted > 0)
         #expect(summary.replies == summary.expectedReplies)

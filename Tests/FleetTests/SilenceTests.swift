@@ -134,7 +134,16 @@ import Testing
     // MARK: As the network sees it
 
     @Test(arguments: Engine.allCases) func theBotDoesNotTalkOverTheHuman(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine, variables: ["HOLD_WHILE_ACTIVE": "120m"])
+        var changed = 0
+        for seed: UInt64 in 1...4 { changed += try await changedSlots(engine, seed) }
+        // Not every day has the human post shortly before the bot would.
+        #expect(changed > 0)
+    }
+
+    /// Lives a day near a human who posts, and returns how many slots waited or fell away for that.
+    private func changedSlots(_ engine: Engine, _ seed: UInt64) async throws -> Int {
+        let fixture = try await MirrorFixture.start(
+            engine, seed: seed, variables: ["HOLD_WHILE_ACTIVE": "120m"])
         let before = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
             on: Sample.day, now: Sample.hour(0.1))
         // Restarted in the middle, it still knows.
@@ -144,18 +153,16 @@ import Testing
             "SELECT created_ms FROM posts WHERE created_ms >= \(Sample.origin.milliseconds)")
         let spoken = try rows.map { try $0.date("created_ms") }
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.replyTo == nil }.map(\.date)
-        try #require(!spoken.isEmpty && !sent.isEmpty)
+        try #require(!spoken.isEmpty)
         for time in sent {
             expect(spoken, "\(time)") { !$0.contains { (1..<120 * 60 - 1).contains(time.timeIntervalSince($0)) } }
         }
         let planned = Dictionary(
             uniqueKeysWithValues: try #require(before?.slots).map { ($0.subject, $0.due) })
         let slots = try await fixture.slots()
-        let moved = slots.filter { $0.due != planned[$0.subject] }
-        let fallen = slots.filter { $0.reason == "human-active" }
-        #expect(!moved.isEmpty || !fallen.isEmpty)
         expect(slots) { $0.allSatisfy { [.done, .skipped].contains($0.state) } }
         try await expect(fixture.mirror.archive.lastActivity(), equals: spoken.max())
+        return slots.count { $0.due != planned[$0.subject] || $0.reason == "human-active" }
     }
 
     @Test func nothingIsHeldWhereNobodyIsWatched() async throws {
