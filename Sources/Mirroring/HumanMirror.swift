@@ -338,7 +338,7 @@ package struct HumanMirror: Sendable {
 
     /// The name of that zone; one that this machine does not know is named as it is stored.
     package func timeZoneName(_ record: MirrorRecord) -> String? {
-        knownTimeZone(record).map(configuration.name(of:)) ?? record.timeZone
+        overrulesAdoptedZone(record) ? configuration.timeZoneName : record.timeZone ?? configuration.timeZoneName
     }
 
     /// Whether a person named a zone after the mirror had adopted one by which no worker has gone yet.

@@ -127,7 +127,8 @@ import Testing
         let seen = try await fixture.mirror.favorites().status().seen
         try await fixture.live(until: 20)
         let summary = await fixture.sandbox.ledger.summary
-        #expect(summary.posted > 0)
+        let posts = try await fixture.slots().map { "\($0.due) \($0.state) \($0.reason ?? "")" }
+        #expect(summary.posted > 0, "\(posts)")
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
         // What the bot sees counts as seen, for nothing else does.

@@ -53,7 +53,7 @@ import Testing
         let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
         try await expect(state(fixture), equals: before)
         var trained = MirrorRecord()
-        trained.past = .whole
+        (trained.past, trained.timeZone) = (.whole, "Asia/Tokyo")
         try await expect(fixture.mirror.table.record(), equals: trained)
         #expect(plan.day == Sample.day)
         expect(plan.slots) { $0.contains { $0.state == "skipped" && $0.reason == "before-start" } }

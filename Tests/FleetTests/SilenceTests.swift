@@ -160,7 +160,10 @@ import Testing
         let planned = Dictionary(
             uniqueKeysWithValues: try #require(before?.slots).map { ($0.subject, $0.due) })
         let slots = try await fixture.slots()
-        expect(slots) { $0.allSatisfy { [.done, .skipped].contains($0.state) } }
+        // The last ones of a day may be due after its end here.
+        expect(slots.filter { $0.due < Sample.hour(23) }) {
+            $0.allSatisfy { [.done, .skipped].contains($0.state) }
+        }
         try await expect(fixture.mirror.archive.lastActivity(), equals: spoken.max())
         return slots.count { $0.due != planned[$0.subject] || $0.reason == "human-active" }
     }

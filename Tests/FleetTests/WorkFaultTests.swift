@@ -189,15 +189,15 @@ import Testing
         }
         let word = engine == .sqlite ? "make room" : "read-only"
         try await fixture.live(
-            until: 11, pulse: witness.pulse,
+            until: 14, pulse: witness.pulse,
             events: [
-                (8.9, { try await witness.expectHealth() }),
-                (9, { if engine == .sqlite { try await fixture.fillDisk() } else { try await setReadOnly("on") } }),
-                (9.05, { _ = try await witness.look() }),
+                (11.9, { try await witness.expectHealth() }),
+                (12, { if engine == .sqlite { try await fixture.fillDisk() } else { try await setReadOnly("on") } }),
+                (12.05, { _ = try await witness.look() }),
                 // What takes no changes is known once the worker has tried one in vain.
-                (9.5, { _ = try await witness.look() }),
+                (12.5, { _ = try await witness.look() }),
                 (
-                    9.8,
+                    12.8,
                     {
                         #expect(try await !witness.look())
                         let verdict = try await witness.verdict()
@@ -211,7 +211,7 @@ import Testing
                         if engine == .sqlite { try await fixture.makeRoom() } else { try await setReadOnly(nil) }
                     }
                 ),
-                (10.5, { try await witness.expectHealth() }),
+                (13.5, { try await witness.expectHealth() }),
             ])
         try expect(witness.told, equals: ["database began", "database resolved"])
     }
