@@ -125,10 +125,10 @@ import Testing
         let variables = ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""]
         let fixture = try await MirrorFixture.start(from: 9, variables: variables)
         let seen = try await fixture.mirror.favorites().status().seen
-        try await fixture.live(until: 20)
+        // Some days have no post.
+        try await fixture.live(until: 3 * 24)
         let summary = await fixture.sandbox.ledger.summary
-        let posts = try await fixture.slots().map { "\($0.due) \($0.state) \($0.reason ?? "")" }
-        #expect(summary.posted > 0, "\(posts)")
+        #expect(summary.posted > 0)
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
         // What the bot sees counts as seen, for nothing else does.

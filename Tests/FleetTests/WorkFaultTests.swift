@@ -191,13 +191,13 @@ import Testing
         try await fixture.live(
             until: 14, pulse: witness.pulse,
             events: [
-                (11.9, { try await witness.expectHealth() }),
-                (12, { if engine == .sqlite { try await fixture.fillDisk() } else { try await setReadOnly("on") } }),
-                (12.05, { _ = try await witness.look() }),
+                (12.8, { try await witness.expectHealth() }),
+                (12.9, { if engine == .sqlite { try await fixture.fillDisk() } else { try await setReadOnly("on") } }),
+                (12.95, { _ = try await witness.look() }),
                 // What takes no changes is known once the worker has tried one in vain.
-                (12.5, { _ = try await witness.look() }),
+                (13.2, { _ = try await witness.look() }),
                 (
-                    12.8,
+                    13.45,
                     {
                         #expect(try await !witness.look())
                         let verdict = try await witness.verdict()
@@ -211,7 +211,7 @@ import Testing
                         if engine == .sqlite { try await fixture.makeRoom() } else { try await setReadOnly(nil) }
                     }
                 ),
-                (13.5, { try await witness.expectHealth() }),
+                (13.9, { try await witness.expectHealth() }),
             ])
         try expect(witness.told, equals: ["database began", "database resolved"])
     }
