@@ -91,10 +91,10 @@ extension OutboxStore {
     /// - Parameters:
     ///   - now: The time when it becomes due.
     ///   - expires: The end of the time for its delivery.
-    /// - Returns: False if there is no such suggestion.
+    /// - Returns: The action as it is then; nil if there is no such suggestion.
     package func approve(
         _ id: String, seen: Seen? = nil, now: Date, expires: Date
-    ) async throws -> Bool {
+    ) async throws -> Action? {
         let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
         return try await steer(
             id, ifIn: [.suggested], seen: seen,
@@ -105,9 +105,7 @@ extension OutboxStore {
     }
 
     /// Dismisses a suggestion.
-    ///
-    /// - Returns: False if there is no such suggestion.
-    package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+    package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
         try await steer(
             id, ifIn: [.suggested], seen: seen,
             "state = 'skipped', reason = \(Action.Reason.dismissed), target_text = NULL", now: now)
@@ -117,8 +115,8 @@ extension OutboxStore {
     ///
     /// The text of the post that it answers or favorites is no longer stored with it.
     ///
-    /// - Returns: False if it was not dismissed, or its time has passed.
-    package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+    /// - Returns: The action as it is then; nil if it was not dismissed, or its time has passed.
+    package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
         try await steer(
             id, ifIn: [.skipped],
             and: "reason = \(Action.Reason.dismissed) AND expires_ms > \(now.milliseconds)", seen: seen,

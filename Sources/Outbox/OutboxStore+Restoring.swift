@@ -2,11 +2,11 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// What a table of actions from a backup may still do. The bot may have done more than the backup knows.
+/// Settles the actions of a backup, because the bot may have done more than the backup contains.
 extension OutboxStore {
     /// Ends everything that waits in the table of a backup, of all its mirrors: what was planned may have been sent since.
     ///
-    /// What was being sent is looked for a few times, and never sent again. A thread is not gone on with.
+    /// Actions in transit are looked up a few times and never sent again; threads are not continued.
     package static func settleBackup(on connection: any StorageConnection, now: Date) throws {
         try connection.execute(
             """
@@ -14,12 +14,7 @@ extension OutboxStore {
                 flight_ms = NULL, updated_ms = \(now.milliseconds)
             WHERE state = 'sending'
             """)
-        try connection.execute(
-            """
-            UPDATE actions SET state = 'skipped', reason = \(Action.Reason.restored), next_attempt_ms = NULL, \(settled),
-                updated_ms = \(now.milliseconds)
-            WHERE state IN \(list: waitingStates.map(\.rawValue))
-            """)
+        try skip("TRUE", on: connection, now: now)
         try connection.execute("UPDATE actions SET rest = NULL WHERE rest IS NOT NULL")
     }
 
@@ -28,12 +23,19 @@ extension OutboxStore {
     ///
     /// - Returns: How many actions were left out.
     package static func leaveOut(of mirror: String, on connection: any StorageConnection, now: Date) throws -> Int {
+        try skip(
+            "mirror = \(mirror) AND (kind IN ('reply', 'favorite') OR due_ms <= \(now.milliseconds))", on: connection,
+            now: now)
+    }
+
+    /// Skips the waiting actions that match a condition, and returns their number.
+    @discardableResult
+    private static func skip(_ condition: SQL, on connection: any StorageConnection, now: Date) throws -> Int {
         try connection.execute(
             """
             UPDATE actions SET state = 'skipped', reason = \(Action.Reason.restored), next_attempt_ms = NULL, \(settled),
                 updated_ms = \(now.milliseconds)
-            WHERE mirror = \(mirror) AND state IN \(list: waitingStates.map(\.rawValue))
-                AND (kind IN ('reply', 'favorite') OR due_ms <= \(now.milliseconds))
+            WHERE \(waiting) AND \(condition)
             """)
     }
 

@@ -9,27 +9,24 @@ package import Storage
 extension OutboxStore {
     /// The states of a waiting action, for which no request can have been sent.
     static let waitingStates: [ActionState] = [.planned, .claimed, .suggested]
-    private static let waiting: SQL = "state IN \(list: waitingStates.map(\.rawValue))"
+    static let waiting: SQL = "state IN \(list: waitingStates.map(\.rawValue))"
 
     /// The personal data that an ended action no longer needs.
     static let settled: SQL = "bystanders = NULL, target_text = NULL"
 
-    // Each throws `SeenChanged`, and changes nothing, where `seen` is given and is not the action's digest any more.
+    // Each returns the action as it is then, or nil if it was in no state for the change, or is missing. Each throws
+    // `SeenChanged`, and changes nothing, where `seen` is given and is not the action's digest any more.
 
     /// Skips a waiting action.
-    ///
-    /// - Returns: False if it no longer waits.
     package func skip(
         _ id: String, reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date
-    ) async throws -> Bool {
+    ) async throws -> Action? {
         try await steer(
             id, seen: seen, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now)
     }
 
     /// Restores a post that a person skipped, while it may still be sent.
-    ///
-    /// - Returns: False if it was not skipped by a person, or its time has passed.
-    package func restore(_ id: String, seen: Seen? = nil, now: Date) async throws -> Bool {
+    package func restore(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
         try await steer(
             id, ifIn: [.skipped],
             and: "kind = 'post' AND reason = \(Action.Reason.byPerson) AND expires_ms > \(now.milliseconds)",
@@ -37,11 +34,9 @@ extension OutboxStore {
     }
 
     /// Moves a waiting action to another time and pins it.
-    ///
-    /// - Returns: False if it no longer waits.
     package func move(
         _ id: String, to due: Date, expires: Date, seen: Seen? = nil, now: Date
-    ) async throws -> Bool {
+    ) async throws -> Action? {
         try await steer(
             id, seen: seen,
             """
@@ -56,11 +51,10 @@ extension OutboxStore {
     ///   - wording: The new text; nil to keep its own.
     ///   - explanation: The reason of the text; nil to keep the stored one.
     ///   - isPinned: False to change the text without pinning.
-    /// - Returns: False if it no longer waits.
     package func pin(
         _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true,
         seen: Seen? = nil, now: Date
-    ) async throws -> Bool {
+    ) async throws -> Action? {
         var changes: SQL = "pinned = \(isPinned), \(Self.unclaimed)"
         if let wording {
             changes += """
@@ -76,9 +70,7 @@ extension OutboxStore {
     }
 
     /// Removes the text of a pinned slot, which keeps its time and waits for another text.
-    ///
-    /// - Returns: False if it no longer waits.
-    package func withdrawText(of id: String, reason: String, now: Date) async throws -> Bool {
+    package func withdrawText(of id: String, reason: String, now: Date) async throws -> Action? {
         try await steer(
             id, seen: nil,
             """
@@ -195,22 +187,22 @@ extension OutboxStore {
     /// - Parameters:
     ///   - condition: An additional condition.
     ///   - seen: The digest that the person saw; nil to change without comparing.
-    /// - Returns: False if it is in another state, or missing.
+    /// - Returns: The action as it is then; nil if it is in another state, or missing.
     func steer(
         _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE", seen: Seen?,
         _ assignments: SQL, now: Date
-    ) async throws -> Bool {
+    ) async throws -> Action? {
         try await storage.transaction { connection in
-            guard let before = try action(id, on: connection) else { return false }
+            guard let before = try action(id, on: connection) else { return nil }
             try seen.require(before.seen)
             let changed = try connection.execute(
                 """
                 UPDATE actions SET \(assignments), updated_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(id) AND state IN \(list: states.map(\.rawValue)) AND \(condition)
                 """)
-            guard changed == 1, let after = try action(id, on: connection) else { return false }
+            guard changed == 1, let after = try action(id, on: connection) else { return nil }
             try noteUses(by: [before, after], on: connection)
-            return true
+            return after
         }
     }
 }

@@ -157,7 +157,7 @@ extension OutboxStore {
         package let count: Int
     }
 
-    /// How all actions that have ended did so.
+    /// Counts the ended actions by kind, state and reason.
     package func endings() async throws -> [Ending] {
         let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
         return try await storage.query(

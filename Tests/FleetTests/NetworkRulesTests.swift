@@ -337,7 +337,7 @@ import Testing
         let id = try #require(actions["tea-allowed"]?.id)
         #expect(
             try await paper.mirror.outbox(lease: nil).approve(
-                id, now: paper.clock.now, expires: paper.clock.now + 60))
+                id, now: paper.clock.now, expires: paper.clock.now + 60) != nil)
         let parts = try await paper.parts()
         try await parts.courier.deliverDue([.favorite])
         let ended = try await paper.actions(.favorite).first { $0.id == id }

@@ -90,7 +90,7 @@ import Testing
     @Test func whatAPersonPinnedLeaves() async throws {
         let (hold, store, slots) = try await desk(["12:00", "13:00"], variables: ["HOLD_WHILE_ACTIVE": "24h"])
         try await hold.note([post(try at("11:59"))], now: slots[0].due)
-        #expect(try await store.pin(slots[0].id, nil, now: slots[0].due))
+        #expect(try await store.pin(slots[0].id, nil, now: slots[0].due) != nil)
         let pinned = try #require(try await store.slots(of: Sample.day).first)
         try await expect(hold.verdict(on: pinned, now: pinned.due), equals: .leaves)
         try await expect(hold.verdict(on: slots[1], now: slots[1].due), equals: .falls)
@@ -116,7 +116,7 @@ import Testing
         let held = try await store.holdBack(slots[1], until: later, reason: "quiet-hours", now: slots[1].due)
         try await expect(hold.verdict(on: held, now: later), equals: .leaves)
         // What a person pinned is their wish.
-        #expect(try await store.pin(held.id, nil, now: slots[1].due))
+        #expect(try await store.pin(held.id, nil, now: slots[1].due) != nil)
         let pinned = try #require(try await store.slots(of: Sample.day).last)
         try await expect(hold.verdict(on: pinned, now: slots[1].due), equals: .leaves)
         // Nothing is left of a day that ends quietly.

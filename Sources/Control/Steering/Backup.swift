@@ -66,7 +66,7 @@ extension HumanMirror {
     }
 }
 
-/// What kept a scheduled backup from its end, in words.
+/// The reason why a scheduled backup failed, in words.
 package struct ScheduledBackupError: Error, CustomStringConvertible, Sendable {
     /// The new backup, if it is whole.
     package let made: String?
@@ -83,9 +83,14 @@ enum ScheduledBackup {
     private static let end = ".sqlite"
 
     static func name(at now: Date, besides taken: Set<String>) -> String {
-        let time = now.rfc3339.prefix(19).replacing("-", with: "").replacing(":", with: "") + "Z"
-        let names = [""] + (2...9).map { "-\($0)" }
-        return names.map { "\(start)\(time)\($0)\(end)" }.first { !taken.contains($0) } ?? "\(start)\(time)\(end)"
+        timed(start, at: now, end: end) { taken.contains($0) }
+    }
+
+    /// Returns a file name with a time in UTC, as `START20261126T110000ZEND`, with `-2` to `-9` after the time if it is taken.
+    static func timed(_ start: String, at now: Date, end: String = "", isTaken: (String) -> Bool) -> String {
+        let time = now.rfc3339.prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
+        let names = ([""] + (2...9).map { "-\($0)" }).map { "\(start)\(time)\($0)\(end)" }
+        return names.first { !isTaken($0) } ?? names[0]
     }
 
     /// Whether the first of two names was given before the second; without their end, for `-2` follows after none.

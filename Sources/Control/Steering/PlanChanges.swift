@@ -59,11 +59,11 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func skip(_ word: String, seen: Seen? = nil, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
-        if try await store.skip(slot.id, seen: seen, now: now) { return try await changed(slot, true) }
+        if let skipped = try await store.skip(slot.id, seen: seen, now: now) { return skipped }
         // What did not arrive after all can be skipped still.
         let left = try await LastWord(mirror: mirror).wait { $0.id == slot.id }
-        let isSkipped = left.isEmpty ? false : try await store.skip(slot.id, now: now)
-        return try await changed(slot, isSkipped)
+        if !left.isEmpty, let skipped = try await store.skip(slot.id, now: now) { return skipped }
+        throw try await refusal(of: slot)
     }
 
     /// Lets a slot be sent after all that a person left out.
@@ -72,16 +72,15 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func restore(_ word: String, seen: Seen? = nil, now: Date) async throws -> [Action] {
         let slot = try await slot(word, now: now)
-        guard try await store.restore(slot.id, seen: seen, now: now) else {
+        guard let restored = try await store.restore(slot.id, seen: seen, now: now) else {
             guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
                 if [.planned, .claimed].contains(slot.state) {
                     throw ChangeRefusal(.over, "slot \(slot.subject) is not skipped")
                 }
-                return [try await changed(slot, false)]
+                throw try await refusal(of: slot)
             }
             throw ChangeRefusal(.outOfTime, "slot \(slot.subject) is too late: its time has passed")
         }
-        let restored = try await changed(slot, true)
         return [restored] + (try await giveWay(to: restored, now: now))
     }
 
@@ -104,8 +103,10 @@ package struct PlanChanges: Sendable {
             throw ChangeRefusal(.unusable, "\(name.day) has no \(minute): the clocks skip it")
         }
         guard due > now else { throw ChangeRefusal(.outOfTime, "\(minute) on \(name.day) has passed") }
-        let isMoved = try await store.move(slot.id, to: due, expires: due + grace, seen: seen, now: now)
-        return (slot, try await changed(slot, isMoved))
+        guard let moved = try await store.move(slot.id, to: due, expires: due + grace, seen: seen, now: now) else {
+            throw try await refusal(of: slot)
+        }
+        return (slot, moved)
     }
 
     /// Keeps a slot as it is, or gives it the text of a post that the person names.
@@ -122,12 +123,16 @@ package struct PlanChanges: Sendable {
             guard slot.text != nil else {
                 throw ChangeRefusal(.unusable, "slot \(slot.subject) has no text; name a post to pin")
             }
-            return try await changed(slot, try await store.pin(slot.id, nil, seen: seen, now: now))
+            guard let pinned = try await store.pin(slot.id, nil, seen: seen, now: now) else {
+                throw try await refusal(of: slot)
+            }
+            return pinned
         }
         let wording = try await wording(of: try await self.post(post))
         let why = Explanation("chosen by a person")
-        let isPinned = try await store.pin(slot.id, wording, explanation: why, seen: seen, now: now)
-        let pinned = try await changed(slot, isPinned)
+        guard let pinned = try await store.pin(slot.id, wording, explanation: why, seen: seen, now: now) else {
+            throw try await refusal(of: slot)
+        }
         try await giveWay(to: pinned, now: now)
         return pinned
     }
@@ -146,25 +151,23 @@ package struct PlanChanges: Sendable {
         return changed
     }
 
-    private func changed(_ slot: Action, _ isChanged: Bool) async throws -> Action {
-        guard let now = try await store.action(.post, subject: slot.subject) else { return slot }
-        guard isChanged else {
-            let (code, state): (ChangeRefusal.Code, String) =
-                switch now.state {
-                case .done: (.sent, "was sent; mirror-bot undo \(now.subject) takes it back")
-                case .sending:
-                    (
-                        .sent,
-                        "was sent, and it is not known yet whether it arrived; mirror-bot undo \(now.subject) takes it "
-                            + "back if it did"
-                    )
-                case .skipped where now.reason == Action.Reason.byPerson:
-                    (.over, "is skipped; mirror-bot plan restore \(now.subject) sends it after all")
-                default: (.over, "is \(now.state.rawValue) and can no longer be changed")
-                }
-            throw ChangeRefusal(code, "slot \(now.subject) \(state)")
-        }
-        return now
+    /// Why a slot can no longer be changed.
+    private func refusal(of slot: Action) async throws -> ChangeRefusal {
+        let now = try await store.action(.post, subject: slot.subject) ?? slot
+        let (code, state): (ChangeRefusal.Code, String) =
+            switch now.state {
+            case .done: (.sent, "was sent; mirror-bot undo \(now.subject) takes it back")
+            case .sending:
+                (
+                    .sent,
+                    "was sent, and it is not known yet whether it arrived; mirror-bot undo \(now.subject) takes it back "
+                        + "if it did"
+                )
+            case .skipped where now.reason == Action.Reason.byPerson:
+                (.over, "is skipped; mirror-bot plan restore \(now.subject) sends it after all")
+            default: (.over, "is \(now.state.rawValue) and can no longer be changed")
+            }
+        return ChangeRefusal(code, "slot \(now.subject) \(state)")
     }
 
     // MARK: A day
@@ -261,16 +264,18 @@ package struct PlanChanges: Sendable {
     ///
     /// One that a person has pinned keeps its time, and waits for a text of the person's choice.
     private func replaced(_ slot: Action, reason: String, now: Date) async throws -> [Action] {
+        let changed: Action?
         if slot.isPinned, slot.parent == nil {
-            _ = try await store.withdrawText(of: slot.id, reason: reason, now: now)
-            return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
-        }
-        let other = slot.parent == nil ? try await planner.replacement(for: slot, now: now) : nil
-        if let other, let wording = other.wording {
-            _ = try await store.pin(slot.id, wording, explanation: other.explanation, isPinned: false, now: now)
+            changed = try await store.withdrawText(of: slot.id, reason: reason, now: now)
+        } else if slot.parent == nil, let other = try await planner.replacement(for: slot, now: now),
+            let wording = other.wording
+        {
+            changed = try await store.pin(
+                slot.id, wording, explanation: other.explanation, isPinned: false, now: now)
         } else {
-            _ = try await store.skip(slot.id, reason: reason, now: now)
+            changed = try await store.skip(slot.id, reason: reason, now: now)
         }
+        if let changed { return [changed] }
         return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
     }
 
@@ -285,8 +290,8 @@ package struct PlanChanges: Sendable {
             guard let reason = try await objection(to: waiting) else { continue }
             if waiting.kind == .post {
                 changed += try await replaced(waiting, reason: reason, now: now)
-            } else if try await store.skip(waiting.id, reason: reason, now: now) {
-                changed += [try await store.action(waiting.kind, subject: waiting.subject)].compactMap(\.self)
+            } else if let skipped = try await store.skip(waiting.id, reason: reason, now: now) {
+                changed.append(skipped)
             }
         }
         return changed
@@ -339,11 +344,11 @@ package struct PlanChanges: Sendable {
     /// The archived post that a person means with its name, or with a slot that has its text.
     private func postOrSlotText(_ word: String, now: Date) async throws -> Post {
         let isSlot = TypedSlot(word, today: LocalTime(now, in: zone).day) != nil
-        let isPost = try await !mirror.archive.posts(named: word).isEmpty
-        if isPost {
+        let posts = try await mirror.archive.posts(named: word)
+        if !posts.isEmpty {
             // A short number may be the name of both.
             guard isSlot, let slot = try? await mirror.action(named: word, in: zone, now: now).action else {
-                return try await post(word)
+                return try only(posts, word)
             }
             throw ChangeRefusal(
                 .ambiguous,
@@ -358,8 +363,9 @@ package struct PlanChanges: Sendable {
     }
 
     /// The archived post that a person means.
-    func post(_ word: String) async throws -> Post {
-        let found = try await mirror.archive.posts(named: word)
+    func post(_ word: String) async throws -> Post { try only(await mirror.archive.posts(named: word), word) }
+
+    private func only(_ found: [Post], _ word: String) throws -> Post {
         guard let post = found.first else { throw unknownPost(word) }
         guard found.count == 1 else {
             throw ChangeRefusal(.ambiguous, "\(word) names more than one archived post; give its whole address")

@@ -14,7 +14,7 @@ package struct SlotsChange: PersonOutcome {
 /// Leaves a slot out.
 package struct SkipSlot: PersonOperation {
     package static let name = "plan-skip"
-    /// What names it, as `TypedSlot` reads it, or the beginning of its id.
+    /// The name of the slot, as `TypedSlot` reads it, or the first digits of its id.
     package var slot: String
 
     package init(slot: String) { self.slot = slot }

@@ -9,9 +9,9 @@ import Posts
 package import Settings
 import Storage
 
-/// What came of putting a backup back.
+/// The outcome of a restore.
 package struct RestoreReport: Codable, Equatable, Sendable {
-    /// What is known of one mirror afterwards.
+    /// The state of one mirror after the restore.
     package struct Mirror: Codable, Equatable, Sendable {
         package let name: String
         package let posts: Int
@@ -30,7 +30,7 @@ package struct RestoreReport: Codable, Equatable, Sendable {
         package let sealedLogins: [AccountRole]
     }
 
-    /// What was taken over of the database that was there.
+    /// The part of the replaced database that was kept.
     package enum Before: String, Codable, Sendable {
         /// There was none.
         case none
@@ -136,11 +136,9 @@ package struct Restoration: Sendable {
         }
     }
 
-    /// Where what was there before is kept.
+    /// The path of the copy of the previous database.
     private func name(before now: Date) -> String {
-        let name = "\(path).before-\(now.rfc3339.prefix(19).replacing("-", with: "").replacing(":", with: ""))Z"
-        let names = [name] + (2...9).map { "\(name)-\($0)" }
-        return names.first { !FileManager.default.fileExists(atPath: $0) } ?? name
+        ScheduledBackup.timed("\(path).before-", at: now) { FileManager.default.fileExists(atPath: $0) }
     }
 
     private func place() async -> Place {
@@ -154,7 +152,7 @@ package struct Restoration: Sendable {
         } catch let error as StorageError where [.corrupt, .outOfDate].contains(error.code) {
             return .unreadable
         } catch {
-            // Who cannot open it now is told why by the next step.
+            // The next step reports why it cannot be opened.
             return .readable
         }
     }
@@ -210,34 +208,34 @@ package struct Restoration: Sendable {
     private func report(
         _ file: String, before: String?, _ rest: RestoreReport.Before, _ receipts: [MirrorRestore.Receipt], now: Date
     ) async throws -> RestoreReport {
-        var mirrors: [RestoreReport.Mirror] = []
-        var (key, hasKey) = ("", false)
-        for receipt in receipts {
-            var configuration = configuration
-            configuration.mirror.mirror = receipt.mirror
-            let restored = try await HumanMirror.open(configuration, clock: clock).closing { mirror in
+        var configuration = configuration
+        if let first = receipts.first { configuration.mirror.mirror = first.mirror }
+        return try await HumanMirror.open(configuration, clock: clock).closing { opened in
+            var mirrors: [RestoreReport.Mirror] = []
+            for receipt in receipts {
+                let mirror = receipt.mirror == opened.name ? opened : try await opened.other(receipt.mirror)
                 try await forgetAgain(receipt, in: mirror, now: now)
-                (key, hasKey) = (mirror.vault.wantedKey, mirror.vault.keyPlace != nil)
-                return RestoreReport.Mirror(
-                    name: receipt.mirror, posts: receipt.rows["posts"] ?? 0, actions: receipt.rows["actions"] ?? 0,
-                    people: receipt.rows["people"] ?? 0, knownUntil: receipt.knownUntil, knowsRest: receipt.knowsRest,
-                    leftOut: receipt.leftOut, sealedLogins: try await mirror.vault.sealedRoles())
+                mirrors.append(
+                    RestoreReport.Mirror(
+                        name: receipt.mirror, posts: receipt.rows["posts"] ?? 0,
+                        actions: receipt.rows["actions"] ?? 0, people: receipt.rows["people"] ?? 0,
+                        knownUntil: receipt.knownUntil, knowsRest: receipt.knowsRest, leftOut: receipt.leftOut,
+                        sealedLogins: try await mirror.vault.sealedRoles()))
             }
-            mirrors.append(restored)
+            return RestoreReport(
+                file: file, database: path, before: before, takenOver: rest, mirrors: mirrors,
+                key: opened.vault.wantedKey, hasKey: opened.vault.keyPlace != nil)
         }
-        return RestoreReport(
-            file: file, database: path, before: before, takenOver: rest, mirrors: mirrors, key: key, hasKey: hasKey)
     }
 
-    /// What needs more than statements; a worker goes on with it where it cannot be done now.
+    /// Removes posts with muted words, and unlearns people who were denied since the backup.
+    ///
+    /// Without a dictionary, the worker does the rest.
     private func forgetAgain(_ receipt: MirrorRestore.Receipt, in mirror: HumanMirror, now: Date) async throws {
-        let zone = try await mirror.knownTimeZone() ?? .gmt
-        for note in try await mirror.archive.muted() where note.kind == "word" {
-            let muted = Muted([Muted.Entry(kind: note.kind, value: note.value)].compactMap(\.self))
-            let ids = try await mirror.archive.ids { text, created in
-                muted.reason(against: text, of: LocalTime(created, in: zone).day) != nil
-            }
-            try await mirror.archive.forget(ids)
+        let words = try await mirror.archive.muted().filter { $0.kind == "word" }
+        if !words.isEmpty {
+            let muted = Muted(words.compactMap { Muted.Entry(kind: $0.kind, value: $0.value) })
+            try await mirror.archive.forget(try await mirror.archive.ids { text, _ in muted.hasWord(text) })
         }
         do {
             for person in receipt.denied { try await mirror.forgetLearning(of: person, now: now) }

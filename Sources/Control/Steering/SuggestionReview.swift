@@ -30,7 +30,7 @@ package struct SuggestionReview: Sendable {
     package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
         let action = try await suggestion(id, in: .suggested, seen)
         if action.kind == .favorite { try await requireFavorites(action) }
-        guard try await store.approve(action.id, seen: seen, now: now, expires: now + Self.patience) else {
+        guard try await store.approve(action.id, seen: seen, now: now, expires: now + Self.patience) != nil else {
             throw notWaiting(id)
         }
         return SuggestionDecision(
@@ -56,7 +56,7 @@ package struct SuggestionReview: Sendable {
     /// - Throws: `ChangeRefusal` if no such suggestion waits; `SeenChanged`; the store's error.
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
         let action = try await suggestion(id, in: .suggested, seen)
-        guard try await store.dismiss(action.id, seen: seen, now: now) else { throw notWaiting(id) }
+        guard try await store.dismiss(action.id, seen: seen, now: now) != nil else { throw notWaiting(id) }
         return SuggestionDecision(
             action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) })
     }
@@ -71,7 +71,7 @@ package struct SuggestionReview: Sendable {
         guard action.reason == Action.Reason.dismissed else {
             throw ChangeRefusal(.over, "\(action.id) is no dismissed suggestion")
         }
-        guard try await store.reopen(action.id, seen: seen, now: now) else {
+        guard try await store.reopen(action.id, seen: seen, now: now) != nil else {
             throw ChangeRefusal(.outOfTime, "\(action.id) is too late: its time has passed")
         }
         return SuggestionDecision(action, .reopened)
