@@ -1,0 +1,494 @@
+package import Foundation
+import Outbox
+package import Posts
+import Schedule
+package import Settings
+package import Storage
+
+/// Reads and changes the row of one mirror.
+package struct MirrorTable: Sendable {
+    let storage: any StorageEngine
+    let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    /// The stored record; all empty before the first command that needs it.
+    package func record() async throws -> MirrorRecord {
+        try Self.record(in: try await storage.query(Self.selection(of: mirror))) ?? MirrorRecord()
+    }
+
+    /// Fails for a mirror that is not in the database, unless it is the first one and has the usual name.
+    ///
+    /// - Throws: `ConfigurationError` that names the mirrors of the database; the store's error.
+    static func requireFirst(_ configuration: MirrorSettings, in storage: any StorageEngine) async throws {
+        let mirror = configuration.mirror
+        let known = try await names(in: storage, limit: named)
+        if known.isEmpty, mirror == MirrorSettings.usualMirror { return }
+        let there =
+            known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
+        throw ConfigurationError(
+            configuration.mirrorSetting,
+            "is \(mirror), but there is no such mirror: \(there); mirror-bot setup, login, train and set make one",
+            part: .mirror)
+    }
+
+    /// Whether anything is stored under this name.
+    static func isKnown(_ mirror: String, in storage: any StorageEngine) async throws -> Bool {
+        try await !storage.query("SELECT 1 AS found WHERE \(isKnown(mirror))").isEmpty
+    }
+
+    /// The condition that anything is stored under this name.
+    fileprivate static func isKnown(_ mirror: String) -> SQL {
+        """
+        (EXISTS (SELECT 1 FROM mirrors WHERE mirror = \(mirror))
+            OR EXISTS (SELECT 1 FROM posts WHERE mirror = \(mirror))
+            OR EXISTS (SELECT 1 FROM examples WHERE mirror = \(mirror))
+            OR EXISTS (SELECT 1 FROM credentials WHERE mirror = \(mirror)))
+        """
+    }
+
+    /// The names of the mirrors in a database, in order.
+    ///
+    /// - Parameters:
+    ///   - storage: The database.
+    ///   - limit: How many at most.
+    /// - Returns: The names.
+    /// - Throws: The store's error.
+    package static func names(in storage: any StorageEngine, limit: Int64 = 100_000) async throws -> [String] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror FROM mirrors UNION SELECT mirror FROM posts UNION SELECT mirror FROM examples
+            UNION SELECT mirror FROM credentials ORDER BY mirror LIMIT \(limit)
+            """)
+        return try rows.map { try $0.text("mirror") }
+    }
+
+    /// What is stored about each mirror of a database, by name.
+    ///
+    /// - Throws: The store's error.
+    package static func all(in storage: any StorageEngine) async throws -> [(name: String, record: MirrorRecord)] {
+        var records: [String: MirrorRecord] = [:]
+        for row in try await storage.query("SELECT mirror, \(columns) FROM mirrors") {
+            records[try row.text("mirror")] = try record(in: [row])
+        }
+        return try await names(in: storage).map { ($0, records[$0] ?? MirrorRecord()) }
+    }
+
+    /// Fails for a mirror that was moved to another database, or is not all in this one yet.
+    ///
+    /// - Returns: The mirror's record.
+    /// - Throws: `ConfigurationError` that says where it is; the store's error.
+    @discardableResult
+    package func requireHere() async throws -> MirrorRecord {
+        let record = try await record()
+        guard let problem = record.move?.problem else { return record }
+        throw ConfigurationError("mirror \(mirror)", problem)
+    }
+
+    /// Takes back that the mirror was moved away from here: for a new place that is lost.
+    ///
+    /// - Returns: Where it lived; nil if it was not moved away, and nothing was changed.
+    /// - Throws: The store's error.
+    package func stay() async throws -> String? {
+        guard let move = try await record().move, move.state == .left else { return nil }
+        // Without the number the copy at the other place can never come to be taken for the one that goes on.
+        try await storage.execute(
+            """
+            UPDATE mirrors SET move_id = NULL, move_state = NULL, move_place = NULL, move_ms = NULL
+            WHERE mirror = \(mirror) AND move_state = 'left'
+            """)
+        return move.place
+    }
+
+    /// What a person said about pausing; nil if that does not hold at `now`.
+    ///
+    /// - Throws: The store's error.
+    package func pause(at now: Date) async throws -> Pause? {
+        try await record().pause.flatMap { $0.holds(at: now) ? $0 : nil }
+    }
+
+    /// Lets the mirror pause: once this returns, no further request is recorded as leaving; `LastWord` waits for those
+    /// that are.
+    ///
+    /// - Parameters:
+    ///   - until: When it goes on by itself; nil for when somebody resumes it.
+    ///   - reason: What a person wants to be told of later.
+    ///   - code: Why the mirror pauses by itself; nil for a person's wish.
+    ///   - seen: ``Pause/seen(_:)`` that the person was shown; nil to change without comparing.
+    ///   - now: Since when.
+    /// - Returns: The stored pause.
+    /// - Throws: `SeenChanged`; the store's error.
+    @discardableResult
+    package func pause(
+        until: Date?, reason: String?, code: Pause.Code? = nil, seen: Seen? = nil, now: Date
+    ) async throws -> Pause {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            if seen != nil { try seen.require(Pause.seen(try Self.pause(of: mirror, at: now, connection))) }
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms, paused_ms, paused_until_ms, pause_reason, pause_code)
+                VALUES (\(mirror), \(now.milliseconds), \(now.milliseconds), \(until?.milliseconds), \(reason),
+                    \(code?.rawValue))
+                ON CONFLICT (mirror) DO UPDATE SET paused_ms = excluded.paused_ms,
+                    paused_until_ms = excluded.paused_until_ms, pause_reason = excluded.pause_reason,
+                    pause_code = excluded.pause_code
+                """)
+        }
+        return Pause(
+            since: Date(milliseconds: now.milliseconds), until: until.map { Date(milliseconds: $0.milliseconds) },
+            reason: reason, code: code)
+    }
+
+    /// Ends a pause.
+    ///
+    /// - Parameter seen: ``Pause/seen(_:)`` that the person was shown; nil to change without comparing.
+    /// - Returns: The pause that held; nil if none did.
+    /// - Throws: `SeenChanged`; the store's error.
+    package func resume(seen: Seen? = nil, now: Date) async throws -> Pause? {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            let pause = try Self.pause(of: mirror, at: now, connection)
+            try seen.require(Pause.seen(pause))
+            try connection.execute(
+                """
+                UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL, pause_code = NULL
+                WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
+                """)
+            return pause
+        }
+    }
+
+    private static func pause(of mirror: String, at now: Date, _ connection: any StorageConnection) throws -> Pause? {
+        try record(mirror, connection)?.pause.flatMap { $0.holds(at: now) ? $0 : nil }
+    }
+
+    /// Lets whatever was prepared to be sent be checked once more: a person has changed what may be.
+    ///
+    /// - Throws: The store's error.
+    package func raiseVersion() async throws {
+        try await storage.execute("UPDATE mirrors SET version = version + 1 WHERE mirror = \(mirror)")
+    }
+
+    /// Notes how much of the human's past is known; what is known whole stays so.
+    ///
+    /// - Returns: Whether more is known than before.
+    /// - Throws: The store's error.
+    @discardableResult
+    package func notePast(_ past: KnownPast, now: Date) async throws -> Bool {
+        try await add(now: now)
+        let known: SQL = past == .whole ? "COALESCE(past, '') <> 'whole'" : "past IS NULL"
+        return try await storage.execute(
+            "UPDATE mirrors SET past = \(past.rawValue) WHERE mirror = \(mirror) AND \(known)") == 1
+    }
+
+    /// Notes that nothing of the human's past is known any more.
+    ///
+    /// - Throws: The store's error.
+    func forgetPast() async throws {
+        try await storage.execute("UPDATE mirrors SET past = NULL WHERE mirror = \(mirror)")
+    }
+
+    /// Makes the mirror known, though nothing is stored about it yet.
+    ///
+    /// - Parameter now: Recorded for a new mirror.
+    /// - Throws: The store's error.
+    package func add(now: Date) async throws { try await update(now: now) { _, _ in } }
+
+    /// How many mirrors an error names.
+    private static let named: Int64 = 50
+
+    /// Stores the verified accounts, or refuses other accounts under the same name.
+    ///
+    /// - Parameters:
+    ///   - human: The human's account; nil if it was not asked.
+    ///   - bot: The bot's account; nil if it was not asked.
+    ///   - settings: What decides whose account each is, for errors; nil for the usual setting of its network.
+    ///   - credentials: What tells those that opened the accounts from others.
+    ///   - now: Recorded for a new mirror.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows other accounts.
+    package func bind(
+        human: Account?, bot: Account?, settings: [AccountRole: String] = [:],
+        credentials: [AccountRole: String] = [:], now: Date
+    ) async throws {
+        let found = [AccountRole.human: human, .bot: bot].compactMapValues { $0?.id.canonical }
+        func setting(_ role: AccountRole) -> String {
+            settings[role] ?? (found[role]?.network ?? .usual).descriptor.identity.name(of: role)
+        }
+        let (humanSetting, botSetting, mirror) = (setting(.human), setting(.bot), mirror)
+        try await update(now: now) { record, connection in
+            record.verified.merge(credentials) { $1 }
+            record.human = try Self.same(record.human?.canonical, found[.human], setting: humanSetting)
+            record.bot = try Self.same(record.bot?.canonical, found[.bot], setting: botSetting)
+            if let known = record.human, known == record.bot {
+                throw Self.sameAccount(as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
+            }
+            try Self.requireOwnBot(record.bot, of: mirror, setting: botSetting, connection)
+            record.humanHandle = human?.handle ?? record.humanHandle
+            record.botHandle = bot?.handle ?? record.botHandle
+        }
+    }
+
+    /// Binds the mirror to other accounts than those that it knows, and drops what was about those.
+    ///
+    /// Where feeds were read up to is forgotten. For another bot, nothing older than `now` is answered or favorited,
+    /// and what was still to be done for the one before never happens, see ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
+    ///
+    /// - Parameters:
+    ///   - accounts: The verified accounts; a role that is missing stays as it is.
+    ///   - settings: What decides whose account each is, for errors.
+    ///   - credentials: What tells those that opened the accounts from others.
+    ///   - now: When it is done.
+    /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this bot.
+    func rebind(
+        _ accounts: [AccountRole: Account], settings: [AccountRole: String], credentials: [AccountRole: String],
+        now: Date
+    ) async throws {
+        let mirror = mirror
+        try await update(now: now, writesMore: true) { record, connection in
+            for (role, account) in accounts {
+                let id = account.id.canonical
+                record.verified[role] = credentials[role]
+                switch role {
+                case .human: (record.human, record.humanHandle) = (id, account.handle)
+                case .bot: (record.bot, record.botHandle) = (id, account.handle)
+                }
+                try Self.forgetFeeds(of: role, mirror, connection)
+            }
+            if let known = record.human, known == record.bot {
+                throw Self.sameAccount(
+                    as: settings[.bot] ?? settings[.human] ?? Setting.mirror.name, isHuman: accounts[.bot] == nil)
+            }
+            guard accounts[.bot] != nil else { return }
+            try Self.requireOwnBot(record.bot, of: mirror, setting: settings[.bot] ?? Setting.mirror.name, connection)
+            if record.activated != nil { record.activated = now }
+            record.profileSettled = nil
+            try OutboxStore.leaveUnsent(of: mirror, on: connection, now: now)
+        }
+    }
+
+    /// Forgets where the feeds of a role were read up to, what waited in them, and what was noted of its credentials.
+    private static func forgetFeeds(
+        of role: AccountRole, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        let (own, seen) = ("\(role.rawValue)-%", role == .human ? "\(FeedName.seen)%" : "")
+        for table in ["feeds", "feed_stretches", "feed_items", "feed_gaps"] {
+            try connection.execute(
+                """
+                DELETE FROM \(unsafe: table)
+                WHERE mirror = \(mirror) AND (feed LIKE \(own) OR feed LIKE \(seen))
+                """)
+        }
+        try connection.execute("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+    }
+
+    /// Fails if another mirror in the database has the same bot: both would answer.
+    private static func requireOwnBot(
+        _ bot: AccountID?, of mirror: String, setting: String, _ connection: any StorageConnection
+    ) throws {
+        try requireOwnBot(stored(bot), of: mirror, setting: setting, connection)
+    }
+
+    /// The same of an account in the form in which it is stored.
+    static func requireOwnBot(
+        _ bot: String?, of mirror: String, setting: String, _ connection: any StorageConnection
+    ) throws {
+        guard let bot else { return }
+        let others = try connection.query(
+            "SELECT mirror FROM mirrors WHERE bot_account = \(bot) AND mirror <> \(mirror) ORDER BY mirror LIMIT 1")
+        guard let other = try others.first?.text("mirror") else { return }
+        throw ConfigurationError(
+            setting,
+            "belongs to the bot of mirror \(other) in the same database, and both would answer; give one of them another "
+                + "account: mirror-bot rebind --mirror NAME --role bot")
+    }
+
+    /// The error for a mirror whose two accounts are one.
+    ///
+    /// - Parameters:
+    ///   - setting: What decides whose account it is.
+    ///   - isHuman: Whether that is the human's account; usually it is the bot's.
+    /// - Returns: The error.
+    static func sameAccount(as setting: String, isHuman: Bool = false) -> ConfigurationError {
+        ConfigurationError(
+            setting,
+            isHuman ? "belongs to the bot's own account" : "belongs to the human's own account; the bot needs another")
+    }
+
+    /// Stores the zone of the human's clock.
+    ///
+    /// - Parameters:
+    ///   - identifier: Its IANA name.
+    ///   - source: Why it is that one; nil if a person named it.
+    ///   - now: Recorded for a new mirror.
+    /// - Throws: The store's error.
+    package func setTimeZone(_ identifier: String, from source: TimeZoneSource? = nil, now: Date) async throws {
+        try await update(now: now) { record, _ in (record.timeZone, record.timeZoneSource) = (identifier, source) }
+    }
+
+    /// Keeps the zone that an archive names, to be proposed where none is set.
+    func proposeTimeZone(_ identifier: String, now: Date) async throws {
+        try await update(now: now) { record, _ in record.archiveTimeZone = identifier }
+    }
+
+    /// Records that the bot's profile was written, or that a person leaves it as it is.
+    package func settleProfile(now: Date) async throws {
+        try await update(now: now) { record, _ in record.profileSettled = record.profileSettled ?? now }
+    }
+
+    /// Records the first start, once; one that is still to come was told by a clock that ran ahead.
+    package func activate(now: Date) async throws -> Date {
+        if let activated = try await record().activated, activated <= now { return activated }
+        try await update(now: now) { record, _ in record.activated = min(record.activated ?? now, now) }
+        return try await record().activated ?? now
+    }
+
+    /// - Parameters:
+    ///   - now: Recorded for a new mirror.
+    ///   - writesMore: Whether `change` writes other tables; if not, and it changes nothing, nothing is written at all.
+    ///   - change: Changes the record, or throws.
+    /// - Throws: What `change` throws; the store's error.
+    private func update(
+        now: Date, writesMore: Bool = false,
+        _ change: @escaping @Sendable (inout MirrorRecord, any StorageConnection) throws -> Void
+    ) async throws {
+        let mirror = mirror
+        // Nearly every start finds what it would store.
+        let isKnown = try await storage.read { connection in
+            guard !writesMore, let old = try Self.record(mirror, connection) else { return false }
+            var new = old
+            try change(&new, connection)
+            return new == old
+        }
+        if isKnown { return }
+        try await storage.transaction { connection in
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
+                ON CONFLICT (mirror) DO NOTHING
+                """)
+            var record = try Self.record(mirror, connection) ?? MirrorRecord()
+            try change(&record, connection)
+            try connection.execute(
+                """
+                UPDATE mirrors SET human_account = \(Self.stored(record.human)), human_handle = \(record.humanHandle),
+                    bot_account = \(Self.stored(record.bot)), bot_handle = \(record.botHandle),
+                    human_verified = \(record.verified[.human]), bot_verified = \(record.verified[.bot]),
+                    time_zone = \(record.timeZone), time_zone_source = \(record.timeZoneSource?.rawValue),
+                    archive_time_zone = \(record.archiveTimeZone),
+                    activated_ms = \(record.activated?.milliseconds), profile_ms = \(record.profileSettled?.milliseconds)
+                WHERE mirror = \(mirror)
+                """)
+        }
+    }
+
+    private static func same(_ known: AccountID?, _ found: AccountID?, setting: String) throws -> AccountID? {
+        guard let known, let found, known != found else { return found ?? known }
+        let isElsewhere = known.network != found.network
+        func name(_ id: AccountID) -> String { isElsewhere ? "\(id.value) on \(id.network.displayName)" : id.value }
+        throw ConfigurationError(
+            setting,
+            "belongs to \(name(found)), but this mirror belongs to \(name(known)); set MIRROR to another name for it")
+    }
+
+    /// `network:value`, so that one column holds an identity.
+    private static func stored(_ account: AccountID?) -> String? {
+        account.map { "\($0.network.rawValue):\($0.value)" }
+    }
+
+    private static func account(_ text: String?) -> AccountID? {
+        guard let text, let colon = text.firstIndex(of: ":"),
+            let network = NetworkName(rawValue: String(text[..<colon]))
+        else { return nil }
+        return AccountID(network: network, value: String(text[text.index(after: colon)...]))
+    }
+
+    private static func record(_ mirror: String, _ connection: any StorageConnection) throws -> MirrorRecord? {
+        try record(in: try connection.query(selection(of: mirror)))
+    }
+
+    private static func selection(of mirror: String) -> SQL {
+        "SELECT \(columns) FROM mirrors WHERE mirror = \(mirror)"
+    }
+
+    private static let columns: SQL = """
+        human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
+            time_zone, time_zone_source, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
+            paused_ms, paused_until_ms, pause_reason, pause_code, past, profile_ms
+        """
+
+    private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
+        try rows.first.map { row in
+            let verified = [
+                AccountRole.human: try row.optionalText("human_verified"), .bot: try row.optionalText("bot_verified"),
+            ]
+            return MirrorRecord(
+                human: Self.account(try row.optionalText("human_account")),
+                bot: Self.account(try row.optionalText("bot_account")),
+                humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
+                timeZone: try row.optionalText("time_zone"),
+                timeZoneSource: try row.optionalText("time_zone_source").flatMap(TimeZoneSource.init(rawValue:)),
+                archiveTimeZone: try row.optionalText("archive_time_zone"),
+                activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
+                past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),
+                profileSettled: try row.optionalDate("profile_ms"),
+                move: try moveMark(in: row), pause: try pause(in: row))
+        }
+    }
+
+    private static func pause(in row: SQLRow) throws -> Pause? {
+        guard let since = try row.optionalDate("paused_ms") else { return nil }
+        return Pause(
+            since: since, until: try row.optionalDate("paused_until_ms"), reason: try row.optionalText("pause_reason"),
+            code: try row.optionalText("pause_code").flatMap(Pause.Code.init(rawValue:)))
+    }
+
+    /// The mark of a move in a row of `mirrors`; nil without a row.
+    static func moveMark(of row: SQLRow?) throws -> MoveMark? { try row.flatMap(moveMark) }
+
+    private static func moveMark(in row: SQLRow) throws -> MoveMark? {
+        guard let id = try row.optionalText("move_id") else { return nil }
+        return MoveMark(
+            id: id, state: try row.optionalText("move_state").flatMap(MoveMark.State.init(rawValue:)),
+            place: try row.optionalText("move_place") ?? "another database", since: try row.optionalDate("move_ms"))
+    }
+}
+
+/// The stored part of a mirror's configuration: one statement reads all of it when the mirror is opened.
+struct StoredConfiguration {
+    /// Whether anything is stored under the mirror's name.
+    private(set) var isKnown = false
+    /// What is set for the mirror, by the names of the variables.
+    private(set) var settings: [String: String] = [:]
+    /// The sealed logins.
+    private(set) var logins: [AccountRole: String] = [:]
+
+    init(of mirror: String, in storage: any StorageEngine) async throws {
+        let roles = AccountRole.allCases.map(\.rawValue)
+        let rows = try await storage.query(
+            """
+            SELECT 'mirror' AS kind, '' AS name, '' AS value WHERE \(MirrorTable.isKnown(mirror))
+            UNION ALL SELECT 'setting', name, value FROM settings WHERE mirror = \(mirror)
+            UNION ALL SELECT 'login', role, sealed FROM credentials WHERE mirror = \(mirror) AND role IN \(list: roles)
+            """)
+        for row in rows {
+            let (name, value) = (try row.text("name"), try row.text("value"))
+            switch try row.text("kind") {
+            case "mirror": isKnown = true
+            case "setting": settings[name] = value
+            default: if let role = AccountRole(rawValue: name) { logins[role] = value }
+            }
+        }
+    }
+}
+
+extension AccountID {
+    /// The part behind the name; nil on networks whose names have no hosts.
+    var addressHost: String? {
+        guard network.traits.namesAreIdentities else { return nil }
+        return value.split(separator: "@").dropFirst().first.map(String.init)
+    }
+}
