@@ -67,21 +67,24 @@ extension FileFault {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFault(errno, at: path) }
     }
 
+    /// Writes all bytes to an open file.
+    static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, at path: String) throws(FileFault) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            // A full disk may also take nothing without an error.
+            guard count > 0 else { throw FileFault(count < 0 ? errno : ENOSPC, at: path) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
     /// Writes all bytes to an open file and puts them on disk.
     ///
     /// - Parameter path: The file, for the error.
     /// - Throws: ``FileFault``.
     package static func write(_ bytes: [UInt8], to descriptor: Int32, at path: String) throws(FileFault) {
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes { bytes in
-                Foundation.write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)
-            }
-            if count < 0, errno == EINTR { continue }
-            // A full disk may also take nothing without an error.
-            guard count > 0 else { throw FileFault(count < 0 ? errno : ENOSPC, at: path) }
-            done += count
-        }
+        try writeAll(bytes[...], to: descriptor, at: path)
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw FileFault(errno, at: path) }
     }
 }

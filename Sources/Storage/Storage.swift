@@ -21,13 +21,10 @@ extension StorageLocation {
 }
 
 extension StorageLocation {
-    /// What is wrong with the beginning of an address that is no `postgres://` URL; nil for one that may be one.
+    /// Returns the problem with the beginning of an address that is no `postgres://` URL; nil if there is none.
     ///
     /// It stands behind the name of a setting, and shows nothing of the address but the schemes of known tools.
-    package static func problem(ofURL url: String) -> String? {
-        let isPostgres = url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
-        return isPostgres ? nil : PostgresURL.schemeProblem(of: url)
-    }
+    package static func problem(ofURL url: String) -> String? { PostgresURL.schemeProblem(of: url) }
 }
 
 extension StorageLocation {

@@ -158,6 +158,27 @@ import Testing
         #expect(left.contains((backup.file as NSString).lastPathComponent))
     }
 
+    /// What a killed backup left in the folder is removed after a day, and nothing outside it.
+    @Test func oldLeftoversAreRemovedFromTheFolderAlone() async throws {
+        try await stage.makeDatabase()
+        let folder = stage.folder.path("backups")
+        try await expect(stage.run("backup", "--keep", "2", folder).status, equals: 0)
+        func leave(_ path: String, age: TimeInterval) throws {
+            try stage.folder.write(Data("part".utf8), to: path)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date() - age], ofItemAtPath: stage.folder.path(path))
+        }
+        let day = 86_400.0
+        let old = "mirror-bot-20261101T000000Z.sqlite.\(UUID().uuidString.lowercased()).partial"
+        let fresh = "mirror-bot-20261102T000000Z.sqlite.\(UUID().uuidString.lowercased()).partial"
+        try leave("backups/\(old)", age: 2 * day)
+        try leave(old, age: 2 * day)
+        try leave("backups/\(fresh)", age: 0)
+        try await expect(stage.run("backup", "--keep", "2", folder).status, equals: 0)
+        try expect(names(in: folder)) { !$0.contains(old) && $0.contains(fresh) }
+        try expect(names(in: stage.folder.path)) { $0.contains(old) }
+    }
+
     @Test func nothingIsRemovedBeforeTheNewOneIsThere() async throws {
         try await stage.makeDatabase()
         let folder = stage.folder.path("backups")

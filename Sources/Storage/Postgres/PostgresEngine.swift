@@ -258,7 +258,7 @@ extension StorageError {
         .unavailable: "is the server of DATABASE_URL running?",
     ]
 
-    /// What libpq says of a way to the server on which no server is missing.
+    /// Advice for connection failures that are not a stopped server, by words of libpq's message.
     private static let adviceByWords: [(words: String, advice: String)] = [
         ("could not translate host name", "check the host in DATABASE_URL"),
         ("does not support SSL", "write sslmode=prefer in DATABASE_URL, or let the server speak TLS"),

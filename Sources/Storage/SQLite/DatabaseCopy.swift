@@ -40,11 +40,11 @@ package enum DatabaseCopy {
         }
     }
 
-    /// Removes what backups have left in a folder that were killed more than a day ago.
+    /// Removes drafts older than a day that killed backups left in a folder.
     ///
     /// - Parameter start: How the names of the backups begin.
     package static func removeLeftovers(in folder: String, named start: String) {
-        SQLiteFile.removeOldDrafts(beside: folder + "/", named: start)
+        SQLiteFile.removeOldDrafts(in: folder, named: start)
     }
 
     // MARK: The way back

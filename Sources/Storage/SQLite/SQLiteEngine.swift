@@ -268,7 +268,7 @@ extension StorageError {
             nativeCode: String(error.extendedResultCode.rawValue))
     }
 
-    /// What SQLite's codes mean, where it does not say so itself.
+    /// The causes of SQLite's result codes, for errors without a message.
     private static let causes: [(code: ResultCode, cause: String)] = [
         (.SQLITE_FULL, "the disk is full"), (.SQLITE_NOMEM, "there is no memory left"), (.SQLITE_BUSY, "it is locked"),
         (.SQLITE_LOCKED, "it is locked"), (.SQLITE_READONLY, "it cannot be written"),

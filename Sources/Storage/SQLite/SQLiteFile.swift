@@ -103,16 +103,17 @@ struct SQLiteFile: Sendable {
     /// Makes an empty private file beside a database, in a private folder, that may become it.
     static func makeDraft(of path: String, _ operation: String) throws(StorageError) -> String {
         try makeFolder(of: path, operation)
-        removeOldDrafts(beside: path, named: "\((path as NSString).lastPathComponent).restored-")
+        let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+        removeOldDrafts(in: folder, named: "\(name).restored-")
         return try makePartial(of: "\(path).restored-\(UUID().uuidString.lowercased().prefix(8))", operation)
     }
 
     /// Age in seconds after which a draft is of a process that was killed.
     private static let longestDraft: TimeInterval = 86_400
 
-    /// Removes drafts beside a file that processes have left behind which were killed.
-    static func removeOldDrafts(beside path: String, named start: String) {
-        let folder = (path as NSString).deletingLastPathComponent
+    /// Removes drafts older than a day, left by processes that were killed.
+    static func removeOldDrafts(in folder: String, named start: String) {
+        let folder = folder.isEmpty ? "." : folder
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             let draft = "\(folder)/\(name)"
             var status = stat()
@@ -126,19 +127,21 @@ struct SQLiteFile: Sendable {
 
     /// Copies the contents of a file into another that is there.
     static func copy(_ file: String, to other: String, _ operation: String) throws(StorageError) {
-        let (source, target) = (open(file, O_RDONLY | O_CLOEXEC), open(other, O_WRONLY | O_TRUNC | O_CLOEXEC))
-        defer { for descriptor in [source, target] where descriptor >= 0 { close(descriptor) } }
-        guard source >= 0, target >= 0 else { throw failure(operation, FileFault(errno, at: other)) }
+        let source = open(file, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw failure(operation, FileFault(errno, at: file)) }
+        defer { close(source) }
+        let target = open(other, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        defer { if target >= 0 { close(target) } }
+        guard target >= 0 else { throw failure(operation, FileFault(errno, at: other)) }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
             let count = read(source, &buffer, buffer.count)
-            guard count >= 0 else { throw failure(operation, FileFault(errno, at: other)) }
+            guard count >= 0 else { throw failure(operation, FileFault(errno, at: file)) }
             if count == 0 { return }
-            var written = 0
-            while written < count {
-                let more = write(target, Array(buffer[written..<count]), count - written)
-                guard more > 0 else { throw failure(operation, FileFault(errno, at: other)) }
-                written += more
+            do throws(FileFault) {
+                try FileFault.writeAll(buffer[..<count], to: target, at: other)
+            } catch {
+                throw failure(operation, error)
             }
         }
     }
