@@ -83,7 +83,7 @@ struct MirrorBot: AsyncParsableCommand {
                 ]),
         ] + measures)
 
-    // What a build with MIRROR_BOT_WORKER_ONLY leaves out.
+    // Left out of a build with MIRROR_BOT_WORKER_ONLY.
     #if WORKER_ONLY
         private static let demo: [any ParsableCommand.Type] = []
         private static let measures: [CommandGroup] = []
@@ -110,7 +110,7 @@ struct MirrorBot: AsyncParsableCommand {
     /// - Returns: The exit code; why it is not 0 was written to the console's standard error.
     static func status(of arguments: [String], in console: Console = .process) async -> Int32 {
         LogOutput.install()
-        return await Printable.$hasUnicode.withValue(console.hasUnicode) {
+        return await Printable.$hasUnicode.withValue(console.output.terminal.isUnicode) {
             await Console.$current.withValue(console) { await run(arguments, in: console) }
         }
     }

@@ -9,7 +9,7 @@ enum MirrorNames {
     @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String] {
         let home = words.firstIndex(of: "--home").flatMap { words.dropFirst($0 + 1).first }
         let environment = Console.current.environment
-        let (values, _) = await SettingValues.loadAll(
+        let (values, _) = SettingValues.loadAll(
             flags: home.map { [Setting.home.name: $0] } ?? [:], environment: environment,
             folder: Console.current.folder)
         guard let configuration = try? MirrorConfiguration(values, environment: environment, readsAccounts: false)

@@ -22,7 +22,7 @@ struct ChangeOutput: ParsableArguments {
         }
     }
 
-    /// What the person saw of the thing that is changed; nil where they do not say.
+    /// The `--seen` digest; nil if it was not given.
     var digest: Seen? { seen.flatMap(Seen.init) }
 }
 
@@ -75,7 +75,7 @@ struct MirrorOptions: ParsableArguments {
     /// - Parameter readsAccounts: False for commands that make an account's settings in the first place.
     /// - Throws: `ValidationError` for a flag, `ConfigurationError` for a variable.
     func configuration(readsAccounts: Bool = true) async throws -> MirrorConfiguration {
-        let (values, problems) = await values()
+        let (values, problems) = self.values()
         do {
             if let first = problems.first { throw first }
             return try MirrorConfiguration(
@@ -90,7 +90,7 @@ struct MirrorOptions: ParsableArguments {
     /// - Returns: The values, and an error for each that cannot be used.
     /// - Throws: `ValidationError` for a flag.
     func checkedValues() async throws -> (values: SettingValues, problems: [ConfigurationError]) {
-        var (values, problems) = await values()
+        var (values, problems) = self.values()
         // What is not of its form is taken for the default, and would be blamed for what follows from that.
         let isReadable = !problems.contains { $0.setting.hasSuffix(Setting.network.name) }
         if isReadable {
@@ -104,9 +104,9 @@ struct MirrorOptions: ParsableArguments {
         return (values, problems)
     }
 
-    private func values() async -> (values: SettingValues, problems: [ConfigurationError]) {
+    private func values() -> (values: SettingValues, problems: [ConfigurationError]) {
         let flags = given.map { ($0.setting.name, $0.value) }
-        let (values, problems) = await SettingValues.loadAll(
+        let (values, problems) = SettingValues.loadAll(
             flags: Dictionary(uniqueKeysWithValues: flags), environment: Console.current.environment,
             folder: Console.current.folder)
         for warning in values.warnings { StandardError.write("warning: \(Printable.line(warning))\n") }

@@ -39,16 +39,21 @@ extension PostgresURL {
     private static let form = "postgres://user:password@host:port/name"
 
     private static func afterScheme(_ url: String) throws(PostgresError) -> Substring {
-        for scheme in ["postgres://", "postgresql://"] where url.hasPrefix(scheme) {
-            return url.dropFirst(scheme.count)
-        }
-        throw unusable(schemeProblem(of: url))
+        guard let scheme = schemes.first(where: { url.hasPrefix($0) }) else { throw unusable(foreignScheme(of: url)) }
+        return url.dropFirst(scheme.count)
     }
 
-    /// What is wrong with the beginning of an address that is no `postgres://` URL, and what to write; follows a subject.
+    private static let schemes = ["postgres://", "postgresql://"]
+
+    /// Returns the problem with the scheme of an address that is no `postgres://` URL; nil if there is none.
     ///
-    /// - Parameter url: The address; nothing of it is shown but the schemes of known tools.
-    package static func schemeProblem(of url: String) -> String {
+    /// It is the rest of a sentence that begins with a setting, and shows nothing of the address but the schemes of known
+    /// tools.
+    package static func schemeProblem(of url: String) -> String? {
+        schemes.contains { url.hasPrefix($0) } ? nil : foreignScheme(of: url)
+    }
+
+    private static func foreignScheme(of url: String) -> String {
         let expected = "does not begin with postgres://; expected \(form)"
         if let quote = url.first, "\"'".contains(quote) { return "stands between quotes; leave them out" }
         guard let end = url.firstRange(of: "://")?.lowerBound else { return expected }
@@ -110,12 +115,12 @@ extension PostgresURL {
 // MARK: - Parameters
 
 extension PostgresURL {
-    /// What becomes of a parameter.
+    /// How a parameter is passed to libpq.
     private enum Meaning {
         /// It changes nothing here.
         case nothing
         case written(String, String)
-        /// What follows its name in an error.
+        /// The rest of the error message, after the parameter's name.
         case refused(String)
     }
 
@@ -223,7 +228,7 @@ extension PostgresURL {
                 : "which PostgreSQL does not know; leave it out")
     }
 
-    /// What libpq knows.
+    /// The names of libpq's parameters.
     private static let known: Set<String> = {
         let options = PQconndefaults()
         defer { PQconninfoFree(options) }

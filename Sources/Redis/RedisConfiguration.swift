@@ -135,7 +135,7 @@ extension RedisConfiguration {
         throw unusable("has the parameter \(name); \(advice(for: name.lowercased()))")
     }
 
-    /// What to write in the place of a parameter that other clients know.
+    /// The replacement for a parameter of other clients.
     private static func advice(for parameter: String) -> String {
         switch parameter {
         case "ssl_cert_reqs", "ssl_ca_certs", "insecureskipverify", "skip_verify":

@@ -3,7 +3,8 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
     /// The variable at fault.
     package let setting: String
     /// What is wrong and what would be right; never holds a secret's value.
-    package let description: String
+    package var description: String { "\(setting) \(problem)" }
+    private let problem: String
     /// The setting is absent, not wrong.
     package let isMissing: Bool
     /// The part of the setup that is not done yet; nil if the error is about something else.
@@ -11,15 +12,14 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
 
     package init(_ setting: String, _ problem: String, isMissing: Bool = false, part: MissingPart? = nil) {
         self.setting = setting
-        self.description = "\(setting) \(problem)"
+        self.problem = problem
         self.isMissing = isMissing
         self.part = part
     }
 
     /// The same error with another clause at its end.
     func adding(_ clause: String) -> ConfigurationError {
-        let problem = description.dropFirst(setting.count + 1)
-        return ConfigurationError(setting, "\(problem); \(clause)", isMissing: isMissing)
+        ConfigurationError(setting, "\(problem); \(clause)", isMissing: isMissing, part: part)
     }
 }
 

@@ -14,7 +14,7 @@ struct DotEnv {
 
     /// The values by their names, those of unknown names too; the last of a name counts.
     private(set) var variables: [String: String] = [:]
-    /// What cannot be understood, with its line.
+    /// An error for each line that cannot be parsed.
     private(set) var problems: [ConfigurationError] = []
     /// Sentences about names that are no setting, and about names that are given twice.
     private(set) var warnings: [String] = []
@@ -203,7 +203,7 @@ extension DotEnv {
 
     private static let knownNames = Setting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] }
 
-    /// What follows the place of a name that is no setting; nil for a setting.
+    /// Returns the end of the warning about an unknown name; nil for a setting's name.
     ///
     /// The name may be a secret that went astray, so that only what looks like a name is shown.
     private static func warning(about name: String) -> String? {
@@ -225,7 +225,7 @@ struct DotEnvPlace {
     }
 
     let path: String
-    /// What problems and warnings call the file.
+    /// The name of the file in problems and warnings.
     private let name: String
     /// Where its values come from, as they are shown.
     let origin: SettingOrigin

@@ -51,7 +51,7 @@ package struct NetworkDescriptor: Sendable {
     package struct Policy: Sendable {
         /// The setting that says so.
         package let setting: String
-        /// What the network asks, and where it says so, in sentences for the operator.
+        /// The network's requirements and their address, in sentences for the operator.
         package let summary: String
         package let isAcknowledged: @Sendable (MirrorSettings) -> Bool
     }
@@ -68,7 +68,7 @@ package struct NetworkDescriptor: Sendable {
         package let reply: Money
         /// The most that reading so many items of a feed of a role's account costs.
         package let read: @Sendable (Int, Feed, AccountRole, MirrorSettings) -> Money
-        /// What home timelines may cost on a day.
+        /// The maximum cost of home timelines per day.
         package let homeShare: @Sendable (MirrorSettings) -> Money
         /// The settings that the costs depend on, as `NAME=value`.
         package let assumptions: @Sendable (MirrorSettings) -> [String]

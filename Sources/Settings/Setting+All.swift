@@ -75,7 +75,8 @@ extension Setting {
         AccountField.settable.map { $0.setting(of: role) } + [apiBaseURL(of: role)]
     }
 
-    static func apiBaseURL(of role: AccountRole) -> Setting {
+    /// The setting of the address to which requests for a role go instead of the network's own.
+    package static func apiBaseURL(of role: AccountRole) -> Setting {
         Setting(
             "\(role.prefix)_API_BASE_URL", .accounts,
             "where requests for the \(role.rawValue) go instead of the network's own address", scope: .identity,

@@ -18,7 +18,7 @@ package enum SettingOrigin: String, Codable, Sendable {
     case homeDotEnv = "home .env"
     /// The network of what `mirror-bot login` stored.
     case login
-    /// What other variables imply, such as the network to which they belong.
+    /// Implied by other variables, such as the network to which they belong.
     case implied
     case fallback = "default"
     case unset
@@ -80,15 +80,15 @@ package struct SettingValues: Sendable {
     ///
     /// - Returns: The checked values.
     /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
-    package static func load(environment: [String: String], folder: String?) async throws -> SettingValues {
-        let (values, problems) = await loadAll(flags: [:], environment: environment, folder: folder)
+    package static func load(environment: [String: String], folder: String?) throws -> SettingValues {
+        let (values, problems) = loadAll(flags: [:], environment: environment, folder: folder)
         if let first = problems.first { throw first }
         return values
     }
 
     /// Reads every setting of a process, the ones that cannot be used too.
     ///
-    /// What the environment does not say, `.env` in the working folder may, and then `.env` in the home: the folder of the
+    /// The environment overrides `.env` in the working folder, which overrides `.env` in the home: the folder of the
     /// embedded database, as flags, environment and the first `.env` name it.
     ///
     /// - Parameters:
@@ -98,27 +98,29 @@ package struct SettingValues: Sendable {
     /// - Returns: The values, and what is wrong with any of them or with a `.env`.
     package static func loadAll(
         flags: [String: String], environment: [String: String], folder: String?
-    ) async -> (values: SettingValues, problems: [ConfigurationError]) {
+    ) -> (values: SettingValues, problems: [ConfigurationError]) {
         var problems: [ConfigurationError] = []
         let folder = folder ?? FileManager.default.currentDirectoryPath
         let here = DotEnvPlace(folder: folder, name: ".env")
         var files = [here.read(&problems)].compactMap(\.self)
         let variables = EnvironmentVariablesProvider(environmentVariables: environment)
-        func sources() -> [Source] {
-            var sources: [Source] = [(variables, .environment)]
-            for file in files {
-                sources.append((EnvironmentVariablesProvider(environmentVariables: file.variables), file.place.origin))
+        func read() -> (SettingValues, [ConfigurationError]) {
+            let ofFiles = files.map {
+                (EnvironmentVariablesProvider(environmentVariables: $0.variables), $0.place.origin)
             }
-            return sources
+            var problems: [ConfigurationError] = []
+            return (SettingValues(flags: flags, [(variables, .environment)] + ofFiles, problems: &problems), problems)
         }
-        var ignored: [ConfigurationError] = []
-        let first = SettingValues(flags: flags, sources(), problems: &ignored)
-        let home = try? ProcessSettings.home(first, environment)
+        var (values, wrong) = read()
+        let home = try? ProcessSettings.home(values, environment)
         if let home {
             let there = DotEnvPlace(folder: home, name: home + "/.env", origin: .homeDotEnv)
-            if !there.isSameFile(as: here), let file = there.read(ofHome: environment, &problems) { files.append(file) }
+            if !there.isSameFile(as: here), let file = there.read(ofHome: environment, &problems) {
+                files.append(file)
+                (values, wrong) = read()
+            }
         }
-        var values = SettingValues(flags: flags, sources(), problems: &problems)
+        problems += wrong
         values.warnings = files.flatMap(\.warnings)
         values.places = SettingPlaces(folder: folder, home: home, files: files.map(\.place.path))
         return (values, problems)

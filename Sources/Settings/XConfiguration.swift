@@ -14,7 +14,7 @@ package struct XConfiguration: Sendable {
     /// How request parameters are spelled.
     package var fieldNames: XFieldNames
 
-    /// What home timelines may cost on a day.
+    /// The maximum cost of home timelines per day.
     package var homeShare: Money {
         XPrices.current.price(ofReading: homePostsPerDay, from: .home, fieldNames: fieldNames)
     }

@@ -74,7 +74,7 @@ private struct PlanStage {
                 Array(posts[start..<min(start + SchedulerTrainer.batchSize, postCount)]), timeZone: Self.zone,
                 limit: nil)
         }
-        let values = try await SettingValues.load(environment: [:], folder: bench.folder.path)
+        let values = try SettingValues.load(environment: [:], folder: bench.folder.path)
         store = OutboxStore(storage: storage, mirror: "default", lease: nil)
         let configuration = try MirrorSettings(values, readsAccounts: false)
         maker = PlanMaker(
