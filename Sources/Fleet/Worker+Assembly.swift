@@ -11,7 +11,7 @@ import Settings
 
 /// The worker has no time zone, and none of the human's past from which to guess one: it waits for a training.
 struct AwaitsTraining: Error, CustomStringConvertible {
-    /// What somebody is told who does not wait.
+    /// The error for callers that do not wait: the missing setting.
     let cause: ConfigurationError
 
     var description: String {
@@ -122,9 +122,10 @@ extension Worker {
             throw UnusableAccount(cause: error)
         }
         // With a past or a human to read, a zone may be adopted when the standby works.
-        guard try await mirror.knownTimeZone() == nil, try await mirror.table.record().past == nil,
-            try await mirror.account(.human) == nil
-        else { return }
+        let record = try await mirror.table.record()
+        guard mirror.knownTimeZone(record) == nil, record.past == nil, try await mirror.account(.human) == nil else {
+            return
+        }
         throw try await mirror.missingTimeZone()
     }
 
@@ -142,7 +143,7 @@ extension Worker {
             return zone
         }
         let missing = try await mirror.missingTimeZone()
-        // Who has no account of the human will train from an archive, and start the worker again.
+        // Without the human's account, a person trains from an archive and starts the worker again.
         guard try await mirror.table.record().past == nil, try await mirror.account(.human) != nil else {
             throw missing
         }

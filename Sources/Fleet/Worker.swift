@@ -167,12 +167,10 @@ package struct Worker: Sendable {
                     // A worker that looks only once is the only one that there is.
                     try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
                 } catch {
-                    await compareClocks(parts.bot)
-                    await mirror.storeRequests()
+                    await endPass(parts.bot)
                     throw error
                 }
-                await compareClocks(parts.bot)
-                await mirror.storeRequests()
+                await endPass(parts.bot)
             }
             return done != nil
         } catch {
@@ -186,6 +184,12 @@ package struct Worker: Sendable {
     /// An error of this write is ignored.
     package func notePass() async {
         try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).notePass(now: clock.now)
+    }
+
+    /// Records what a pass found out besides its work, also one that failed.
+    private func endPass(_ bot: AccountGate) async {
+        await compareClocks(bot)
+        await mirror.storeRequests()
     }
 
     /// Records the difference between this machine's clock and the network's.
@@ -383,7 +387,7 @@ package struct Worker: Sendable {
 
     /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
-    /// How old the counts of requests may be in seconds that `status --metrics` gives out.
+    /// Seconds between two writes of the request counts, which `status --metrics` shows.
     private static let metricsLast: TimeInterval = 600
 
     private static let tidying = "tidying"

@@ -7,7 +7,7 @@ import Schedule
 package struct ProposedTimeZone: Equatable, Sendable {
     /// The IANA name, such as `Asia/Tokyo`.
     package let name: String
-    /// What speaks for it, as a clause.
+    /// The reason for the proposal, as a clause.
     package let reason: String
     /// Nil for the zone of this computer.
     let source: TimeZoneSource?

@@ -27,7 +27,7 @@ package struct HumanMirror: Sendable {
     /// Whether changes are discarded; counts are then kept in the database, because Redis cannot roll back.
     private let isScratch: Bool
 
-    /// What opening may create if it is missing.
+    /// The parts that opening may create if they are missing.
     package enum Making: Sendable {
         /// A mirror of a new name, as for training and logging in.
         case mirror
@@ -311,11 +311,6 @@ package struct HumanMirror: Sendable {
     }
 
     /// Returns a note if minutes are not recorded in the configured zone yet; else nil.
-    ///
-    /// - Throws: The store's error.
-    package func zoneToCome() async throws -> String? { zoneToCome(try await table.record()) }
-
-    /// The same, from a record that was read already.
     package func zoneToCome(_ record: MirrorRecord) -> String? {
         guard let zone = configuration.timeZone, let recorded = record.zone, recorded != zone,
             !overrulesAdoptedZone(record)
@@ -339,6 +334,14 @@ package struct HumanMirror: Sendable {
     /// The name of that zone; one that this machine does not know is named as it is stored.
     package func timeZoneName(_ record: MirrorRecord) -> String? {
         overrulesAdoptedZone(record) ? configuration.timeZoneName : record.timeZone ?? configuration.timeZoneName
+    }
+
+    /// Returns the zone that the mirror adopted and its source, as a sentence; nil if a person named the zone.
+    package func adoptedZone(_ record: MirrorRecord) -> String? {
+        guard configuration.timeZone == nil, let zone = record.timeZone, let source = record.timeZoneSource else {
+            return nil
+        }
+        return "the time zone is \(zone), \(source.words)"
     }
 
     /// Whether a person named a zone after the mirror had adopted one by which no worker has gone yet.

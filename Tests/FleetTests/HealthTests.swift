@@ -276,7 +276,7 @@ import Testing
         expect(codes { $0.worker = .passLate(last: Self.hourAgo, every: 300) }, equals: [.passLate])
         expect(codes { $0.worker = .passes(last: Self.hourAgo) }, equals: [])
         expect(codes { $0.zoneToCome = "minutes are those of UTC" }, equals: [.zoneToCome])
-        expect(codes { $0.zoneSource = .guess }, equals: [.zoneAdopted])
+        expect(codes { $0.adoptedZone = "the time zone is UTC, as the archive says" }, equals: [.zoneAdopted])
         expect(codes { $0.wishes.onlyAnswers = true }, equals: [.onlyAnswers])
         expect(codes { $0.wishes.isAlwaysQuiet = true }, equals: [.alwaysQuiet])
         expect(codes { $0.wishes.quietUntil = "07:00" }, equals: [.quietHours])

@@ -35,11 +35,11 @@ import Testing
         let now = fixture.clock.now
         _ = try await fixture.mirror.settleTimeZone(now: now)
         let (rows, stamp) = (try await fixture.mirror.archive.scheduleRows(), try await fixture.mirror.stamp())
-        try await expect(fixture.mirror.zoneToCome(), equals: nil)
+        try await expect(fixture.mirror.zoneToCome(fixture.mirror.table.record()), equals: nil)
         let other = try await fixture.reopened(changing: ["TIME_ZONE": "Europe/Berlin"])
         try await expect(other.recordedTimeZone(now: now), equals: Sample.zone)
         try await expect(other.knownTimeZone(), equals: Sample.zone)
-        let sentence = try #require(try await other.zoneToCome())
+        let sentence = try #require(try await other.zoneToCome(other.table.record()))
         #expect(sentence.contains("Asia/Tokyo"))
         #expect(sentence.contains("Europe/Berlin"))
         try await expect(other.archive.scheduleRows(), equals: rows)
@@ -47,7 +47,7 @@ import Testing
         _ = try await other.settleTimeZone(now: now)
         try await expect(other.archive.scheduleRows()) { $0 != rows }
         try await expect(fixture.mirror.stamp()) { $0 != stamp }
-        try await expect(other.zoneToCome(), equals: nil)
+        try await expect(other.zoneToCome(other.table.record()), equals: nil)
     }
 
     @Test func whatIsFirstLookedAtIsSettled() async throws {

@@ -55,7 +55,7 @@ package struct Health: Codable, Equatable, Sendable {
         .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown, .archiveEmpty,
     ]
 
-    /// What a worker that was started before the training was done runs into.
+    /// The condition of a worker that was started before the training ended.
     private static let ofEarlyStart: Set<Obstacle.Code> = [
         .workerEnded, .workerLate, .passLate, .startFails, .publisherFails,
     ]

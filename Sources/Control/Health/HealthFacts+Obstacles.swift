@@ -405,10 +405,10 @@ extension HealthFacts {
         guard !isElsewhere else { return [] }
         var found: [Obstacle] = []
         if let zoneToCome { found.append(make(.zoneToCome, .note, of: [], zoneToCome)) }
-        if let zone, let zoneSource {
+        if let adoptedZone {
             found.append(
                 make(
-                    .zoneAdopted, .note, of: [], "the time zone is \(zone.name), \(zoneSource.words)",
+                    .zoneAdopted, .note, of: [], adoptedZone,
                     .set(Setting.timeZone.name, "set TIME_ZONE if the human lives in another")))
         }
         if let hold = wishes.uselessHold { found.append(make(.holdUseless, .note, of: [], hold, brief: hold)) }

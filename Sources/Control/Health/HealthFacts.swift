@@ -14,8 +14,8 @@ package struct HealthFacts: Sendable {
     package var proposedZone: String?
     /// That `TIME_ZONE` is not yet the zone in which minutes are recorded; nil if it is.
     package var zoneToCome: String?
-    /// Why the mirror has its zone though no person named it; nil for a person's.
-    package var zoneSource: TimeZoneSource?
+    /// The zone that the mirror adopted and its source, as a sentence; nil if a person named the zone.
+    package var adoptedZone: String?
     /// Where the mirror lives, or is to live; nil for here.
     package var move: MoveMark?
     /// A pause that holds; nil if none does.

@@ -74,12 +74,12 @@ struct HealthReader {
             accounts.networks.contains { $0.descriptor.prices != nil }
             ? try await mirror.spending.spending(at: now) : nil
         let texts = try await mirror.unsentTexts()
-        let zone = record.zone ?? configuration.timeZone
+        let zone = mirror.knownTimeZone(record)
         let numbers = try await numbers(now: now, zone: zone)
         var facts = HealthFacts(now: now)
         (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
         facts.zoneToCome = mirror.zoneToCome(record)
-        facts.zoneSource = configuration.timeZone == nil ? record.timeZoneSource : nil
+        facts.adoptedZone = mirror.adoptedZone(record)
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
         (facts.refusals, facts.feeds) = (rows.refusals, feeds)

@@ -69,10 +69,11 @@ package struct Doctor: Sendable {
     }
 
     private func zone() async throws -> [Finding] {
-        guard let zone = try await mirror.knownTimeZone() else { throw try await mirror.missingTimeZone() }
-        if let sentence = try await mirror.zoneToCome() { return [.warn("time zone", sentence)] }
-        if mirror.configuration.timeZone == nil, let source = try await mirror.table.record().timeZoneSource {
-            return [.warn("time zone", "\(zone.name), \(source.words); set TIME_ZONE if it is another")]
+        let record = try await mirror.table.record()
+        guard let zone = mirror.knownTimeZone(record) else { throw try await mirror.missingTimeZone() }
+        if let sentence = mirror.zoneToCome(record) { return [.warn("time zone", sentence)] }
+        if let sentence = mirror.adoptedZone(record) {
+            return [.warn("time zone", "\(sentence); set TIME_ZONE if it is another")]
         }
         return [.ok("time zone", zone.identifier)]
     }
@@ -271,7 +272,7 @@ package struct Doctor: Sendable {
         return found + fine
     }
 
-    /// What the next month is expected to cost, and what that assumes.
+    /// The expected cost of the next month, and its assumptions.
     private func finding(_ forecast: MonthForecast) -> Finding {
         let lines = forecast.lines.map { "\($0.what) \($0.amount.cents)" }
         let text =

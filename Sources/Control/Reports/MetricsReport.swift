@@ -8,7 +8,7 @@ import Posts
 import Settings
 import Storage
 
-/// What a monitoring system reads of a database's mirrors.
+/// The metrics of all mirrors of a database, for a monitoring system.
 ///
 /// No label holds anything that a person or a server wrote but the names of mirrors.
 package struct MetricsReport: Sendable {
@@ -28,7 +28,7 @@ package struct MetricsReport: Sendable {
 
     package let exposition: Exposition
 
-    /// What is told where the database cannot be read.
+    /// The metrics for a database that cannot be read.
     package static func down(_ build: Build) -> Exposition {
         var exposition = Exposition()
         exposition.add([build.family, up(false)])
@@ -52,12 +52,11 @@ package struct MetricsReport: Sendable {
         exposition.add([build.family, Self.up(true)])
         var mirrors = [mirror]
         if !isAlone {
-            let others = try await MirrorTable.names(in: mirror.storage).filter { $0 != mirror.name }
-            for name in others { mirrors.append(try await mirror.other(name)) }
+            let names = try await MirrorTable.names(in: mirror.storage)
+            let others = names.filter { $0 != mirror.name }
             // A database without a mirror of the usual name has none of it.
-            if try await !MirrorTable.names(in: mirror.storage).contains(mirror.name), !others.isEmpty {
-                mirrors.removeFirst()
-            }
+            if others.count == names.count, !others.isEmpty { mirrors = [] }
+            for name in others { mirrors.append(try await mirror.other(name)) }
         }
         for mirror in mirrors {
             exposition.add(try await MirrorMetrics(mirror, now: now).families())
@@ -144,7 +143,7 @@ private struct MirrorMetrics {
         return family
     }
 
-    private func archive(_ reading: HealthReading) -> Family? {
+    private func archive(_ reading: HealthReading) -> Family {
         var family = Family("mirrorbot_archive_rows", .gauge, "Archived posts of the human.")
         family.add(Double(reading.numbers.posts), ["mirror": name])
         return family

@@ -7,7 +7,7 @@ import Schedule
 package import Settings
 import Storage
 
-/// What a month of 30 days is expected to cost, line by line.
+/// The expected cost of a month of 30 days, by item.
 ///
 /// A pure value of how often things happen, of the settings, and of the prices in force.
 package struct MonthForecast: Equatable, Sendable {
@@ -38,7 +38,7 @@ package struct MonthForecast: Equatable, Sendable {
     /// In the order in which they come first; only what costs something.
     package let lines: [Line]
     package let budget: Money
-    /// What the bot's life costs, without what it learns.
+    /// The cost of the bot's daily work, without training.
     package let life: Money
     /// The settings and rates that the amounts assume.
     package let assumptions: [String]
@@ -74,7 +74,7 @@ package struct MonthForecast: Equatable, Sendable {
         if let human = prices[.human] {
             let (one, two) = (human.read(1, .ownPosts, .human, settings), human.read(2, .ownPosts, .human, settings))
             let posts = Self.count(rates.humanPosts)
-            // What comes with a post is billed once a day.
+            // Each post is billed once a day.
             let besides = (one - (two - one)) * min(posts, Self.days)
             add(posts, "new posts of the human read", (two - one) * posts + besides)
         }
@@ -91,7 +91,7 @@ package struct MonthForecast: Equatable, Sendable {
             + any.assumptions(settings) + ["the prices of \(any.day)"]
     }
 
-    /// What is learned for what life leaves.
+    /// The cost of training, from the money that the daily work leaves.
     private static func learning(
         _ left: TrainingLeft, _ life: Money, _ settings: MirrorSettings, _ price: (Int, Feed) -> Money
     ) -> [Line] {
@@ -132,7 +132,7 @@ package struct MonthForecast: Equatable, Sendable {
 extension HumanMirror {
     /// The days of the human's past that tell how much is posted.
     private static let ratedDays = 60
-    /// What is assumed of a human of whom nothing is known.
+    /// The assumptions for a human without archived posts.
     private static let unknownRate = 3.0
     /// The days in which mentions are counted.
     private static let mentionDays = 28
@@ -162,7 +162,7 @@ extension HumanMirror {
             mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1, source: source)
     }
 
-    /// What the next month is expected to cost; `nil` where nothing costs money.
+    /// The expected cost of the next month; `nil` where calls are free.
     ///
     /// - Throws: The store's error.
     package func monthForecast(now: Date) async throws -> MonthForecast? {

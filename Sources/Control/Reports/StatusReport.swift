@@ -43,7 +43,7 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// How far trainings are that a month's money cut short.
+    /// The rest of trainings that the monthly budget interrupted.
     package struct TrainingState: Codable, Equatable, Sendable {
         /// Older posts of the human that are still to be read, at most; 0 for none.
         package var postsLeft: Int
@@ -61,7 +61,7 @@ package struct StatusReport: Codable, Sendable {
             guard left.isBegun else { return nil }
             (postsLeft, favoritesLeft) = (left.begun(.ownPosts) ?? 0, left.begun(.favorites) ?? 0)
             comparedLeft = left.begun(.home) ?? 0
-            let feeds = [Feed.ownPosts, .favorites, .home].filter { left.begun($0) != nil }
+            let feeds = left.begunFeeds
             let months = feeds.map { left.months(by: plan, of: SpendingPurpose.past($0).part, price) }
             monthsLeft = months.contains(nil) ? nil : months.compactMap(\.self).max()
             goesOn =
@@ -273,7 +273,7 @@ extension StatusReport {
         timeZone != nil && accounts.contains { $0.role == .bot && $0.credentials != nil }
     }
 
-    /// What keeps posts from being sent besides that no worker is there; nil if nothing does.
+    /// The first obstacle that stops posts, other than a missing worker; nil if there is none.
     package var obstacleToPosts: String? {
         let ofWorker: Set<Obstacle.Code> = [.noWorker, .workerEnded, .workerLate, .passLate]
         return obstacles?.first { $0.weight != .note && $0.stops.contains(.sending) && !ofWorker.contains($0.code) }?
