@@ -17,10 +17,10 @@ package final class RequestTally: @unchecked Sendable {
         package init() {}
     }
 
-    /// What a network lets an account ask still.
+    /// The number of requests that a network still allows an account.
     package struct Limit: Hashable, Sendable {
         package let network: String
-        /// What shares the limit: a feed, or the whole account.
+        /// The scope of the limit: a feed, or the whole account.
         package let window: String
 
         package init(network: String, window: String) { (self.network, self.window) = (network, window) }

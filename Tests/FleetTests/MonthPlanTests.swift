@@ -10,7 +10,7 @@ import Testing
 @Suite struct MonthPlanTests {
     private static let cent = Money(microdollars: 10_000)
 
-    private static func date(_ text: String) -> Date { Date(rfc3339: text) ?? .distantPast }
+    static func date(_ text: String) -> Date { Date(rfc3339: text) ?? .distantPast }
 
     private static func plan(_ day: String = "2026-11-01", cents: Int = 400, life: Int = 0) -> MonthPlan {
         MonthPlan(budget: cent * cents, at: date("\(day)T12:00:00Z"), lifePerDay: cent * life)

@@ -12,9 +12,7 @@ import Testing
 /// A budget that holds, whatever happens at the same time.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct SpendingTableTests {
     private static let cent = Money(microdollars: 10_000)
-    private static let november = date("2026-11-21T12:00:00Z")
-
-    private static func date(_ text: String) -> Date { Date(rfc3339: text) ?? .distantPast }
+    private static let november = MonthPlanTests.date("2026-11-21T12:00:00Z")
 
     private func table(
         _ mirror: HumanMirror, budget: Int = 100, homeShare: Int = 10, named name: String = "test"
@@ -33,10 +31,10 @@ import Testing
         try await expect(table.reserve(Self.cent * 60, for: .publish, at: Self.november), equals: nil)
         try await expect(table.reserve(Self.cent * 40, for: .lookUp, at: Self.november), equals: nil)
         let refusal = try await table.reserve(Money(microdollars: 1), for: .publish, at: Self.november + 300)
-        #expect(refusal == Self.date("2026-12-01T00:00:00Z"))
+        #expect(refusal == MonthPlanTests.date("2026-12-01T00:00:00Z"))
         try await expect(spent(table), equals: Self.cent * 100)
         // A refused amount costs nothing, and a new month is a new budget.
-        let december = Self.date("2026-12-01T00:00:00Z")
+        let december = MonthPlanTests.date("2026-12-01T00:00:00Z")
         try await expect(table.reserve(Self.cent * 100, for: .publish, at: december), equals: nil)
         try await expect(table.spending(at: december).left, equals: .zero)
         // Another mirror in the same database has its own.
@@ -67,13 +65,13 @@ import Testing
 
     @Test(arguments: Engine.allCases) func givesBackWhatWasNotSpent(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open())
-        let late = Self.date("2026-11-30T23:59:59Z")
+        let late = MonthPlanTests.date("2026-11-30T23:59:59Z")
         try await expect(table.reserve(Self.cent * 100, for: .feed(.mentions), at: late), equals: nil)
         try await table.giveBack(Self.cent * 99, for: .feed(.mentions), reservedAt: late)
         try await expect(spent(table, at: late), equals: Self.cent)
         try await expect(table.spending(at: late).byPurpose, equals: ["mentions": Self.cent])
         // The month that paid gets it, though another has begun.
-        try await expect(spent(table, at: Self.date("2026-12-01T00:00:01Z")), equals: .zero)
+        try await expect(spent(table, at: MonthPlanTests.date("2026-12-01T00:00:01Z")), equals: .zero)
         // More than was reserved never makes money.
         try await table.giveBack(Self.cent * 50, for: .feed(.mentions), reservedAt: late)
         try await expect(spent(table, at: late), equals: .zero)
@@ -86,25 +84,25 @@ import Testing
         let table = table(try await BareMirror(engine).open())
         try await expect(table.reserve(Self.cent * 9, for: .feed(.home), at: Self.november), equals: nil)
         let refusal = try await table.reserve(Self.cent * 2, for: .feed(.home), at: Self.november + 300)
-        #expect(refusal == Self.date("2026-11-22T00:00:00Z"))
+        #expect(refusal == MonthPlanTests.date("2026-11-22T00:00:00Z"))
         try await expect(table.reserve(Self.cent, for: .feed(.home), at: Self.november), equals: nil)
         // Others are not held up by it.
         try await expect(table.reserve(Self.cent * 40, for: .feed(.mentions), at: Self.november), equals: nil)
         try await expect(spent(table), equals: Self.cent * 50)
         try await table.giveBack(Self.cent * 5, for: .feed(.home), reservedAt: Self.november)
         try await expect(table.reserve(Self.cent * 5, for: .feed(.home), at: Self.november), equals: nil)
-        let tomorrow = Self.date("2026-11-22T00:00:00Z")
+        let tomorrow = MonthPlanTests.date("2026-11-22T00:00:00Z")
         try await expect(table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow), equals: nil)
         // The month comes first: its refusal lasts longer.
         try await expect(table.reserve(Self.cent * 40, for: .publish, at: tomorrow), equals: nil)
         let spent = try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow + 300)
-        #expect(spent == Self.date("2026-12-01T00:00:00Z"))
+        #expect(spent == MonthPlanTests.date("2026-12-01T00:00:00Z"))
     }
 
     /// What a call under way took may come back in a moment, and nobody waits for another month because of it.
     @Test(arguments: Engine.allCases) func waitsAMomentForWhatMayBeGivenBack(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open(), homeShare: 20)
-        let (now, month) = (Self.november, Self.date("2026-12-01T00:00:00Z"))
+        let (now, month) = (Self.november, MonthPlanTests.date("2026-12-01T00:00:00Z"))
         try await expect(table.reserve(Self.cent * 60, for: .feed(.mentions), at: now), equals: nil)
         try await expect(table.reserve(Self.cent * 60, for: .publish, at: now + 1), equals: now + 61)
         // More than the whole budget is never there.
@@ -120,7 +118,8 @@ import Testing
         try await expect(table.reserve(Self.cent, for: .feed(.home), at: now + 6), equals: now + 66)
         try await expect(table.reserve(Self.cent * 20, for: .publish, at: now + 300), equals: month)
         try await expect(
-            table.reserve(Self.cent, for: .feed(.home), at: now + 301), equals: Self.date("2026-11-22T00:00:00Z"))
+            table.reserve(Self.cent, for: .feed(.home), at: now + 301),
+            equals: MonthPlanTests.date("2026-11-22T00:00:00Z"))
     }
 
     static let boundaries: [(String, String, String)] = [
@@ -131,8 +130,8 @@ import Testing
     ]
 
     @Test(arguments: boundaries) func countsDaysAndMonthsInUTC(_ now: String, _ day: String, _ month: String) {
-        #expect(SpendingPeriod.day(of: Self.date(now)).end == Self.date(day + "T00:00:00Z"))
-        #expect(SpendingPeriod.month(of: Self.date(now)).end == Self.date(month + "T00:00:00Z"))
+        #expect(SpendingPeriod.day(of: MonthPlanTests.date(now)).end == MonthPlanTests.date(day + "T00:00:00Z"))
+        #expect(SpendingPeriod.month(of: MonthPlanTests.date(now)).end == MonthPlanTests.date(month + "T00:00:00Z"))
     }
 
     @Test func reportsAMonthByPurpose() async throws {
@@ -140,15 +139,15 @@ import Testing
         for (purpose, cents) in [(SpendingPurpose.publish, 3), (.feed(.home), 2), (.publish, 4), (.lookUp, 1)] {
             try await expect(table.reserve(Self.cent * cents, for: purpose, at: Self.november), equals: nil)
         }
-        let spending = try await table.spending(at: Self.date("2026-11-30T00:00:00Z"))
+        let spending = try await table.spending(at: MonthPlanTests.date("2026-11-30T00:00:00Z"))
         #expect(
             spending
                 == Spending(
                     month: "2026-11", budget: Self.cent * 100, total: Self.cent * 10,
                     byPurpose: ["publish": Self.cent * 7, "home": Self.cent * 2, "look-up": Self.cent],
-                    renews: Self.date("2026-12-01T00:00:00Z")))
+                    renews: MonthPlanTests.date("2026-12-01T00:00:00Z")))
         #expect(spending.left == Self.cent * 90)
-        let empty = try await table.spending(at: Self.date("2026-10-30T00:00:00Z"))
+        let empty = try await table.spending(at: MonthPlanTests.date("2026-10-30T00:00:00Z"))
         #expect(empty.total == .zero)
         #expect(empty.byPurpose.isEmpty)
         #expect(empty.month == "2026-10")

@@ -4,10 +4,8 @@ import Networks
 import Posts
 import Testing
 
-/// What the texts say that 5 dollars a month buy on X, computed from the price table and the plan of a month.
+/// Compares the documented table of what 5 dollars a month buy on X with the price table and the month's plan.
 @Suite struct PriceTableTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
     private static let header = "| 5 dollars a month | buy |"
     private static let prices = XPrices.current
 
@@ -52,8 +50,7 @@ import Testing
     @Test func theTextsHaveTheTableOfTheProgram() throws {
         var found = 0
         for page in ["README.md", "docs/settings.md"] {
-            let lines = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
-                .components(separatedBy: "\n")
+            let lines = try Repository.text(of: page).components(separatedBy: "\n")
             guard let start = lines.firstIndex(of: Self.header) else { continue }
             found += 1
             #expect(Array(lines[start...].prefix(Self.table.count)) == Self.table, "\(page)")

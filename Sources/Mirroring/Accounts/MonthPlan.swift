@@ -16,8 +16,8 @@ import Posts
 ///
 /// A pure value: ``SpendingTable`` fills it from the database and asks it before each call.
 package struct MonthPlan: Sendable, Equatable {
-    /// What a call is paid from.
-    package enum Part: String, CaseIterable, Codable, Sendable {
+    /// The part of the budget that pays for a call.
+    package enum Part: Sendable {
         case life
         case posts
         case favorites
@@ -32,7 +32,7 @@ package struct MonthPlan: Sendable, Equatable {
         }
     }
 
-    /// What all calls of the month may cost.
+    /// The budget for all calls of the month.
     package let budget: Money
     /// The number of days of the month.
     package let days: Int
@@ -42,13 +42,13 @@ package struct MonthPlan: Sendable, Equatable {
     package let tomorrow: Date
     /// The end of the month, in UTC.
     package let end: Date
-    /// What life has cost a day lately.
+    /// The recent cost of the daily work, per day.
     package var lifePerDay: Money
     /// The parts of learning of which something is still to be read.
     package var wanted: Set<Part>
-    /// What each part has cost in the month so far.
+    /// The cost of each part in this month so far.
     package private(set) var spent: [Part: Money] = [:]
-    /// What new favorites have cost of that.
+    /// The share of new favorites in that cost.
     private var newFavorites = Money.zero
 
     /// - Parameter now: Any instant of the day that is planned for.
@@ -67,7 +67,7 @@ package struct MonthPlan: Sendable, Equatable {
         if purpose == .feed(.favorites) { newFavorites = max(newFavorites + amount, .zero) }
     }
 
-    /// What all parts have cost so far.
+    /// The cost of all parts so far.
     package var total: Money { spent.values.reduce(.zero, +) }
 
     private var half: Money { Money(microdollars: budget.microdollars / 2) }
@@ -75,7 +75,7 @@ package struct MonthPlan: Sendable, Equatable {
     /// The most that learning may cost in a month: half of the budget, or less where life needs more.
     package var learningShare: Money { max(min(half, budget - lifePerDay * days), .zero) }
 
-    /// What life is expected to need from today to the end of the month.
+    /// The expected cost of the daily work from today to the end of the month.
     package var keptForLife: Money {
         let proportion = (budget - half).scaled(daysLeft, of: days)
         return min(max(proportion, lifePerDay * daysLeft), budget)
@@ -87,7 +87,7 @@ package struct MonthPlan: Sendable, Equatable {
         return wanted.contains(other) ? Money(microdollars: learningShare.microdollars / 2) : learningShare
     }
 
-    /// What calls for a purpose may cost now.
+    /// Returns the money that is left now for calls with this purpose.
     package func left(for purpose: SpendingPurpose) -> Money {
         let part = purpose.part
         guard part != .life else { return max(budget - total, .zero) }
@@ -162,7 +162,7 @@ extension MonthPlan.Part {
 }
 
 extension SpendingPurpose {
-    /// What calls for the purpose are paid from.
+    /// The part of the budget that pays for calls with this purpose.
     package var part: MonthPlan.Part {
         switch self {
         case .past(.ownPosts): .posts
@@ -172,11 +172,12 @@ extension SpendingPurpose {
     }
 
     /// The purpose with a label; what an earlier version may have stored under another one is life.
-    init(label: String) {
-        let feeds = Feed.allCases
-        let known = [Self.lookUp, .publish] + feeds.map(Self.feed) + feeds.map(Self.past)
-        self = known.first { $0.label == label } ?? .lookUp
-    }
+    init(label: String) { self = Self.labelled[label] ?? .lookUp }
+
+    private static let labelled: [String: Self] = {
+        let purposes = [Self.lookUp, .publish] + Feed.allCases.map(Self.feed) + Feed.allCases.map(Self.past)
+        return Dictionary(uniqueKeysWithValues: purposes.map { ($0.label, $0) })
+    }()
 }
 
 extension Money {

@@ -4,7 +4,7 @@ import Posts
 import Settings
 import Storage
 
-/// What calls have cost, one budget for both accounts, divided as ``MonthPlan`` says.
+/// The cost of calls: one budget for both accounts, divided by ``MonthPlan``.
 ///
 /// Each row of `spending` is what calls for one purpose have cost in a month or
 /// on a day in UTC, in millionths of a dollar.
@@ -20,7 +20,7 @@ package struct SpendingTable: SpendingBook {
     private let mirror: String
     /// What a month may cost.
     package let budget: Money
-    /// What home timelines may cost on a day.
+    /// The maximum cost of home timelines per day.
     private let homeShare: Money
     /// Whether favorites are given or suggested at all.
     private let wantsFavorites: Bool
@@ -55,8 +55,8 @@ package struct SpendingTable: SpendingBook {
             let today = try amounts(in: .day(of: now), on: connection)
             if purpose.isHome {
                 let spent = today.filter { $0.key.isHome }.values.reduce(.zero, +)
-                let taken = underWay.amounts(at: now).filter { $0.key.isHome }.values.reduce(.zero, +)
                 guard spent + amount <= homeShare else {
+                    let taken = underWay.amounts(at: now).filter { $0.key.isHome }.values.reduce(.zero, +)
                     let end = SpendingPeriod.day(of: now).end
                     return spent - taken + amount <= homeShare ? min(now + Self.moment, end) : end
                 }
@@ -118,7 +118,7 @@ package struct SpendingTable: SpendingBook {
         return plan
     }
 
-    /// What life has cost a day in the last weeks.
+    /// Returns the cost of the daily work per day, over the last weeks.
     private func lifePerDay(before now: Date, on connection: any StorageConnection) throws -> Money {
         let today = LocalTime(now, in: .gmt).day
         let rows = try connection.query(
@@ -137,7 +137,7 @@ package struct SpendingTable: SpendingBook {
         return Money(microdollars: life.microdollars / max(Self.fewDays, today.ordinal - first.ordinal))
     }
 
-    /// What all months have cost.
+    /// Returns the cost of all months.
     ///
     /// - Throws: The store's error.
     package func total() async throws -> Money {
@@ -150,7 +150,7 @@ package struct SpendingTable: SpendingBook {
         return Money(microdollars: try rows.first?.int("microdollars") ?? 0)
     }
 
-    /// What a period has cost.
+    /// Returns the cost of a period by purpose.
     private func amounts(
         in period: SpendingPeriod, on connection: any StorageConnection
     ) throws -> [SpendingPurpose: Money] {
@@ -207,7 +207,7 @@ private final class CallsUnderWay: @unchecked Sendable {
         }
     }
 
-    /// What calls have taken, by purpose.
+    /// The cost of calls, by purpose.
     func amounts(at now: Date) -> [SpendingPurpose: Money] {
         lock.withLock {
             Dictionary(

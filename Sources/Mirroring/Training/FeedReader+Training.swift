@@ -140,26 +140,28 @@ extension FeedReader {
 
     // MARK: What is left
 
-    /// What is left to pay; nil where reading is free.
+    /// The cost of the rest; nil where reading is free.
     private func price(_ order: Order, before items: Int?) async throws -> TrainingPrice? {
         guard isPaid, let whole = gate.price(ofReading: items ?? 0, from: feed) else { return nil }
         let left = try await left(order) ?? 0
-        let (months, date) = try await outlook(order, until: nil)
+        let outlook = left > 0 ? try await outlook(order, until: nil) : nil
         return TrainingPrice(
             what: order.step.rawValue, items: items ?? 0, dollars: whole.dollars, itemsLeft: left,
             dollarsLeft: (gate.price(ofReading: left, from: feed) ?? .zero).dollars,
-            monthsLeft: left > 0 ? months : 0, goesOn: left > 0 ? date : nil)
+            monthsLeft: left > 0 ? outlook?.months : 0, goesOn: outlook?.date)
     }
 
-    /// How many months the rest of all trainings takes, and when a worker goes on with this one.
-    private func outlook(_ order: Order, until: Date?) async throws -> (months: Int?, date: Date) {
+    /// Returns the month's plan, how many months the rest of all trainings takes, and when a worker continues this one.
+    private func outlook(
+        _ order: Order, until: Date?
+    ) async throws -> (plan: MonthPlan, months: Int?, date: Date) {
         let now = clock.now
         let (plan, rest) = (try await order.budget.plan(at: now), try await table.trainingLeft())
         let gate = gate
         let months = rest.months(by: plan, of: SpendingPurpose.past(feed).part) { gate.price(ofReading: $0, from: $1) }
         let opening = plan.opens(
             for: .past(feed), gate.price(ofReading: TrainingLeft.smallestPage, from: feed) ?? .zero)
-        return (months, max(until ?? opening, now))
+        return (plan, months, max(until ?? opening, now))
     }
 
     /// Says what is left, and that nobody has to do anything for it.
@@ -168,8 +170,6 @@ extension FeedReader {
     ///   - left: How many items of the past at most; nil if newer ones are left alone.
     ///   - until: When there is money again; nil for what the plan says.
     private func unpaid(_ order: Order, left: Int?, until: Date? = nil) async throws -> String {
-        let (months, date) = try await outlook(order, until: until)
-        let plan = try await order.budget.plan(at: clock.now)
         let setting = gate.name.descriptor.prices?.budget ?? ""
         guard let left else {
             return """
@@ -177,6 +177,7 @@ extension FeedReader {
                 reads them by itself
                 """
         }
+        let (plan, months, date) = try await outlook(order, until: until)
         let cost = gate.price(ofReading: left, from: feed).map { " and cost at most \($0.cents)" } ?? ""
         let share = plan.share(of: SpendingPurpose.past(feed).part)
         // Within the month's money a day's share may be used up.

@@ -61,7 +61,7 @@ package struct TrainingSummary: Equatable, Sendable {
     package var suggestedTimeZone: String?
     /// What could not be read, and how to get it: a sentence each.
     package var missing: [String] = []
-    /// What reading the past costs, for each feed that was asked for; empty where reading is free.
+    /// The cost of reading the past, for each requested feed; empty where reading is free.
     package var prices: [TrainingPrice] = []
     /// Whose archive was read, and which of its files: a sentence each; empty where posts came from a network.
     package var archive: [String] = []
@@ -100,7 +100,7 @@ package struct TrainingSummary: Equatable, Sendable {
     }
 }
 
-/// Where a training asks what it may spend.
+/// The source of the month's plan for a training.
 package struct TrainingBudget: Sendable {
     private let source: @Sendable (Date) async throws -> MonthPlan
 

@@ -3,7 +3,7 @@ package import Networks
 import Posts
 import Storage
 
-/// What trainings from the network have still to read of the human's past.
+/// The items of the human's past that trainings from the network have not read yet.
 package struct TrainingLeft: Equatable, Sendable {
     /// How far the past of one feed was read.
     package enum State: Equatable, Sendable {
@@ -32,7 +32,10 @@ package struct TrainingLeft: Equatable, Sendable {
     }
 
     /// Whether a worker has anything to go on with.
-    package var isBegun: Bool { Self.feeds.contains { begun($0) != nil } }
+    package var isBegun: Bool { !begunFeeds.isEmpty }
+
+    /// The feeds of which a worker reads the rest by itself.
+    package var begunFeeds: [Feed] { Self.feeds.filter { begun($0) != nil } }
 
     /// The parts of learning that share a month's money.
     ///

@@ -26,7 +26,7 @@ package struct TrainingReading: Codable, Equatable, Sendable {
     package let problems: [String]
     /// What could not be read, and how to get it: a sentence each.
     package let missing: [String]
-    /// What reading the past costs, for each feed that was asked for; empty where reading is free.
+    /// The cost of reading the past, for each requested feed; empty where reading is free.
     package let prices: [TrainingPrice]
     /// Whose archive was read, and which of its files: a sentence each; empty for a network.
     package let archive: [String]

@@ -44,7 +44,7 @@ extension XNetwork {
 
     private func page(of feed: Feed, before cursor: String, _ size: Int?) async throws -> FeedPage {
         guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
-        // Who mentioned the account is to be answered, however late it is read.
+        // A mention is answered however late it is read.
         let purpose = feed == .mentions ? SpendingPurpose.feed(feed) : .past(feed)
         let list = try await list(feed, XBounds(until: cursor), size: size ?? Self.fullPage, for: purpose).list
         var page = try await page(of: list, in: feed)
