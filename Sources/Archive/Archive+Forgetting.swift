@@ -26,9 +26,7 @@ extension Archive {
         try await storage.transaction { connection in
             if let first = ids.first { try Self.require(seen, of: first, mirror, connection) }
             try Self.note(digests, as: "post", of: mirror, on: connection, now: now)
-            let days = try Self.days(of: ids, mirror, connection)
-            try PostRow.delete(ids, of: mirror, on: connection)
-            try Self.repack(days, mirror, connection)
+            try Self.remove(ids, of: mirror, on: connection)
         }
     }
 
@@ -126,9 +124,7 @@ extension Archive {
                 let id = PostID(network: network, value: try row.text("post_id"))
                 return digests.contains(id.forgottenDigest) ? id : nil
             }
-            let days = try days(of: gone, mirror, connection)
-            try PostRow.delete(gone, of: mirror, on: connection)
-            try repack(days, mirror, connection)
+            try remove(gone, of: mirror, on: connection)
             try People.forgetAgain(digests, of: mirror, on: connection, now: now)
         }
         try connection.execute(

@@ -39,11 +39,14 @@ package struct Archive: Sendable {
     /// Removes posts, as the human removed them.
     package func forget(_ ids: [PostID]) async throws {
         let mirror = mirror
-        try await storage.transaction { connection in
-            let days = try Self.days(of: ids, mirror, connection)
-            try PostRow.delete(ids, of: mirror, on: connection)
-            try Self.repack(days, mirror, connection)
-        }
+        try await storage.transaction { try Self.remove(ids, of: mirror, on: $0) }
+    }
+
+    /// Removes posts, and packs the times of their days anew.
+    static func remove(_ ids: [PostID], of mirror: String, on connection: any StorageConnection) throws {
+        let days = try days(of: ids, mirror, connection)
+        try PostRow.delete(ids, of: mirror, on: connection)
+        try repack(days, mirror, connection)
     }
 
     /// When the human's network first denied a post; nil while it shows it.

@@ -200,9 +200,7 @@ package struct People: Sendable {
                     """)
             }
             posts.subtract(kept)
-            let days = try Archive.days(of: Array(posts), mirror, connection)
-            try PostRow.delete(Array(posts), of: mirror, on: connection)
-            try Archive.repack(days, mirror, connection)
+            try Archive.remove(Array(posts), of: mirror, on: connection)
             return posts.count
         }
     }

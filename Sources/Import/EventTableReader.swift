@@ -65,13 +65,8 @@ package struct EventTableReader: Sendable {
             events += 1
         }
         do {
-            let stream = try FileReader(path: path)
-            let head = try stream.next(FileContents.headBytes)
-            if let problem = FileContents(head: head).problem(expecting: "a table (CSV)") {
-                throw ImportError(.notAnArchive, path: path, problem)
-            }
-            try head.withUnsafeBytes { try splitter.feed($0, take) }
-            try stream.forEachChunk { chunk in
+            let (stream, head) = try FileReader.text(at: path, expecting: "a table (CSV)")
+            try stream.forEachChunk(after: head) { chunk in
                 try splitter.feed(chunk, take)
                 return true
             }

@@ -44,6 +44,22 @@ final class FileReader {
         try FileReader(path: path).next(count)
     }
 
+    /// Opens a text, and reads its first bytes.
+    ///
+    /// - Parameters:
+    ///   - path: A path, or `-` for standard input.
+    ///   - noun: What is expected, as `JSON Lines`.
+    /// - Returns: What follows the first bytes, and these.
+    /// - Throws: ``ImportError``; `.notAnArchive` for what is no text.
+    static func text(at path: String, expecting noun: String) throws -> (stream: FileReader, head: [UInt8]) {
+        let stream = try FileReader(path: path)
+        let head = try stream.next(FileContents.headBytes)
+        if let problem = FileContents(head: head).problem(expecting: noun) {
+            throw ImportError(.notAnArchive, path: path, problem)
+        }
+        return (stream, head)
+    }
+
     /// The next bytes, fewer only at the end; what follows them is read afterwards.
     func next(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
@@ -69,6 +85,11 @@ final class FileReader {
         }
     }
 
+    /// Hands over the bytes that were read before, and then those that are left, until `body` returns false.
+    func forEachChunk(after head: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
+        if try head.withUnsafeBytes(body) { try forEachChunk(body) }
+    }
+
     private static func readRetrying(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -86,7 +107,7 @@ final class FileReader {
     }
 }
 
-/// What a file or a stream holds, judged by its first bytes; names are not asked.
+/// The format of a file or stream, told by its first bytes and not by its name.
 enum FileContents: Equatable {
     case packed(Packing)
     /// One list of an archive of the Mastodon family.

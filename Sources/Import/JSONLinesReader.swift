@@ -57,11 +57,7 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func read(_ take: (JSON, inout ImportSummary) throws -> Void) throws -> ImportSummary {
-        let stream = try FileReader(path: path)
-        let head = try stream.next(FileContents.headBytes)
-        if let problem = FileContents(head: head).problem(expecting: "JSON Lines") {
-            throw ImportError(.notAnArchive, path: path, problem)
-        }
+        let (stream, head) = try FileReader.text(at: path, expecting: "JSON Lines")
         return try read(stream, after: head, take)
     }
 
@@ -81,8 +77,7 @@ package struct JSONLinesReader: Sendable {
                 summary.report(problem, limit: limits.problems)
             }
         }
-        try head.withUnsafeBytes { try splitter.feed($0, use) }
-        try stream.forEachChunk { chunk in
+        try stream.forEachChunk(after: head) { chunk in
             try splitter.feed(chunk, use)
             return true
         }

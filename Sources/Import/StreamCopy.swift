@@ -1,6 +1,6 @@
 import Foundation
 
-/// What came on standard input or through a pipe, kept in a file without a name for as long as it is read.
+/// A temporary copy of standard input or a pipe, in an unnamed file that lives as long as this value.
 ///
 /// The list of a zip's files stands at its end, and other archives are read more than once, which a stream cannot be. The
 /// file is for this user alone and gone when the process ends, however it ends.
@@ -60,8 +60,7 @@ final class StreamCopy {
             return true
         }
         do {
-            _ = try head.withUnsafeBytes(keep)
-            try stream.forEachChunk(keep)
+            try stream.forEachChunk(after: head, keep)
         } catch {
             close(descriptor)
             if let kept { unlink(kept) }

@@ -13,7 +13,7 @@ package import Storage
 ///
 /// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot that has passed is sent.
 package struct MirrorRestore: Sendable {
-    /// What became of one mirror.
+    /// The outcome for one mirror.
     package struct Receipt: Equatable, Sendable {
         package let mirror: String
         /// How many rows each table has now; tables without any are left out.
@@ -30,7 +30,7 @@ package struct MirrorRestore: Sendable {
         init(_ mirror: String) { self.mirror = mirror }
     }
 
-    /// What becomes of the rows of a table.
+    /// How the rows of a table are merged.
     private enum Treatment {
         /// Those of the backup take their place.
         case replaced
@@ -40,7 +40,7 @@ package struct MirrorRestore: Sendable {
         case kept
     }
 
-    /// Under which the database's connection knows the backup, see `Storage.open(_:beside:)`.
+    /// The schema name of the attached backup, see `Storage.open(_:beside:)`.
     private static let backup = "restored"
     /// The counter that says until when a restored mirror knows what it did; see ``MirrorTable/gap()``.
     static let gap = "restored.known-until"
@@ -115,7 +115,7 @@ package struct MirrorRestore: Sendable {
         let started = try here?.optionalDate("activated_ms")
         receipt.knownUntil = try lastWork(of: mirror, on: connection)
         receipt.denied = try denied(of: mirror, on: connection)
-        let openGap = try gap(of: mirror, on: connection)
+        let openGap = try MirrorTable.gap(of: mirror, on: connection)
         for shape in shapes where shape.name != "mirrors" && shape.name != "leases" {
             switch treatment(of: shape.name, hasWorked: started != nil) {
             case .kept: continue
@@ -153,7 +153,7 @@ package struct MirrorRestore: Sendable {
         return started.map { $0 <= end } ?? false
     }
 
-    /// - Parameter mirror: Whose rows; nil for everybody's.
+    /// - Parameter mirror: The mirror whose rows are copied; nil for all mirrors.
     private func add(_ shape: TableShape, of mirror: String?, on connection: any StorageConnection) throws {
         let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"
         let ours: SQL = mirror.map { "mirror = \($0)" } ?? "TRUE"
@@ -266,12 +266,6 @@ package struct MirrorRestore: Sendable {
         }
     }
 
-    private func gap(of mirror: String, on connection: any StorageConnection) throws -> Date? {
-        try connection.query(
-            "SELECT value FROM main.counters WHERE mirror = \(mirror) AND name = \(Self.gap)"
-        ).first?.optionalDate("value")
-    }
-
     private func note(gap: Date, of mirror: String, on connection: any StorageConnection) throws {
         try connection.execute(
             """
@@ -286,9 +280,12 @@ extension MirrorTable {
     ///
     /// - Throws: The store's error.
     package func gap() async throws -> Date? {
-        try await storage.query(
-            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)"
-        ).first?.optionalDate("value")
+        try await storage.read { [mirror] in try Self.gap(of: mirror, on: $0) }
+    }
+
+    static func gap(of mirror: String, on connection: any StorageConnection) throws -> Date? {
+        try connection.query("SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(MirrorRestore.gap)")
+            .first?.optionalDate("value")
     }
 
     /// Notes that the database knows all that the mirror did.

@@ -5,19 +5,15 @@ package import Storage
 /// How long the calls of a mirror took, and what its networks let it ask still: for metrics, as named numbers.
 package struct RequestTable: Sendable {
     /// Everything that was counted.
-    package struct Counted: Equatable, Sendable {
+    package struct Counted: Sendable {
         /// By network.
         package var durations: [String: Histogram] = [:]
         /// In the order of their names.
         package var limits: [(network: String, window: String, remaining: Int)] = []
-
-        package static func == (left: Counted, right: Counted) -> Bool {
-            left.durations == right.durations && left.limits.elementsEqual(right.limits, by: ==)
-        }
     }
 
     /// How many calls took how long.
-    package struct Histogram: Equatable, Sendable {
+    package struct Histogram: Sendable {
         private let counts: [Int64]
         /// In seconds.
         package let sum: Double
@@ -110,7 +106,7 @@ package final class RequestTallies: @unchecked Sendable {
     private let lock = NSLock()
     private var tallies: [String: RequestTally] = [:]
 
-    /// That of a mirror.
+    /// Returns the tally of a mirror.
     package func of(_ mirror: String) -> RequestTally {
         lock.withLock {
             let tally = tallies[mirror] ?? RequestTally()

@@ -174,16 +174,56 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: kept + "-wal"))
     }
 
+    /// A step of a restore that shows in the folder of the database.
+    private enum Step {
+        /// The draft is there.
+        case drafted
+        /// The backup is copied into it, in part at least.
+        case filled
+        /// A draft is open, with its log beside it.
+        case opened
+        /// The database that was there is copied aside, whole, and is about to change.
+        case kept
+    }
+
+    /// Waits until a restore has taken a step, or has ended.
+    ///
+    /// - Parameter others: What lay in the folder before, such as the drafts of those that were killed.
+    private func wait(for restore: RunningProgram, toReach step: Step, besides others: Set<String>) async {
+        let home = stage.home
+        await restore.wait(every: 1) {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
+            let drafts = names.filter { $0.hasPrefix("mirror-bot.sqlite.restored-") && !others.contains($0) }
+            return switch step {
+            case .drafted: !drafts.isEmpty
+            case .filled:
+                drafts.contains { name in
+                    var status = stat()
+                    return stat("\(home)/\(name)", &status) == 0 && status.st_size > 0
+                }
+            case .opened: drafts.contains { $0.hasSuffix("-wal") }
+            case .kept:
+                names.contains {
+                    $0.hasPrefix("mirror-bot.sqlite.before-") && !$0.contains(".partial") && !others.contains($0)
+                }
+            }
+        }
+    }
+
     /// Whenever it is killed, what can be opened then is the state before or the one after, and whole.
     @Test func aKilledRestoreLeavesOneOfTheTwoStates() async throws {
         try await stage.train(Fixture.lines(days: 40))
         let backup = try await backUp()
         try await stage.train(Fixture.lines(days: 60))
-        for (isThere, milliseconds) in zip([true, true, true, true, false, false], [50, 150, 300, 450, 250, 400]) {
+        let rounds: [(isThere: Bool, step: Step)] = [
+            (true, .drafted), (true, .filled), (true, .opened), (true, .kept), (false, .filled), (false, .opened),
+        ]
+        for (isThere, step) in rounds {
             if !isThere { for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) } }
             let before = isThere ? try await stage.status().archive.posts : 0
+            let others = try Set(FileManager.default.contentsOfDirectory(atPath: stage.home))
             let restore = try stage.start(["restore", backup])
-            try await Task.sleep(for: .milliseconds(milliseconds))
+            await wait(for: restore, toReach: step, besides: others)
             restore.send(SIGKILL)
             _ = await restore.ending()
             guard FileManager.default.fileExists(atPath: database) else {

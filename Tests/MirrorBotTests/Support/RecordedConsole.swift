@@ -25,7 +25,7 @@ final class RecordedConsole: Sendable {
             error: .init(terminal: terminal, write: { error.append($0) }))
     }
 
-    /// What a person types when asked; the question is known by its last words.
+    /// An answer, and words that the question's last line must contain.
     typealias Answer = (question: String, text: String)
 
     /// A console at a terminal whose input ends after the last answer, or at a question that the test did not expect.

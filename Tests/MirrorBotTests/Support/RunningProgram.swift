@@ -70,24 +70,35 @@ final class RunningProgram: Sendable {
     func waitForError(_ text: String) async throws { try await waitForError(text) { $0.contains(text) } }
 
     private func waitForError(_ text: String, _ isThere: @escaping @Sendable (String) -> Bool) async throws {
-        let found = Promise<Bool>()
-        Thread { [self] in
-            while true {
-                let hasEnded = status.isFulfilled
-                let isFound = isThere(errorSoFar)
-                if isFound || hasEnded { return found.fulfill(isFound) }
-                _ = poll(nil, 0, 10)
-            }
-        }.start()
-        let isFound = await withTaskCancellationHandler {
-            await found.value
-        } onCancel: {
-            send(SIGKILL)
-        }
+        let isFound = await wait { [self] in isThere(errorSoFar) }
         if !isFound { throw TestSupportError("waited for \(text); instead came: \(errorSoFar)") }
     }
 
-    /// Waits until the last line that the program has written to its error output is a question that ends so.
+    /// Waits until a condition holds or the program has ended; a cancelled test kills the program.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: The time between two looks.
+    ///   - holds: The condition.
+    /// - Returns: Whether the condition holds.
+    @discardableResult
+    func wait(every milliseconds: Int32 = 10, until holds: @escaping @Sendable () -> Bool) async -> Bool {
+        let outcome = Promise<Bool>()
+        Thread { [self] in
+            while true {
+                let hasEnded = status.isFulfilled
+                let isSo = holds()
+                if isSo || hasEnded { return outcome.fulfill(isSo) }
+                _ = poll(nil, 0, milliseconds)
+            }
+        }.start()
+        return await withTaskCancellationHandler {
+            await outcome.value
+        } onCancel: {
+            send(SIGKILL)
+        }
+    }
+
+    /// Waits until the last line of the error output contains `end`.
     ///
     /// - Throws: ``TestSupportError`` with what it wrote instead, once it has ended.
     func waitForQuestion(_ end: String) async throws {
