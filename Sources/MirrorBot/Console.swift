@@ -75,12 +75,6 @@ struct Console: Sendable {
 }
 
 extension Console {
-    /// Whether the locale of the environment has more than ASCII; so it is where none is set.
-    var hasUnicode: Bool {
-        let name = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty }
-        return name.map { $0.lowercased().replacing("-", with: "").contains("utf8") } ?? true
-    }
-
     /// The console of the program: the streams, the variables and the working folder of its process.
     static let process = {
         let environment = ProcessInfo.processInfo.environment

@@ -9,7 +9,7 @@ struct OutputFile {
     let path: String
     /// Whether a file that is there is replaced.
     let isForced: Bool
-    /// Who may read and write it, whatever the process's mask says.
+    /// The file's permissions, regardless of the umask.
     private let mode: mode_t
 
     /// - Parameters:

@@ -3,7 +3,7 @@ import ArgumentParser
 /// A command whose first argument may be a slot of a plan.
 protocol TakesSlot: ParsableCommand {}
 
-/// What commands say about the slots that they take; `TypedSlot` reads them.
+/// The help and the errors of slot arguments; `TypedSlot` parses them.
 enum SlotArgument {
     static let help: ArgumentHelp = "As 4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id."
 

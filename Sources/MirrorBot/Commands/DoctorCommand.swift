@@ -49,8 +49,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if json {
             try JSONOutput.print(report)
         } else {
-            let terminal = Terminal.output
-            for line in report.lines(terminal: terminal) { print(terminal.shown(line)) }
+            for line in report.lines(terminal: .output) { print(line) }
         }
         if let failed = report.findings.first(where: { $0.verdict == .fail }) { throw ExitCode(failed.status.rawValue) }
     }

@@ -75,7 +75,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
                 ]
             }
         }
-        // What it was, as it was before it was forgotten.
+        // The subject as found before it was forgotten.
         var subject: Forgetting.Subject?
         let ask = { (desk: Desk) async throws -> Seen? in
             let forgetting = try await desk.forgetting()

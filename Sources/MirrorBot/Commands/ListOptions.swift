@@ -2,11 +2,8 @@ import ArgumentParser
 import Control
 import Foundation
 
-/// The flags of commands that list things page by page.
-struct ListOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Maximum to show.", valueName: "number"))
-    var limit = 20
-
+/// The options of commands that print a list page by page, but for its length.
+struct PageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Continue here: the value of next in the JSON of the page before.", valueName: "place")
     )
@@ -14,6 +11,17 @@ struct ListOptions: ParsableArguments {
 
     @Flag(help: "Print JSON.")
     var json = false
+}
+
+/// The options of commands that list things page by page.
+struct ListOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Maximum to show.", valueName: "number"))
+    var limit = 20
+
+    @OptionGroup var page: PageOptions
+
+    var after: String? { page.after }
+    var json: Bool { page.json }
 
     func validate() throws {
         guard (1...10_000).contains(limit) else {

@@ -199,10 +199,12 @@ enum RoleArgument {
 
 /// Reads the name of a network from the command line.
 enum NetworkArgument {
+    /// The names of all networks, separated by commas.
+    static let names = NetworkName.known.map(\.rawValue).joined(separator: ", ")
+
     static func network(_ text: String) throws -> NetworkName {
         guard let network = NetworkName(rawValue: text.lowercased()) else {
-            let allowed = NetworkName.known.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("\"\(text.prefix(40))\" is no network; expected \(allowed)")
+            throw ValidationError("\"\(text.prefix(40))\" is no network; expected \(names)")
         }
         return network
     }

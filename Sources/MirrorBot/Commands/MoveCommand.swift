@@ -129,10 +129,9 @@ struct MoveCommand: AsyncParsableCommand {
     // MARK: Places
 
     private static func location(_ text: String) throws -> StorageLocation {
-        if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") { return .postgres(url: text) }
-        guard !text.contains("://") else {
-            throw ValidationError(
-                "--to \(StorageLocation.problem(ofURL: text) ?? "is neither a postgres:// URL nor a folder")")
+        if text.contains("://") {
+            guard let problem = StorageLocation.problem(ofURL: text) else { return .postgres(url: text) }
+            throw ValidationError("--to \(problem)")
         }
         let url = URL(fileURLWithPath: Console.current.path((text as NSString).expandingTildeInPath))
             .standardizedFileURL

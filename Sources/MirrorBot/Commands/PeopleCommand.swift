@@ -42,13 +42,7 @@ struct PeopleListCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Maximum of people whom the human answered.", valueName: "number"))
     var limit = 20
 
-    @Option(
-        help: ArgumentHelp("Continue here: the value of next in the JSON of the page before.", valueName: "place")
-    )
-    var after: String?
-
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var page: PageOptions
 
     func validate() throws {
         guard (0...10_000).contains(limit) else {
@@ -63,14 +57,14 @@ struct PeopleListCommand: AsyncParsableCommand {
     private var search: PeopleList.Search {
         var search = PeopleList.Search()
         search.stance = PeopleList.Search.Stance(rawValue: stance) ?? .all
-        (search.words, search.limit, search.cursor) = (words.searchWords, limit, after)
+        (search.words, search.limit, search.cursor) = (words.searchWords, limit, page.after)
         return search
     }
 
     func run() async throws {
         try await options.withMirror { mirror in
             let list = try await PeopleList(of: mirror, search)
-            if json { return try JSONOutput.print(list) }
+            if page.json { return try JSONOutput.print(list) }
             guard !list.people.isEmpty || !list.servers.isEmpty else {
                 return print(words.isEmpty && stance == "all" ? "nobody yet: the archive holds no replies" : "nobody")
             }

@@ -29,8 +29,7 @@ struct ProfileCommand: AsyncParsableCommand {
             try await mirror.tellContact()
             let offer = ProfileOffer(of: mirror)
             guard !json else { return try await offer.printed(writing: yes) }
-            let outcome = try await offer.make { yes || Confirmation.ask("\($0) [y/N] ") }
-            guard outcome != .declined else {
+            guard try await offer.make(if: { yes || Confirmation.ask("\($0) [y/N] ") }) else {
                 throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
             }
         }
@@ -39,30 +38,28 @@ struct ProfileCommand: AsyncParsableCommand {
 
 /// Shows what the bot's profile would say, and writes it if the person agrees.
 struct ProfileOffer {
-    enum Outcome {
-        /// The profile says whose mirror it is, or the person was told what to put there.
-        case settled
-        case declined
-    }
-
     private let mirror: HumanMirror
 
     init(of mirror: HumanMirror) { self.mirror = mirror }
 
+    /// Shows the proposal, and writes it if the person agrees.
+    ///
     /// - Parameter agrees: Puts a question to the person, and returns whether the answer is yes.
+    /// - Returns: True if the profile says whose mirror it is, or the person was told what to put there; false if they
+    ///   declined.
     /// - Throws: ``CommandError`` if somebody else changed the profile meanwhile; as `HumanMirror.profileProposal()`; what
     ///   `agrees` throws.
-    func make(if agrees: (String) throws -> Bool) async throws -> Outcome {
+    func make(if agrees: (String) throws -> Bool) async throws -> Bool {
         let proposal = try await mirror.profileProposal()
         show(proposal)
         guard proposal.proposed != nil else {
             try await mirror.settleProfile()
-            return .settled
+            return true
         }
-        guard try agrees("Write this into the profile of @\(Printable.line(proposal.bot))?") else { return .declined }
+        guard try agrees("Write this into the profile of @\(Printable.line(proposal.bot))?") else { return false }
         try await write(proposal)
         print("written")
-        return .settled
+        return true
     }
 
     /// Prints the proposal as JSON, and writes it if that is wanted.

@@ -51,7 +51,7 @@ struct RunningMirror: Service {
     func run() async throws {
         do {
             try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
-                await RunView.greet(mirror, options)
+                await RunView.greet(mirror)
                 try await mirror.withWorker(manager: manager) { try await $0.run() }
             }
         } catch is StoppedBeforeItBegan {

@@ -103,12 +103,10 @@ struct SetupCommand: AsyncParsableCommand {
     ///
     /// - Parameter isFirst: Whether to include the answers; after a first try the person is asked for them.
     func loginWords(of role: AccountRole, isFirst: Bool = true) -> [String] {
-        let isHuman = role == .human
         var options: [(String, String?)] = [("--api-base-url", apiBaseURL)]
         if isFirst {
             options += [
-                ("--server", (isHuman ? humanServer : botServer) ?? server),
-                ("--handle", isHuman ? humanHandle : botHandle), ("--token-file", tokenFile(of: role)),
+                ("--server", server(of: role)), ("--handle", handle(of: role)), ("--token-file", tokenFile(of: role)),
             ]
         }
         return options.compactMap { name, value in value.map { "\(name)=\($0)" } } + (token ? ["--token"] : [])
@@ -119,6 +117,10 @@ struct SetupCommand: AsyncParsableCommand {
         tokenFile(of: role) == nil && network.descriptor.required(by: role).allSatisfy { !$0.isSecret }
     }
 
+    private func server(of role: AccountRole) -> String? { (role == .human ? humanServer : botServer) ?? server }
+
+    private func handle(of role: AccountRole) -> String? { role == .human ? humanHandle : botHandle }
+
     private func tokenFile(of role: AccountRole) -> String? { role == .human ? humanTokenFile : botTokenFile }
 
     /// Whether a login to an account on that network needs no further answer.
@@ -126,10 +128,9 @@ struct SetupCommand: AsyncParsableCommand {
         let required = network.descriptor.required(by: role)
         // One secret can be in a file; an account that is opened by several is logged in to by a person, or set.
         guard required.count(where: \.isSecret) <= (tokenFile(of: role) == nil ? 0 : 1) else { return false }
-        let given = loginWords(of: role)
         return required.allSatisfy { field -> Bool in
-            if field == .server { return given.contains { $0.hasPrefix("--server=") } }
-            if field == .handle { return given.contains { $0.hasPrefix("--handle=") } }
+            if field == .server { return server(of: role) != nil }
+            if field == .handle { return handle(of: role) != nil }
             return field.isSecret
         }
     }

@@ -15,13 +15,12 @@ import Settings
 /// The open steps are read from the database before each step, and each is done by the command that a person would type
 /// for it. A walk that was interrupted therefore continues where it was.
 struct SetupWalk {
-    /// What the next step depends on, as it is stored now.
+    /// The stored state on which the next step depends.
     private struct Position {
         var steps: [SetupStep]
         /// The network that is proposed for an account that is not there yet.
         var networks: [AccountRole: NetworkName]
         var hasHuman: Bool
-        var timeZone: ProposedTimeZone?
         var policy: NetworkDescriptor.Policy?
         /// The setting that limits what reading the human's account costs; nil if reading is free.
         var budget: String?
@@ -85,30 +84,37 @@ struct SetupWalk {
         }
         while let step = position.steps.first(where: { !$0.isDone && $0.kind != .start && !left.contains($0.kind) }) {
             if isAsking { tellHeading(of: step, among: position.steps) }
-            try await attempt(step, position)
+            let isDone = try await attempt(step, position)
             position = try await self.position()
+            if isDone, position.isOpen(step.kind) {
+                left.insert(step.kind)
+                tell("This step stays open for now; \(step.command) tries it again.")
+            }
         }
         try await end(position)
     }
 
     /// Does a step; what a person can mend is told, and the step stays open.
-    private mutating func attempt(_ step: SetupStep, _ position: Position) async throws {
+    ///
+    /// - Returns: Whether it was done without an error, and not left for later.
+    private mutating func attempt(_ step: SetupStep, _ position: Position) async throws -> Bool {
         do {
             switch try await perform(step.kind, position) {
-            case .left: left.insert(step.kind)
-            case .done:
-                guard try await self.position().isOpen(step.kind) else { return }
+            case .left:
                 left.insert(step.kind)
-                tell("This step stays open for now; \(step.command) tries it again.")
+                return false
+            case .done:
+                return true
             }
         } catch let error where Self.isMendable(error) {
             StandardError.write("error: \(Printable.lines("\(error)"))\n")
             guard isAsking else {
                 left.insert(step.kind)
-                return
+                return false
             }
-            guard Self.withoutQuestion.contains(step.kind) else { return }
+            guard Self.withoutQuestion.contains(step.kind) else { return false }
             if try !Question.confirm("Try again? [Y/n] ", default: true) { left.insert(step.kind) }
+            return false
         }
     }
 
@@ -126,7 +132,7 @@ struct SetupWalk {
         case .bot: try await connectBot(position, isFirst)
         case .policy: try await acknowledge(position, isFirst)
         case .posts: try await learnPosts(position, isFirst)
-        case .timeZone: try await setTimeZone(position, isFirst)
+        case .timeZone: try await setTimeZone(isFirst)
         case .favorites: try await learnFavorites(position, isFirst)
         case .profile: try await writeProfile(position)
         case .start: .left
@@ -139,7 +145,7 @@ struct SetupWalk {
         if isFirst, given.human == nil, let path = given.archive { return try await read(path) }
         if isFirst, let network = given.network(of: .human) { return try await logIn(.human, on: network, isFirst) }
         guard isAsking else { return .left }
-        tell("Where does the human post? Type \(Self.networks), or the path of a downloaded archive of theirs.")
+        tell("Where does the human post? Type \(NetworkArgument.names), or the path of a downloaded archive of theirs.")
         switch try Question.answer(
             "Network or path [\(proposal(.human, position))]: ", default: proposal(.human, position), Place.init)
         {
@@ -152,13 +158,12 @@ struct SetupWalk {
         if isFirst, let network = given.network(of: .bot) { return try await logIn(.bot, on: network, isFirst) }
         guard isAsking else { return .left }
         tell(
-            "The bot is an account of its own, which you have made at its network. Type the network: \(Self.networks).")
+            "The bot is an account of its own, which you have made at its network. Type the network: "
+                + "\(NetworkArgument.names).")
         let network = try Question.answer(
             "Network [\(proposal(.bot, position))]: ", default: proposal(.bot, position), NetworkArgument.network)
         return try await logIn(.bot, on: network, isFirst)
     }
-
-    private static var networks: String { NetworkName.known.map(\.rawValue).joined(separator: ", ") }
 
     private func proposal(_ role: AccountRole, _ position: Position) -> String {
         (given.network(of: role) ?? position.networks[role] ?? .usual).rawValue
@@ -240,16 +245,17 @@ struct SetupWalk {
 
     // MARK: The rest
 
-    private func setTimeZone(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
+    private func setTimeZone(_ isFirst: Bool) async throws -> Outcome {
         let setting = Setting.timeZone.name
         if isFirst, let zone = given.options.timeZone { return try await set(setting, zone) }
-        if isFirst, given.yes, let zone = position.timeZone {
+        let proposed = try await options.withWhatIsThere { try await $0.proposedTimeZone() }
+        if isFirst, given.yes, let zone = proposed {
             tell("\(setting) is taken to be \(zone.name): \(zone.reason).")
             return try await set(setting, zone.name)
         }
         guard isAsking else { return .left }
         tell("The bot lives by the human's clock. Type their time zone as Europe/Berlin or Asia/Tokyo.")
-        guard let zone = position.timeZone else {
+        guard let zone = proposed else {
             return try await set(setting, try Question.answer("Time zone: ") { $0 })
         }
         tell("A guess: \(zone.reason).")
@@ -266,10 +272,10 @@ struct SetupWalk {
         guard isAsking || yes else { return .left }
         try await options.withMirror { mirror in
             try await mirror.tellContact()
-            let outcome = try await ProfileOffer(of: mirror).make {
+            let isSettled = try await ProfileOffer(of: mirror).make {
                 try yes || Question.confirm("\($0) [Y/n] ", default: true)
             }
-            guard outcome == .declined else { return }
+            guard !isSettled else { return }
             try await mirror.settleProfile()
             tell("The profile stays as it is; \(command("profile")) writes it later.")
         }
@@ -344,7 +350,7 @@ struct SetupWalk {
                     .human: mirror.configuration.network(of: .human),
                     .bot: bot ?? mirror.configuration.network(of: .bot),
                 ],
-                hasHuman: human != nil, timeZone: try await mirror.proposedTimeZone(),
+                hasHuman: human != nil,
                 policy: accounts.accounts[.bot]?.network.descriptor.policy,
                 budget: human?.descriptor.prices?.budget,
                 tomorrow: zone.map { LocalTime(mirror.clock.now, in: $0).day.advanced(by: 1) })
@@ -371,11 +377,10 @@ private enum Place {
         } else if FileManager.default.fileExists(atPath: Console.current.path(text)) {
             self = .archive(text)
         } else {
-            let networks = NetworkName.known.map(\.rawValue).joined(separator: ", ")
             throw CommandError(
                 .usage,
-                "\"\(Printable.line(text, columns: 60))\" is neither a network nor a file; expected \(networks) or a path"
-            )
+                "\"\(Printable.line(text, columns: 60))\" is neither a network nor a file; expected "
+                    + "\(NetworkArgument.names) or a path")
         }
     }
 }

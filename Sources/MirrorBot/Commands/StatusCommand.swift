@@ -82,8 +82,7 @@ struct StatusCommand: AsyncParsableCommand {
             if json {
                 try JSONOutput.print(report)
             } else {
-                let terminal = Terminal.output
-                for line in StatusView.lines(report, terminal: terminal) { print(terminal.shown(line)) }
+                for line in StatusView.lines(report, terminal: .output) { print(line) }
             }
         }
     }

@@ -27,7 +27,7 @@ struct Demo {
     private static let mirror = "demo"
     /// For how many days people go on talking on the network of a mirror that is kept.
     private static let daysToTry = 7
-    /// How many posts the last day of a mirror that is kept has still to come: enough for the tour.
+    /// The least number of posts still to come on the last day of a kept mirror: enough for the tour.
     private static let slotsToTry = 5
 
     /// Where the human and the bot live.
@@ -44,7 +44,7 @@ struct Demo {
     let clock: any WallClock
     /// Told what happens, for a person who waits.
     let say: @Sendable (String) -> Void
-    /// Told how far the reading is.
+    /// Receives the progress of reading.
     let report: @Sendable (TrainingProgress) -> Void
     /// Told some times a second what time it is there and what happened so far; nil where nobody looks.
     let watch: (@Sendable (LocalTime, DemoLine.Counts) -> Void)?

@@ -79,8 +79,7 @@ struct DemoCommand: AsyncParsableCommand {
             if json {
                 try JSONOutput.print(result.summary, isOneLine: true)
             } else {
-                let terminal = Terminal.output
-                for line in DemoView(result: result, terminal: terminal).lines { print(terminal.shown(line)) }
+                for line in DemoView(result: result, terminal: .output).lines { print(line) }
             }
             guard let keep else { return }
             // The answer is read while the network stays open.

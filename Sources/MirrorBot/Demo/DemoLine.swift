@@ -20,7 +20,7 @@ final class DemoLine: @unchecked Sendable {
 
     private let stream: Console.Output
     private let lock = NSLock()
-    /// What is shown before the sign that turns, in so many cells.
+    /// Makes the text before the spinner, at most `columns` cells wide.
     private var text: (@Sendable (_ columns: Int) -> String)?
     private var turns = 0
     private var isOver = false
@@ -50,7 +50,7 @@ final class DemoLine: @unchecked Sendable {
     func say(_ text: String) {
         lock.withLock {
             clear()
-            stream.write(terminal.shown(text) + "\n")
+            stream.show(text + "\n")
             self.text = nil
         }
     }
@@ -83,7 +83,7 @@ final class DemoLine: @unchecked Sendable {
         let columns = terminal.columns - 1
         let sign = Self.signs[turns % Self.signs.count]
         let line = text.map { "\($0(columns - 2)) \(sign)" } ?? "\(sign)"
-        stream.write("\r" + Printable.padded(terminal.shown(line), to: columns))
+        stream.show("\r" + Printable.padded(line, to: columns))
     }
 
     private func clear() {

@@ -81,7 +81,7 @@ struct DemoResult {
     var texts: [String: String]
     /// When the human first wrote what the bot sent.
     var written: [PostID: Date]
-    /// What the costs assume, and what home timelines cost of them, in US dollars; `nil` where calls cost nothing.
+    /// The assumptions behind the cost, and the home timelines' part of it in US dollars; nil where calls are free.
     var costs: (assumptions: [String], home: Double)?
     /// What the network holds against the bot, a line each; empty when all went well.
     var complaints: [String]

@@ -16,11 +16,9 @@ struct BlueskyConversation {
     private static let passwordPage = "https://bsky.app/settings/app-passwords"
 
     func outcome() throws -> LoginOutcome {
-        let form = { try BlueskyIdentifier.normalized($0, setting: "the handle") }
-        let handle =
-            if let handle { try Question.checked(handle, form) } else {
-                try Question.answer("Handle of the \(role.rawValue)'s account (name.bsky.social): ", form)
-            }
+        let handle = try Question.answer(
+            given: handle, "Handle of the \(role.rawValue)'s account (name.bsky.social): "
+        ) { try BlueskyIdentifier.normalized($0, setting: "the handle") }
         let password = try password()
         return LoginOutcome(
             account: AccountConfiguration(

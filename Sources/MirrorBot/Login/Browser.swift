@@ -1,4 +1,5 @@
 import Foundation
+import Posts
 import Settings
 
 /// The browser of the person at the terminal.
@@ -68,10 +69,7 @@ struct Browser {
         guard let scheme = ["https://", "http://"].first(where: { address.hasPrefix($0) }),
             (scheme.utf8.count + 1...longestAddress).contains(address.utf8.count)
         else { return false }
-        return address.utf8.allSatisfy { byte in
-            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || plainSigns.contains(byte)
-        }
+        return address.utf8.allSatisfy { $0.isASCIIAlphanumeric || plainSigns.contains($0) }
     }
 
     /// Opens an address, without waiting for the program.

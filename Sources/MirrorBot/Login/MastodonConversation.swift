@@ -17,11 +17,9 @@ struct MastodonConversation {
     let installation: Installation
 
     func outcome() async throws -> LoginOutcome {
-        let form = { try ServerURL.normalized($0, setting: "the server") }
-        let server =
-            if let server { try Question.checked(server, form) } else {
-                try Question.answer("Server of the \(role.rawValue)'s account (https://HOST): ", form)
-            }
+        let server = try Question.answer(
+            given: server, "Server of the \(role.rawValue)'s account (https://HOST): "
+        ) { try ServerURL.normalized($0, setting: "the server") }
         let login = try installation.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
         return pastesToken || token != nil ? try await pasted(server, login) : try await authorized(server, login)
     }

@@ -88,7 +88,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
 
     func run() async throws {
         let console = Console.current
-        let values = try await SettingValues.load(environment: console.environment, folder: console.folder)
+        let values = try SettingValues.load(environment: console.environment, folder: console.folder)
         let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
         let evaluator = ClassifierEvaluator(
             words: features ?? settings.mirror.featureWords, dictionary: settings.process.dictionary,

@@ -47,7 +47,7 @@ struct EvaluateTextsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let console = Console.current
-        let values = try await SettingValues.load(environment: console.environment, folder: console.folder)
+        let values = try SettingValues.load(environment: console.environment, folder: console.folder)
         let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
         let zone = timeZone.flatMap(TimeZone.init(identifier:)) ?? settings.mirror.timeZone
         let evaluator = TextEvaluator(

@@ -102,10 +102,8 @@ struct ExplainView {
 
     private func row(_ name: String, _ value: String?) -> [String] {
         guard let value, !value.isEmpty else { return [] }
-        let parts = Printable.wrapped(Printable.line(value), columns: max(20, terminal.columns - Self.margin))
-        return parts.enumerated().map { index, part in
-            Printable.padded(index == 0 ? "  \(name)" : "", to: Self.margin) + part
-        }
+        return Printable.rows(
+            "  \(name)", value, indent: Self.margin, columns: max(Self.margin + 20, terminal.columns))
     }
 
     // MARK: Rules

@@ -31,7 +31,7 @@ enum Printable {
     /// Whether the terminal of this task shows more signs than ASCII has.
     @TaskLocal static var hasUnicode = true
 
-    /// What stands where a text was cut.
+    /// The sign at the end of a shortened text.
     private static var ellipsis: String { hasUnicode ? "…" : "..." }
 
     /// The text on as many lines as it needs, each no wider than `columns`; cut anywhere, so that nothing is lost.
@@ -51,6 +51,18 @@ enum Printable {
                 lines.append(String(word))
             }
         }
+    }
+
+    /// A named value on as many lines as it needs, with the name before the first.
+    ///
+    /// - Parameters:
+    ///   - name: What the value is; empty for none.
+    ///   - value: Shown on one line where that is wide enough.
+    ///   - indent: Where the value begins.
+    ///   - columns: The greatest width of a line, as far as the words allow.
+    static func rows(_ name: String, _ value: String, indent: Int, columns: Int) -> [String] {
+        wrapped(line(value), columns: columns - indent).enumerated()
+            .map { padded($0 == 0 ? name : "", to: indent) + $1 }
     }
 
     /// The text followed by spaces up to `columns`.

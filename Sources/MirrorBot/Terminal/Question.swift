@@ -49,12 +49,23 @@ enum Question {
         try untilUsable {
             let typed = try optionalLine(prompt)
             guard let answer = typed.isEmpty ? proposed : typed else { throw nothingEntered }
-            do { return try form(answer) } catch let error as ValidationError {
-                throw CommandError(.usage, error.message)
-            } catch let error as ConfigurationError {
-                throw CommandError(.usage, error.description)
-            }
+            return try checked(answer, form)
         }
+    }
+
+    /// The answer that was given already, in its proper form; the one of the person if there is none.
+    ///
+    /// - Parameters:
+    ///   - given: The answer; nil where it is asked for.
+    ///   - prompt: What is asked; ends with a space.
+    ///   - form: Gives the proper form, or says what is wrong.
+    /// - Returns: What `form` gave.
+    /// - Throws: As ``answer(_:default:_:)``; for a given answer as ``checked(_:_:)``.
+    static func answer<Value>(
+        given: String?, _ prompt: String, _ form: (String) throws -> Value
+    ) throws -> Value {
+        guard let given else { return try answer(prompt, form) }
+        return try checked(given, form)
     }
 
     /// Asks for yes or no until it is one of them.
@@ -123,9 +134,11 @@ enum Question {
     ///   - form: Gives the proper form, or says what is wrong.
     /// - Returns: What `form` gave.
     /// - Throws: ``CommandError`` with the code for usage if it is not of its form.
-    static func checked(_ answer: String, _ form: (String) throws -> String) throws -> String {
+    static func checked<Value>(_ answer: String, _ form: (String) throws -> Value) throws -> Value {
         do {
             return try form(answer)
+        } catch let error as ValidationError {
+            throw CommandError(.usage, error.message)
         } catch let error as ConfigurationError {
             throw CommandError(.usage, error.description)
         }

@@ -1,17 +1,19 @@
 import Control
 import Foundation
 import Mirroring
+import Settings
 
-/// What `mirror-bot run` says to a person at its start.
+/// The first lines of `mirror-bot run` at a terminal.
 enum RunView {
     /// Says what comes next and where to look, if a person looks at the output and the mirror can start.
-    static func greet(_ mirror: HumanMirror, _ options: MirrorOptions) async {
+    static func greet(_ mirror: HumanMirror) async {
         let terminal = Terminal.output
         guard terminal.isInteractive else { return }
         let now = mirror.clock.now
         // A start never fails because of what it says.
         guard let report = try? await StatusReporter(mirror: mirror).report(now: now), report.canStart else { return }
-        for line in lines(report, now: now, flags: options.mirrorWords, terminal: terminal) { print(line) }
+        let flags = mirror.configuration.flagWords
+        for line in lines(report, now: now, flags: flags, terminal: terminal) { print(line) }
         try? Console.current.output.flush()
     }
 
@@ -22,8 +24,7 @@ enum RunView {
     ///   - terminal: Where the lines are shown.
     static func lines(_ report: StatusReport, now: Date, flags: [String], terminal: Terminal) -> [String] {
         func row(_ name: String, _ value: String) -> [String] {
-            let lines = Printable.wrapped(Printable.line(value), columns: terminal.columns - 7)
-            return lines.enumerated().map { Printable.padded($0 == 0 ? name : "", to: 7) + $1 }
+            Printable.rows(name, value, indent: 7, columns: terminal.columns)
         }
         func command(_ word: String) -> String { (["mirror-bot", word] + flags).joined(separator: " ") }
         let works = report.isRunning ? "Another worker works for" : "Working for"
@@ -35,7 +36,7 @@ enum RunView {
         var lines = Printable.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
         lines += row("next", next) + row("look", "in another terminal:")
         // In one piece, so that it can be copied.
-        lines += [command("status"), command("plan")].map { "       " + $0 }
+        lines += [command("status"), command("plan")].map { "       " + Printable.line($0) }
         return lines + row("stop", "Ctrl-C")
     }
 }

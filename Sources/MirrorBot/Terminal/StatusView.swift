@@ -116,26 +116,28 @@ enum StatusView {
         of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
     ) -> [String] {
         let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
-        let start =
-            "  \(ActionID.short(action.id)) \(LocalTime(action.at, in: zone)) "
-            + Printable.padded(action.kind.rawValue, to: 9)
+        let start = "  \(ActionID.short(action.id)) \(LocalTime(action.at, in: zone)) "
         let about = [
             action.person?.name,
             text(of: action) ?? words(of: action) ?? (action.person == nil ? action.why : nil),
         ].compactMap(\.self).joined(separator: ": ")
         guard terminal.columns < narrow else {
-            let head = start + Printable.line(what, columns: 24) + "  "
+            let head =
+                start + Printable.padded(action.kind.rawValue, to: 9) + Printable.line(what, columns: 24) + "  "
             let room = max(16, terminal.columns - Printable.width(head))
             return [head + terminal.dim(Printable.line(about, columns: room))]
         }
+        let first = start + action.kind.rawValue
         let head = "    " + Printable.line(what, columns: terminal.columns - 4)
         let room = terminal.columns - Printable.width(head) - 2
         let rest = Printable.line(about, columns: room >= 12 ? room : terminal.columns - 4)
-        if rest.isEmpty { return [start.trimmed, head] }
+        if rest.isEmpty { return [first, head] }
         return room >= 12
-            ? [start.trimmed, head + "  " + terminal.dim(rest)] : [start.trimmed, head, "    " + terminal.dim(rest)]
+            ? [first, head + "  " + terminal.dim(rest)] : [first, head, "    " + terminal.dim(rest)]
     }
 
+    /// The width of the names before the values.
+    private static let indent = 12
     /// Below so many columns an action takes more than one line.
     private static let narrow = 80
 
@@ -176,8 +178,7 @@ enum StatusView {
 
     /// What may take more than one line.
     private static func rows(_ name: String, _ text: String, _ terminal: Terminal) -> [String] {
-        Printable.wrapped(Printable.line(text), columns: max(20, terminal.columns - 12)).enumerated()
-            .map { row($0 == 0 ? name : "", $1) }
+        Printable.rows(name, text, indent: indent, columns: max(indent + 20, terminal.columns))
     }
 
     private static func classifier(_ report: StatusReport) -> String {
@@ -237,10 +238,5 @@ enum StatusView {
         return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
-    private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: 12) + value }
-}
-
-extension String {
-    /// Without spaces at the end.
-    fileprivate var trimmed: String { String(reversed().drop { $0 == " " }.reversed()) }
+    private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: indent) + value }
 }
