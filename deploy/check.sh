@@ -108,17 +108,15 @@ check_kubernetes() {
 
 # The unit as the package installs it: no line is unknown, and little is left to the service.
 check_systemd() {
-    local unit=$scratch/mirror-bot.service name
-    sed "s,^ExecStart=/usr/bin,ExecStart=$programs,; /^Documentation=man/d" deploy/debian/mirror-bot.service >"$unit"
-    verify_unit "$unit" || fail "systemd-analyze complains about deploy/debian/mirror-bot.service"
-    sed 's/^WatchdogSec/WatchdogSecs/' "$unit" >"$scratch/wrong.service"
-    if verify_unit "$scratch/wrong.service" 2>/dev/null; then fail "systemd-analyze takes a misspelled line"; fi
-    sed "s,^ExecStart=/usr/bin,ExecStart=$programs,; /^Documentation=man/d" deploy/debian/mirror-bot-backup.service \
-        >"$scratch/mirror-bot-backup.service"
-    cp deploy/debian/mirror-bot-backup.timer "$scratch/"
-    for name in mirror-bot-backup.service mirror-bot-backup.timer; do
+    local units=(mirror-bot.service mirror-bot-backup.service mirror-bot-backup.timer) name
+    for name in "${units[@]}"; do
+        sed "s,^ExecStart=/usr/bin,ExecStart=$programs,; /^Documentation=man/d" "deploy/debian/$name" >"$scratch/$name"
+    done
+    for name in "${units[@]}"; do
         verify_unit "$scratch/$name" || fail "systemd-analyze complains about deploy/debian/$name"
     done
+    sed 's/^WatchdogSec/WatchdogSecs/' "$scratch/mirror-bot.service" >"$scratch/wrong.service"
+    if verify_unit "$scratch/wrong.service" 2>/dev/null; then fail "systemd-analyze takes a misspelled line"; fi
     # In tenths: at most 1.5.
     for name in mirror-bot.service mirror-bot-backup.service; do
         systemd-analyze security --offline=true --threshold=15 --no-pager "$scratch/$name" | tail -1

@@ -17,7 +17,7 @@ package enum TypedSlot: Equatable, Sendable {
     case named(Slot.Name)
     case at(LocalDay, MinuteOfDay)
 
-    /// What is understood, as the end of a sentence.
+    /// The accepted spellings, as the end of a sentence.
     package static let forms =
         "4 or '#4' for today's, 2026-11-24#2, a time such as 14:05, next, or an id that mirror-bot plan shows"
 
@@ -95,6 +95,6 @@ extension String {
             .trimmingCharacters(in: Self.wrapping)
     }
 
-    /// What shells, editors and keyboards put around a word.
+    /// The quotes and other signs that shells, editors and keyboards put around a word.
     private static let wrapping = CharacterSet(charactersIn: "'\"`‘’“”„「」『』\\").union(.whitespacesAndNewlines)
 }

@@ -12,9 +12,6 @@ import Testing
 
 /// The files that a Heroku-style platform reads, in the way in which it reads them.
 @Suite struct DeploymentFilesTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
     // MARK: bin/post_compile
 
     /// An unpacked dictionary, and a stand-in for its compiler that writes down what it was told.
@@ -36,7 +33,8 @@ import Testing
                 try folder.write(Data("word".utf8), to: ".apt/usr/share/mecab/dic/ipadic/Noun.csv")
             }
             try FileManager.default.copyItem(
-                atPath: root.appendingPathComponent("bin/post_compile").path, toPath: folder.path("bin/post_compile"))
+                atPath: Repository.root.appendingPathComponent("bin/post_compile").path,
+                toPath: folder.path("bin/post_compile"))
         }
 
         /// Goes on around and after the hook as the Swift buildpack does: in the same shell, with variables that nobody
@@ -118,21 +116,14 @@ import Testing
     }
 
     /// The buildpack reads the hook into the shell that builds.
-    @Test func thePlatformBuildsOnlyWhatAWorkerNeeds() throws {
-        let hook = Self.root.appendingPathComponent("bin/pre_compile").path
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["bash", "-ec", "source \"$1\"; env", "compile", hook]
-        process.environment = ["PATH": "/usr/bin:/bin"]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        let variables = String(decoding: output, as: UTF8.self).split(separator: "\n")
+    @Test func thePlatformBuildsOnlyWhatAWorkerNeeds() async throws {
+        let output = try await ChildProcess.run([
+            "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "bash", "-ec", "source \"$1\"; env", "compile",
+            Repository.root.appendingPathComponent("bin/pre_compile").path,
+        ])
+        let variables = output.split(separator: "\n")
         #expect(variables.contains("MIRROR_BOT_WORKER_ONLY=1"))
-        #expect(try text("Package.swift").contains(#"Context.environment["MIRROR_BOT_WORKER_ONLY"]"#))
+        #expect(try Repository.text(of: "Package.swift").contains(#"Context.environment["MIRROR_BOT_WORKER_ONLY"]"#))
     }
 
     // MARK: app.json, Aptfile, Procfile
@@ -158,12 +149,8 @@ import Testing
         var scripts: [String: String]
     }
 
-    private func text(_ name: String) throws -> String {
-        try String(contentsOf: Self.root.appendingPathComponent(name), encoding: .utf8)
-    }
-
     private func manifest() throws -> Manifest {
-        try JSONDecoder().decode(Manifest.self, from: Data(try text("app.json").utf8))
+        try JSONDecoder().decode(Manifest.self, from: Data(try Repository.text(of: "app.json").utf8))
     }
 
     /// What the Swift buildpack reads, and not the program.
@@ -174,7 +161,7 @@ import Testing
         let manifest = try manifest()
         #expect(manifest.env["SWIFT_BUILD_FLAGS"]?.value == "--product mirror-bot -debug-info-format none")
         #expect(manifest.env["SWIFT_DYNAMIC_STDLIB"]?.value == "true")
-        let package = try text("Package.swift")
+        let package = try Repository.text(of: "Package.swift")
         #expect(package.contains(#".executable(name: "mirror-bot""#))
     }
 
@@ -194,7 +181,7 @@ import Testing
             #expect(advice.contains("For \(network), fill in "), "\(first): \(advice)")
         }
         let places = try ["HUMAN_CONSUMER_KEY", "BOT_ACCESS_TOKEN", "HUMAN_SERVER", "HUMAN_HANDLE", "TIME_ZONE"].map {
-            try #require(try text("app.json").range(of: "\"\($0)\": {")).lowerBound
+            try #require(try Repository.text(of: "app.json").range(of: "\"\($0)\": {")).lowerBound
         }
         #expect(places == places.sorted())
     }
@@ -228,7 +215,9 @@ import Testing
 
     /// The processes by their names.
     private func processes() throws -> [String: String] {
-        let lines = try text("Procfile").split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
+        let lines = try Repository.text(of: "Procfile").split(separator: "\n").map {
+            $0.split(separator: ":", maxSplits: 1)
+        }
         return Dictionary(
             uniqueKeysWithValues: try lines.map { parts in
                 try #require(parts.count == 2)
@@ -264,7 +253,9 @@ import Testing
 
     /// What the build links is in the build image or named here; a link to a library leads to one that is named too.
     @Test func theLibrariesThatTheBuildImageLacksAreNamed() throws {
-        let packages = try text("Aptfile").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+        let packages = try Repository.text(of: "Aptfile").split(separator: "\n").map(String.init).filter {
+            !$0.hasPrefix("#")
+        }
         #expect(Set(packages).isSuperset(of: ["mecab-ipadic", "mecab-utils"]))
         let libraries = ["libarchive", "libhiredis", "libmecab", "libsqlite3"]
         #expect(packages.filter { $0.hasSuffix("-dev") }.sorted() == libraries.map { $0 + "-dev" })
@@ -276,12 +267,15 @@ import Testing
     /// The Dockerfile installs for its build what the Makefile does, without the dictionary, which only a run needs; the
     /// Aptfile names what of that the build image lacks.
     @Test func everyBuildNamesTheSameLibraries() throws {
-        let makefile = try #require(try text("Makefile").firstMatch(of: /(?m)^PACKAGES = (?<names>.+)$/)).output.names
+        let makefile = try #require(try Repository.text(of: "Makefile").firstMatch(of: /(?m)^PACKAGES = (?<names>.+)$/))
+            .output.names
         let packages = Set(makefile.split(separator: " ").map(String.init))
-        let build = try text("Dockerfile").components(separatedBy: "\nFROM ")[1]
+        let build = try Repository.text(of: "Dockerfile").components(separatedBy: "\nFROM ")[1]
         let installed = build.matches(of: /\blib[a-z0-9-]+-dev\b/).map { String($0.output) }
         #expect(Set(installed) == packages.subtracting(["mecab-ipadic-utf8"]))
-        let named = try text("Aptfile").split(separator: "\n").map(String.init).filter { $0.hasSuffix("-dev") }
+        let named = try Repository.text(of: "Aptfile").split(separator: "\n").map(String.init).filter {
+            $0.hasSuffix("-dev")
+        }
         #expect(packages.isSuperset(of: named), "\(named)")
     }
 
@@ -289,9 +283,11 @@ import Testing
 
     /// The changelog's newest heading and the images that Kubernetes is to run name the version that the program says.
     @Test func everyFileNamesTheProgramsVersion() throws {
-        let heading = try #require(try text("CHANGELOG.md").firstMatch(of: /(?m)^## \[(?<version>[0-9.]+)\]/))
+        let heading = try #require(
+            try Repository.text(of: "CHANGELOG.md").firstMatch(of: /(?m)^## \[(?<version>[0-9.]+)\]/))
         #expect(String(heading.output.version) == Version.current)
-        let images = try text("deploy/kubernetes/mirror-bot.yaml").matches(of: /image: mirror-bot:(?<version>\S+)/)
+        let images = try Repository.text(of: "deploy/kubernetes/mirror-bot.yaml").matches(
+            of: /image: mirror-bot:(?<version>\S+)/)
         #expect(images.map { String($0.output.version) } == [Version.current, Version.current])
     }
 
@@ -303,7 +299,9 @@ import Testing
             ("deploy/debian/mirror-bot-backup.service", 1),
         ])
     func platformsStartCommandsOfTheProgram(_ name: String, _ count: Int) throws {
-        let lines = try text(name).split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("#") }
+        let lines = try Repository.text(of: name).split(separator: "\n").filter {
+            !$0.drop { $0 == " " }.hasPrefix("#")
+        }
         let calls = lines.compactMap { line in
             String(line).replacing(/["\[\],]+/, with: " ").firstMatch(of: /[ =\/]mirror-bot +(?<words>[a-z][^|}]*)/)?
                 .output.words

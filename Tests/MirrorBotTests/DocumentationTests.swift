@@ -7,9 +7,6 @@ import Testing
 
 /// What README, docs/ and the other texts for people say, compared with the program.
 @Suite(.timeLimit(.minutes(2))) struct DocumentationTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
     /// The texts, by their paths below the root.
     private static let pages =
         ["README.md", "README.ja.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
@@ -18,7 +15,7 @@ import Testing
         }
 
     private func lines(of page: String) throws -> [String] {
-        try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+        try Repository.text(of: page)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
@@ -87,7 +84,7 @@ import Testing
 
     /// Its name stands in the table, and code asks the table; `NETWORK` is also what a person puts a network in place of.
     @Test func noCodeOutsideTheTableNamesASetting() throws {
-        let sources = Self.root.appendingPathComponent("Sources")
+        let sources = Repository.root.appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
             .compactMap { $0 as? URL }
             .filter { $0.pathExtension == "swift" && $0.lastPathComponent != "Setting+All.swift" }
@@ -109,7 +106,7 @@ import Testing
 
     /// The name of a document's form is said in one place: one name is one shape.
     @Test func everySchemaNameMeansOneShape() throws {
-        let sources = Self.root.appendingPathComponent("Sources")
+        let sources = Repository.root.appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
             .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         var places: [String: Int] = [:]
@@ -128,7 +125,7 @@ import Testing
         let places = text.matches(of: /\[`(?<type>\w+)\.(?<name>\w+)`\]\(\.\.\/(?<path>[^)]+)\)/)
         #expect(places.count >= 20)
         for place in places.map(\.output) {
-            let file = Self.root.appendingPathComponent(String(place.path))
+            let file = Repository.root.appendingPathComponent(String(place.path))
             guard let source = try? String(contentsOf: file, encoding: .utf8) else { continue }
             let isThere = ["func", "let", "var"].contains { source.contains("\($0) \(place.name)") }
             #expect(isThere, "\(place.path): \(place.name)")
@@ -146,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: pages) func everyLinkLeadsSomewhere(page: String) throws {
-        let folder = Self.root.appendingPathComponent(page).deletingLastPathComponent()
+        let folder = Repository.root.appendingPathComponent(page).deletingLastPathComponent()
         for match in try lines(of: page).joined(separator: "\n").matches(of: /\]\((?<target>[^)\s]+)\)/) {
             let target = String(match.output.target)
             guard !target.contains("://") else { continue }

@@ -6,6 +6,8 @@ import Posts
 import TestSupport
 import Testing
 
+@testable import MirrorBot
+
 /// `mirror-bot history`, and the last actions of `status`.
 @Suite(.timeLimit(.minutes(2))) struct HistoryCommandTests {
     private let stage: Stage
@@ -50,13 +52,9 @@ import Testing
                 + (words == ["history"] ? 0 : 1)
             let shown = lines[start...]
             #expect(shown.count >= 3)
-            for line in shown { #expect(Self.width(line) <= columns, "\(line)") }
+            for line in shown { #expect(Printable.width(line) <= columns, "\(line)") }
             #expect(shown.contains { $0.contains("skipped, asked-to-stop") })
         }
-    }
-
-    private static func width(_ line: String) -> Int {
-        line.unicodeScalars.reduce(0) { $0 + ($1.value >= 0x1100 && $1.value != 0x2026 ? 2 : 1) }
     }
 
     /// Our own signs are of the locale; texts of others stay as they are.

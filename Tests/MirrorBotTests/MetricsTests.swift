@@ -98,7 +98,7 @@ import Testing
         try await expect(stage.run(words: ["status"] + words).status, equals: 64)
     }
 
-    /// What the names of mirrors hold, and what has no value, comes back as it was.
+    /// Labels with special characters and values such as NaN survive writing and reading.
     @Test(arguments: ["plain", "a\"b\\c\nd", "\\", "\"", "日本語 {}", "a,b=\"c\""])
     func whatIsWrittenIsReadBack(_ label: String) throws {
         var family = Exposition.Family("test_value", .gauge, "A help with \\ and\na line.")

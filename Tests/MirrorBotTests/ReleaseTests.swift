@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import TestSupport
@@ -6,8 +7,6 @@ import Testing
 /// What names a program: its commit, and the release that it is of.
 @Suite(.timeLimit(.minutes(2))) struct ReleaseTests {
     private let folder: TemporaryDirectory
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
 
     init() throws { folder = try TemporaryDirectory() }
 
@@ -26,7 +25,7 @@ import Testing
             let target = folder.path(path)
             try FileManager.default.createDirectory(
                 atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-            try FileManager.default.copyItem(atPath: Self.root.path + "/" + path, toPath: target)
+            try FileManager.default.copyItem(atPath: Repository.root.path + "/" + path, toPath: target)
         }
     }
 
@@ -69,10 +68,8 @@ import Testing
         try await shell("mkdir inside && git archive HEAD | tar -x -C inside")
         let name = try await shell("git rev-parse --short=7 HEAD").trimmingCharacters(in: .newlines)
         try await shell("git add . && git commit -qm two")
-        try await expectPrefix(of: commit(in: "inside"), name)
+        try await expect(commit(in: "inside")) { $0.hasPrefix(name) }
     }
-
-    private func expectPrefix(of text: String, _ prefix: String) async throws { #expect(text.hasPrefix(prefix)) }
 
     /// What is right already is not written, for everything after it would be made anew.
     @Test func theSameCommitTouchesNothing() async throws {
@@ -125,7 +122,7 @@ import Testing
         await #expect(refusal().contains("v\(Version.current) is the tag of another commit"))
     }
 
-    /// What lies there of an earlier commit is not given out as this one.
+    /// A program built from an earlier commit is not packed as this one.
     @Test func aProgramOfAnotherCommitIsNotPacked() async throws {
         try await makeRepository()
         try await shell("echo .build/ >.gitignore && git add . && git commit -qm two")

@@ -6,25 +6,24 @@ import Testing
 
 /// The committed documents, compared with what the table of settings makes of them.
 @Suite struct SettingDocumentsTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
     /// `make settings` writes them anew.
     private static let writes = ProcessInfo.processInfo.environment["MIRROR_BOT_WRITE_SETTINGS"] != nil
 
     @Test(arguments: SettingDocuments.all)
     func theDocumentIsMadeFromTheTable(document: SettingDocuments.Document) throws {
-        let file = Self.root.appendingPathComponent(document.path)
-        let committed = try String(contentsOf: file, encoding: .utf8)
+        let committed = try Repository.text(of: document.path)
         let rendered = try document.render(committed)
-        if Self.writes { return try rendered.write(to: file, atomically: true, encoding: .utf8) }
+        if Self.writes {
+            let file = Repository.root.appendingPathComponent(document.path)
+            return try rendered.write(to: file, atomically: true, encoding: .utf8)
+        }
         let (old, new) = (committed.split(separator: "\n"), rendered.split(separator: "\n"))
         let lines = new.filter { !old.contains($0) } + old.filter { !new.contains($0) }
         #expect(committed == rendered, "\(document.path) is not as the table; run make settings: \(lines.prefix(6))")
     }
 
     @Test func everyGroupHasItsTable() throws {
-        let text = try String(contentsOf: Self.root.appendingPathComponent("docs/settings.md"), encoding: .utf8)
+        let text = try Repository.text(of: "docs/settings.md")
         for group in Setting.Group.allCases {
             #expect(text.contains("\n## \(group.title)\n"), "\(group)")
             #expect(text.contains("\n<!-- settings: \(group.rawValue) -->\n| variable |"), "\(group)")

@@ -8,9 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TourTests {
     /// The commands of the block that begins with `mirror-bot demo`, without what explains them.
     private static func commands() throws -> [String] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let text = try Repository.text(of: "README.md")
         let blocks = text.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "\n```")[0] }
         let tour = try #require(blocks.first { $0.hasPrefix("mirror-bot demo --") && $0.contains("--keep") })
         return tour.split(separator: "\n").map { line in

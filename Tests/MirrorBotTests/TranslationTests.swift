@@ -4,15 +4,9 @@ import Testing
 
 /// README.ja.md says what README.md says: it has the same headings, commands and links.
 @Suite struct TranslationTests {
-    private static func text(of page: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
-    }
-
     @Test func theJapaneseReadmeIsTheEnglishOne() throws {
-        let english = Skeleton(try Self.text(of: "README.md"))
-        let japanese = Skeleton(try Self.text(of: "README.ja.md"))
+        let english = Skeleton(try Repository.text(of: "README.md"))
+        let japanese = Skeleton(try Repository.text(of: "README.ja.md"))
         #expect(japanese.headings == english.headings)
         #expect(japanese.blocks == english.blocks)
         #expect(japanese.code == english.code)
@@ -22,12 +16,12 @@ import Testing
     }
 
     @Test func eachReadmeLeadsToTheOther() throws {
-        try expect(Self.text(of: "README.md")) { $0.contains("](README.ja.md)") }
-        try expect(Self.text(of: "README.ja.md")) { $0.contains("](README.md)") }
+        try expect(Repository.text(of: "README.md")) { $0.contains("](README.ja.md)") }
+        try expect(Repository.text(of: "README.ja.md")) { $0.contains("](README.md)") }
     }
 
     @Test func theJapaneseReadmeIsJapanese() throws {
-        for line in try Self.text(of: "README.ja.md").split(separator: "\n") where line.hasPrefix("## ") {
+        for line in try Repository.text(of: "README.ja.md").split(separator: "\n") where line.hasPrefix("## ") {
             expect(line) { $0.contains { ("\u{3041}"..."\u{9FFF}").contains($0) } }
         }
     }
@@ -42,7 +36,7 @@ import Testing
         ("- **Replies**", "**Replies**"),
     ])
     func anEditOfOneSideIsSeen(_ words: String, _ others: String) throws {
-        let text = try Self.text(of: "README.md")
+        let text = try Repository.text(of: "README.md")
         let edited = text.replacing(words, with: others)
         try #require(edited != text)
         #expect(Skeleton(edited) != Skeleton(text))

@@ -78,16 +78,15 @@ struct SandboxCommand: AsyncParsableCommand {
         let accounts = SandboxRole.allCases.reduce(into: ["TIME_ZONE": Stage.zone.identifier]) { variables, role in
             variables.merge(sandbox.settings(of: role, on: network)) { $1 }
         }
-        let written = eightKeys ? accounts.filter { Self.isOfTheButton($0.key) } : accounts
+        let written = eightKeys ? accounts.filter { Self.ofTheButton.contains($0.key) } : accounts
         return written.merging(rehearsal.variables) { $1 }
     }
 
-    /// Whether a setting is one of the eight keys, or needed besides in a sandbox.
-    private static func isOfTheButton(_ name: String) -> Bool {
-        name == Setting.acknowledgeXPolicy.name
-            || ["_CONSUMER_KEY", "_CONSUMER_SECRET", "_ACCESS_TOKEN", "_ACCESS_TOKEN_SECRET", "_API_BASE_URL"]
-                .contains { name.hasSuffix($0) }
-    }
+    /// The eight keys and the setting that a button asks for, and the addresses of the sandbox.
+    private static let ofTheButton = Set(
+        AccountRole.allCases.flatMap { role in
+            NetworkName.x.descriptor.requiredNames(of: role) + [Setting.apiBaseURL(of: role).name]
+        } + [Setting.acknowledgeXPolicy.name])
 
     /// Whole at once: who waits for the file may read it as soon as it is there.
     private func write(_ variables: [String: String]) throws {

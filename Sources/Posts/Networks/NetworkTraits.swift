@@ -73,7 +73,7 @@ package struct NetworkTraits: Sendable {
     package var tellsBots = true
     /// What a person does about credentials that the network refuses.
     package var newCredentials = "make a new access token and configure it"
-    /// What a person does about something that is refused while they log in.
+    /// The advice for a login that the network refuses.
     package var wrongLogin =
         "check that the token was copied whole and belongs to this server, or make a new one, and log in again"
     /// Whether profiles show which of their links lead to a page that links back.

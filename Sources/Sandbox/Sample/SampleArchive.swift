@@ -101,11 +101,11 @@ package struct SampleArchive: Sendable {
             visibility: draw < 0.015 && friend == nil ? .private : draw < 0.08 ? .unlisted : .public)
     }
 
-    /// What an answer to a person is about: everything in turn, so that the bot has an answer on everything for everybody.
+    /// Returns the next topic for a person: all topics in turn, so that every person has an answer on each.
     private static func nextTalk(with person: SamplePerson, _ talks: inout [SamplePerson: Int]) -> SampleTalk {
         let number = talks[person, default: 0]
         talks[person] = number + 1
-        return SampleTalk.allCases[number % SampleTalk.allCases.count]
+        return SampleTalk.inTurn(number)
     }
 
     /// Every answered person once, in random order; drawn to the end before the next round, so that nobody is left out.
@@ -124,7 +124,7 @@ package struct SampleArchive: Sendable {
         var posts: [SamplePost] = []
         for person in people {
             for number in 0..<repliesPerAcquaintance {
-                let talk = SampleTalk.allCases[number % SampleTalk.allCases.count]
+                let talk = SampleTalk.inTurn(number)
                 let words = texts.next {
                     SampleTexts.reply(about: talk, language: person.language, generator: &generator)
                 }

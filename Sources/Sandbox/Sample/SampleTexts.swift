@@ -1,6 +1,6 @@
 import Posts
 
-/// What friends and the human talk about.
+/// The themes of the conversations between the human and friends.
 ///
 /// Each sentence about it has its word, and no other one's: that is how the bot finds an answer that fits.
 package enum SampleTalk: String, CaseIterable, Sendable {
@@ -25,7 +25,10 @@ package enum SampleTalk: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a text is about; `nil` for a text that has none of the words.
+    /// The theme of the answer with that number, from 0: all themes in turn.
+    static func inTurn(_ number: Int) -> SampleTalk { allCases[number % allCases.count] }
+
+    /// Returns the theme of a text; `nil` if it contains none of the words.
     package init?(of text: String, in language: SampleLanguage) {
         let text = text.lowercased()
         guard let talk = Self.allCases.first(where: { text.contains($0.word(in: language).lowercased()) }) else {
