@@ -7,15 +7,23 @@ package enum Spelling {
     ///   - words: What could have been meant.
     /// - Returns: The first of the nearest words, at most one slip for every three letters away and never more than three.
     package static func nearest(to text: String, among words: [String]) -> String? {
-        let limit = min(3, max(1, text.count / 3))
         // Nothing that long is a word, and the comparison takes the product of the lengths.
         guard text.utf8.count <= 100 else { return nil }
-        let near = words.map { (word: $0, slips: slips(Array(text), Array($0))) }.filter { $0.slips <= limit }
-        return near.min { $0.slips < $1.slips }?.word
+        let letters = Array(text.unicodeScalars)
+        let limit = min(3, max(1, letters.count / 3))
+        var nearest: (word: String, slips: Int)?
+        for word in words {
+            let other = Array(word.unicodeScalars)
+            // As many letters are missing or too many, at least.
+            guard abs(other.count - letters.count) <= limit else { continue }
+            let slips = slips(letters, other)
+            if slips <= limit, slips < nearest?.slips ?? .max { nearest = (word, slips) }
+        }
+        return nearest?.word
     }
 
     /// How many letters were left out, added, mistaken or swapped with their neighbour (optimal string alignment).
-    private static func slips(_ first: [Character], _ second: [Character]) -> Int {
+    private static func slips(_ first: [Unicode.Scalar], _ second: [Unicode.Scalar]) -> Int {
         var (before, last) = ([Int](), Array(0...second.count))
         for (row, letter) in first.enumerated() {
             var current = [row + 1]
