@@ -16,14 +16,17 @@ package enum Spelling {
             let other = Array(word.unicodeScalars)
             // As many letters are missing or too many, at least.
             guard abs(other.count - letters.count) <= limit else { continue }
-            let slips = slips(letters, other)
-            if slips <= limit, slips < nearest?.slips ?? .max { nearest = (word, slips) }
+            guard let slips = slips(letters, other, atMost: limit) else { continue }
+            if slips < nearest?.slips ?? .max { nearest = (word, slips) }
         }
         return nearest?.word
     }
 
-    /// How many letters were left out, added, mistaken or swapped with their neighbour (optimal string alignment).
-    private static func slips(_ first: [Unicode.Scalar], _ second: [Unicode.Scalar]) -> Int {
+    /// How many letters were left out, added, mistaken or swapped with their neighbour (optimal string alignment); nil if
+    /// they are more than the limit.
+    private static func slips(
+        _ first: [Unicode.Scalar], _ second: [Unicode.Scalar], atMost limit: Int
+    ) -> Int? {
         var (before, last) = ([Int](), Array(0...second.count))
         for (row, letter) in first.enumerated() {
             var current = [row + 1]
@@ -35,7 +38,9 @@ package enum Spelling {
                 current.append(least)
             }
             (before, last) = (last, current)
+            // A row is made of the two before it, and never holds less than the least of them.
+            guard last.contains(where: { $0 <= limit }) || before.contains(where: { $0 <= limit }) else { return nil }
         }
-        return last[second.count]
+        return last[second.count] <= limit ? last[second.count] : nil
     }
 }
