@@ -1,5 +1,6 @@
 import Blocking
 import Foundation
+import Synchronization
 
 /// What a transaction sees and may do.
 package enum PostgresTransactionMode: Sendable {
@@ -20,7 +21,8 @@ package enum PostgresTransactionMode: Sendable {
     /// before committed.
     case exclusive(lock: Int64)
 
-    fileprivate var mayChange: Bool {
+    /// Whether the transaction may commit changes.
+    var mayChange: Bool {
         switch self {
         case .readOnly, .statement, .open, .part: false
         case .serializable, .exclusive, .note: true
@@ -76,35 +78,49 @@ package enum PostgresTransactionMode: Sendable {
     }
 }
 
-/// A connection that comes back, on a thread of its own.
+/// A connection that is replaced when it is lost, on a thread of its own.
 ///
-/// Connects at the first use and again when the connection was lost. Calls run
-/// one after the other.
+/// Connects at the first use and again when the connection was lost or its generation is over. Calls run one after the
+/// other.
 package final class PostgresClient: @unchecked Sendable {
-    // Unchecked because of `connection`, which only the executor's one thread touches.
+    // Unchecked because `connection` and `birth` are only touched on the executor's one thread.
     private let configuration: PostgresConfiguration
     private let executor: ThreadExecutor
     private let interruption = Interruption()
+    private let generation: PostgresGeneration
     private let reconnects: Bool
-    private var connection: PostgresConnection?
+    private let openFlag = Atomic(false)
+    private var connection: PostgresConnection? {
+        didSet { openFlag.store(connection != nil, ordering: .releasing) }
+    }
+    /// The generation in which the connection was made.
+    private var birth = 0
 
     /// - Parameters:
     ///   - configuration: Where the server is.
     ///   - name: The name of the thread.
+    ///   - generation: Shared by the clients whose connections are to be replaced together.
     ///   - reconnects: Whether a lost connection is replaced. False for a
     ///     session whose temporary tables would be lost with it.
-    package init(configuration: PostgresConfiguration, name: String, reconnects: Bool = true) {
+    package init(
+        configuration: PostgresConfiguration, name: String, generation: PostgresGeneration = PostgresGeneration(),
+        reconnects: Bool = true
+    ) {
         self.configuration = configuration
         self.executor = ThreadExecutor(name: name)
+        self.generation = generation
         self.reconnects = reconnects
     }
 
     deinit { executor.shutdown() }
 
+    /// Whether there is a connection, as far as the last call knew.
+    var isOpen: Bool { openFlag.load(ordering: .acquiring) }
+
     /// Connects now rather than at the first use.
     ///
     /// - Throws: ``PostgresError`` or `CancellationError`.
-    package func connect() async throws {
+    func connect() async throws {
         try await run { _ = try self.connected() }
     }
 
@@ -123,58 +139,77 @@ package final class PostgresClient: @unchecked Sendable {
         }
     }
 
-    /// The connection, made if there is none; on the thread only.
+    /// The connection, made if there is none that may be used; on the thread only.
     private func connected() throws -> PostgresConnection {
-        if let connection, connection.isAlive || !reconnects { return connection }
+        if let connection, !reconnects || connection.isAlive && birth == generation.current { return connection }
         connection = nil
+        // Read before connecting: the generation may end meanwhile.
+        let current = generation.current
         let fresh = try PostgresConnection.connect(configuration, interruption: interruption)
-        connection = fresh
+        (connection, birth) = (fresh, current)
         return fresh
     }
 
-    /// Forgets a lost connection.
+    /// Closes a connection that is lost, or whose server takes no changes, and ends its generation.
     ///
     /// - Returns: Whether a new one may take its place. On the thread only.
     private func drop() -> Bool {
         guard reconnects else { return false }
+        if connection != nil { generation.end(birth) }
         connection = nil
         return true
     }
 
-    // MARK: - Transactions
+    /// Closes a connection whose server takes no changes, and ends its generation if its server took changes before.
+    ///
+    /// Otherwise a server that stays read-only would have all connections replaced again and again.
+    private func leaveServer() {
+        guard reconnects else { return }
+        if generation.hasChanged(birth) { generation.end(birth) }
+        connection = nil
+    }
 
-    /// How often a transaction is repeated when others are in its way.
-    private static let repetitions = 30
+    // MARK: - Transactions
 
     /// Runs `body` in one transaction on the connection's thread.
     ///
     /// A transaction that another one made impossible is repeated. One whose
     /// connection was lost is repeated once, on a new connection, if it is
     /// certain that it was not committed: `COMMIT` was not sent, or the server
-    /// says so when it is asked again. So `body` may run several times.
+    /// says so when it is asked again. So is one that an older connection's
+    /// server refused because it takes no changes. So `body` may run several
+    /// times.
     ///
+    /// - Parameter repetitions: How often it is repeated when others are in its way.
     /// - Throws: What `body` throws; ``PostgresError``, with code
     ///   `.commitUnknown` when the connection was lost after `COMMIT` was sent
     ///   and the server could not be asked; `CancellationError`.
     package func transaction<Value: Sendable>(
-        _ mode: PostgresTransactionMode, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
+        _ mode: PostgresTransactionMode, repetitions: Int = 30,
+        _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
-        try await run { try self.repeating { try self.attempt(mode, on: $0, body) } }
+        try await run { try self.repeating(repetitions) { try self.attempt(mode, on: $0, body) } }
     }
 
-    private func repeating<Value>(_ attempt: (PostgresConnection) throws -> Value) throws -> Value {
+    private func repeating<Value>(
+        _ repetitions: Int, _ attempt: (PostgresConnection) throws -> Value
+    ) throws -> Value {
         var repetition = 0
         var mayReconnect = true
         while true {
+            let isReused = connection != nil
             do {
                 return try attempt(try connected())
             } catch let error as PostgresError where error.isConnectionLost && mayReconnect {
                 guard drop() else { throw error }
                 mayReconnect = false
-            } catch let error as PostgresError where error.isRepeatable && repetition < Self.repetitions {
+            } catch let refusal as ReadOnlyServer {
+                guard isReused && mayReconnect else { throw refusal.cause }
+                mayReconnect = false
+            } catch let error as PostgresError where error.isRepeatable && repetition < repetitions {
                 repetition += 1
-                // The winner needs a moment; the process number keeps two losers apart.
-                let pause = min(repetition, 10) * 2 + Int(getpid() % 5)
+                // The winner needs a moment, and chance keeps the losers apart.
+                let pause = Int.random(in: 0...min(repetition, 10) * 4)
                 _ = interruption.wait(for: 0, on: -1, milliseconds: pause)
             }
             if interruption.isRequested { throw CancellationError() }
@@ -193,12 +228,11 @@ package final class PostgresClient: @unchecked Sendable {
         // What the server refused counts, also where the body made another error, or none, of it.
         if let failure = connection.failure {
             rollBack(mode, connection)
-            // The session may be older than the server's change of mind, or its server no longer the one to write to.
-            if failure.sqlState == "25006", mode.mayChange { _ = drop() }
-            guard case .failure(let thrown) = result, !failure.isRepeatable, !failure.isConnectionLost else {
-                throw failure
-            }
-            throw thrown
+            var cause: any Error = failure
+            if case .failure(let thrown) = result, !failure.isRepeatable, !failure.isConnectionLost { cause = thrown }
+            guard failure.sqlState == "25006", mode.mayChange else { throw cause }
+            leaveServer()
+            throw ReadOnlyServer(cause: cause)
         }
         guard case .success(let value) = result, !interruption.isRequested else {
             rollBack(mode, connection)
@@ -215,9 +249,9 @@ package final class PostgresClient: @unchecked Sendable {
             try connection.control(begin)
         } catch var error as PostgresError where error.sqlState == "0A000" {
             // A standby does not even begin what is serializable: to us it is a server that takes no changes.
-            _ = drop()
+            leaveServer()
             error.sqlState = "25006"
-            throw error
+            throw ReadOnlyServer(cause: error)
         }
     }
 
@@ -232,6 +266,7 @@ package final class PostgresClient: @unchecked Sendable {
     }
 
     private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
+        defer { if mode.mayChange, connection.hasChanged, self.connection != nil { generation.change(birth) } }
         switch mode {
         case .statement, .note, .open: return
         case .part:
@@ -265,16 +300,14 @@ package final class PostgresClient: @unchecked Sendable {
 
     /// Asks the server whether a transaction whose answer was lost was committed.
     private func outcome(of mark: PostgresConnection.Mark) -> PostgresOutcome {
-        guard let timeline = mark.timeline else { return .unknown }
+        guard let history = mark.history else { return .unknown }
         // What changed nothing may run again, whatever became of it.
         guard let number = mark.number else { return mark.hasChanged ? .unknown : .rolledBack }
         let end = ContinuousClock.now + configuration.outcomePatience
         var pause = 20
         while ContinuousClock.now < end, !interruption.isRequested {
             do {
-                let connection = try connected()
-                guard connection.timeline == timeline else { return .unknown }
-                if let outcome = try connection.outcome(of: number) { return outcome }
+                if let outcome = try connected().outcome(of: number, in: history) { return outcome }
             } catch let error as PostgresError where error.code == .server {
                 return .unknown
             } catch {
@@ -285,6 +318,40 @@ package final class PostgresClient: @unchecked Sendable {
         }
         return .unknown
     }
+}
+
+/// Counts how often the connections of several clients became doubtful, such as by a failover.
+///
+/// A connection of an earlier generation is replaced before its next use, rather than each being found dead, or on a
+/// server that takes no changes any more, by a unit of its own.
+package final class PostgresGeneration: Sendable {
+    private let count = Atomic(0)
+    private let changed = Atomic(-1)
+
+    package init() {}
+
+    /// The number of the generation; connections that were made in another one are replaced.
+    var current: Int { count.load(ordering: .acquiring) }
+
+    /// Notes that the server took a change over a connection of a generation.
+    func change(_ generation: Int) { changed.store(generation, ordering: .releasing) }
+
+    /// Whether a generation is the last one in which the server took a change.
+    func hasChanged(_ generation: Int) -> Bool { changed.load(ordering: .acquiring) == generation }
+
+    /// Ends a generation unless it ended before.
+    func end(_ generation: Int) {
+        _ = count.compareExchange(expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
+    }
+}
+
+/// The refusal of a change by a server that takes none.
+///
+/// The session may be older than the server's change of mind, or its server no longer the one to write to: nothing was
+/// changed, and a new connection may help.
+private struct ReadOnlyServer: Error {
+    /// The error of the transaction.
+    let cause: any Error
 }
 
 /// What became of a transaction.
@@ -300,24 +367,44 @@ extension PostgresConnection {
     /// The number that the server gave it, nil while it has changed nothing and from servers that do not tell; whether it
     /// changed anything, as far as the answers tell; and the history in which the number means something, nil where the
     /// server cannot be asked later.
-    fileprivate typealias Mark = (number: Int64?, hasChanged: Bool, timeline: String?)
+    fileprivate typealias Mark = (number: Int64?, hasChanged: Bool, history: History?)
+
+    /// The data whose transactions a number counts: a server that was made anew, or a standby that took over, gives the
+    /// same numbers to other transactions.
+    fileprivate struct History: Equatable {
+        /// The number that the server got when its data folder was made.
+        let cluster: String
+        /// The first eight digits of the name of a log file; counts the take-overs.
+        let timeline: String
+    }
 
     /// The mark of the transaction that is open.
     fileprivate func mark() throws -> Mark {
-        guard timeline != nil else {
+        guard let cluster else {
             try probe()
             return (nil, hasChanged, nil)
         }
-        let answer = try control("SELECT txid_current_if_assigned()", interruptible: false)
-        guard answer.rowCount == 1, case .integer(let number) = answer.value(0, 0) else {
-            return (nil, hasChanged, timeline)
+        // The timeline is asked for here: behind a pooler the session may have changed since it was connected.
+        let answer = try control("SELECT txid_current_if_assigned(), \(Self.timelineExpression)", interruptible: false)
+        guard answer.rowCount == 1, answer.columnNames.count == 2, case .text(let timeline) = answer.value(0, 1) else {
+            return (nil, hasChanged, nil)
         }
-        return (number, hasChanged, timeline)
+        let history = History(cluster: cluster, timeline: timeline)
+        guard case .integer(let number) = answer.value(0, 0) else { return (nil, hasChanged, history) }
+        return (number, hasChanged, history)
     }
 
     /// What became of a transaction; nil while it has not ended.
-    fileprivate func outcome(of number: Int64) throws -> PostgresOutcome? {
-        switch try control("SELECT txid_status(\(number))").firstText {
+    ///
+    /// One statement: behind a pooler a second one may come to another server.
+    fileprivate func outcome(of number: Int64, in history: History) throws -> PostgresOutcome? {
+        let answer = try control(
+            "SELECT txid_status(\(number)), \(Self.clusterExpression), \(Self.timelineExpression)")
+        guard answer.rowCount == 1, answer.columnNames.count == 3, case .text(let cluster) = answer.value(0, 1),
+            case .text(let timeline) = answer.value(0, 2),
+            History(cluster: cluster, timeline: timeline) == history, case .text(let status) = answer.value(0, 0)
+        else { return .unknown }
+        return switch status {
         case "committed": .committed
         case "aborted": .rolledBack
         case "in progress": nil

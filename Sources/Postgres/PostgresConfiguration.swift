@@ -16,6 +16,8 @@ package struct PostgresConfiguration: Sendable {
     package var answerTimeout: Duration = .seconds(75)
     /// How long a server that went away during a commit may take to come back and tell what became of it.
     package var outcomePatience: Duration = .seconds(10)
+    /// How long a connection of a pool may be idle before it is closed.
+    package var idleTimeout: Duration = .seconds(300)
 
     /// What a URL may override: a server that is gone is noticed within about
     /// a minute, also without traffic.

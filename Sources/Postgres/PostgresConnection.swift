@@ -12,11 +12,9 @@ package final class PostgresConnection {
     private let interruption: Interruption
     /// How long the server may say nothing before the connection counts as lost, in milliseconds.
     private let answerMilliseconds: Int
-    /// Which history of the server's data the connection writes to; nil if the server does not say.
-    ///
-    /// It changes when a standby takes over, and numbers of transactions mean
-    /// the same only within one.
-    private(set) var timeline: String?
+    /// The number that the server got when its data folder was made; nil if it cannot be asked for that, or for the
+    /// outcome of a transaction.
+    private(set) var cluster: String?
     /// Whether rows are worth copying: false once a key of theirs was known, as the next ones then are likely to be.
     package var mayCopy = true
     /// Whether the transaction that is open changed anything, as far as the server's answers tell.
@@ -162,7 +160,10 @@ package final class PostgresConnection {
     private func send(
         _ text: String, _ parameters: PostgresParameters, meanwhile: () -> Void = {}
     ) throws -> PostgresResult {
-        let isReady = ready.map { $0.text == text && $0.types == parameters.types } ?? false
+        // Between transactions a pooler may lend another session, which has not parsed it.
+        let isReady =
+            PQtransactionStatus(handle) == PQTRANS_INTRANS
+            && ready.map { $0.text == text && $0.types == parameters.types } ?? false
         ready = nil
         let result = try parameters.withPointers { values, lengths, formats in
             Result {
@@ -216,7 +217,7 @@ extension PostgresConnection {
         }
         let connection = PostgresConnection(
             connected: handle, interruption: interruption, answerMilliseconds: configuration.answerMilliseconds)
-        try connection.readTimeline()
+        try connection.readCluster()
         return connection
     }
 
@@ -263,14 +264,16 @@ extension PostgresConnection {
         return error
     }
 
-    /// Asks which history of the data the server writes, which tells what the number of a transaction means.
-    private func readTimeline() throws {
+    /// The expression for the number of the server's data.
+    static let clusterExpression = "(SELECT CAST(system_identifier AS TEXT) FROM pg_control_system())"
+    /// The expression for the timeline that the server writes; null on a standby.
+    static let timelineExpression =
+        "CASE WHEN pg_is_in_recovery() THEN NULL ELSE SUBSTR(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
+
+    /// Asks whose data the connection reaches, which tells what the number of a transaction means.
+    private func readCluster() throws {
         do {
-            timeline = try control(
-                """
-                SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END
-                """
-            ).firstText.map { String($0.prefix(8)) }
+            cluster = try control("SELECT \(Self.clusterExpression), \(Self.timelineExpression)").firstText
         } catch let error as PostgresError where error.code == .server {
             // Not every server of this kind has a log to name.
         }
@@ -282,6 +285,8 @@ extension PostgresConnection {
 extension PostgresConnection {
     /// How long the server may take to stop a statement.
     private static let cancelMilliseconds = 5_000
+    /// How long after a request to stop a statement the next one is sent, in milliseconds.
+    private static let cancelPause = 250
 
     /// Sends something and returns the last of its answers.
     ///
@@ -349,15 +354,24 @@ extension PostgresConnection {
     /// Waits for the socket; on an interruption asks the server to stop and
     /// goes on waiting for its answer, which says whether it did.
     private func wait(for events: Int32) throws {
-        let isKnown = interruption.isRequested
-        if isKnown && isInterruptible && cancelRequest == nil {
-            cancelRequest = PostgresCancelRequest(stopping: handle)
-        }
-        let limit = isKnown ? min(Self.cancelMilliseconds, answerMilliseconds) : answerMilliseconds
         let socket = PQsocket(handle)
-        guard interruption.wait(for: events, on: socket, milliseconds: limit, ignoring: isKnown) else {
-            throw outOfStep(isKnown ? "the server did not stop a statement in time" : "the server does not answer")
+        guard interruption.isRequested else {
+            guard interruption.wait(for: events, on: socket, milliseconds: answerMilliseconds) else {
+                throw outOfStep("the server does not answer")
+            }
+            return
         }
+        var left = min(Self.cancelMilliseconds, answerMilliseconds)
+        while left > 0 {
+            // Again and again: a request that arrives before the statement stops nothing.
+            if isInterruptible, cancelRequest?.isOver(within: 0) != false {
+                cancelRequest = PostgresCancelRequest(stopping: handle)
+            }
+            let pause = min(left, Self.cancelPause)
+            if interruption.wait(for: events, on: socket, milliseconds: pause, ignoring: true) { return }
+            left -= pause
+        }
+        throw outOfStep("the server did not stop a statement in time")
     }
 
     private func checked(_ result: OpaquePointer) throws -> PostgresResult {

@@ -54,7 +54,7 @@ package struct BulkInsert: Sendable {
     }
 
     /// `INSERT INTO table (columns)`.
-    var head: String { "INSERT INTO \(table) (\(columns.map(\.name).joined(separator: ", ")))" }
+    package var head: String { "INSERT INTO \(table) (\(columns.map(\.name).joined(separator: ", ")))" }
 
     /// The `ON CONFLICT` clause with a leading space, or nothing.
     var tail: String {

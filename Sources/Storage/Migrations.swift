@@ -39,6 +39,8 @@ package enum Migrations {
         Migration(id: "0031_stretches", source: PackageResources._031_stretches_sql),
         Migration(id: "0032_guessed_zones", source: PackageResources._032_guessed_zones_sql),
         Migration(id: "0033_profile", source: PackageResources._033_profile_sql),
+        Migration(id: "0034_workers", source: PackageResources._034_workers_sql),
+        Migration(id: "0035_text_counts", source: PackageResources._035_text_counts_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -6,8 +6,11 @@ package enum StorageLocation: Sendable {
     /// A file, made if it does not exist, in a folder that is made with mode
     /// 0700 if it does not exist.
     case sqlite(path: String)
-    /// A server, as a `postgres://` URL that libpq understands.
-    case postgres(url: String)
+    /// A server, as a `postgres://` URL that libpq understands, and the most connections to it at once.
+    case postgres(url: String, connections: Int = StorageLocation.usualConnections)
+
+    /// The most connections of a process to a server unless more or fewer are configured.
+    package static let usualConnections = PostgresPool.usualSize
 }
 
 extension StorageLocation {
@@ -15,7 +18,7 @@ extension StorageLocation {
     ///
     /// - Throws: ``StorageError`` with code `.configuration`.
     package func check() throws {
-        guard case .postgres(let url) = self else { return }
+        guard case .postgres(let url, _) = self else { return }
         try PostgresEngine.check(url: url)
     }
 }
@@ -54,7 +57,7 @@ extension StorageLocation: CustomStringConvertible {
 extension StorageLocation {
     /// Which database it is, for a person who has several: with the server's host and the database's name, and no password.
     package var place: String {
-        guard case .postgres(let url) = self, let configuration = try? PostgresConfiguration(url: url) else {
+        guard case .postgres(let url, _) = self, let configuration = try? PostgresConfiguration(url: url) else {
             return description
         }
         return configuration.place
@@ -64,8 +67,11 @@ extension StorageLocation {
 extension StorageLocation: CustomDebugStringConvertible, CustomReflectable {
     package var debugDescription: String { description }
 
-    /// Without children, so that `dump` shows no password either.
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    /// Without the URL, so that `dump` shows no password either.
+    package var customMirror: Mirror {
+        guard case .postgres(_, let connections) = self else { return Mirror(self, children: []) }
+        return Mirror(self, children: ["connections": connections])
+    }
 }
 
 /// The way to the engines.
@@ -77,7 +83,7 @@ package enum Storage {
     package static func open(_ location: StorageLocation) async throws -> any StorageEngine {
         switch location {
         case .sqlite(let path): try await SQLiteEngine.open(path: path)
-        case .postgres(let url): try await PostgresEngine.open(url: url)
+        case .postgres(let url, let connections): try await PostgresEngine.open(url: url, connections: connections)
         }
     }
 

@@ -8,8 +8,16 @@ import Testing
 enum EngineUnderTest: CaseIterable, CustomTestStringConvertible {
     case sqlite
     case postgres
+    /// The same through a pooler in transaction mode with few sessions.
+    case pooler
 
-    var testDescription: String { self == .sqlite ? "SQLite" : "PostgreSQL" }
+    var testDescription: String {
+        switch self {
+        case .sqlite: "SQLite"
+        case .postgres: "PostgreSQL"
+        case .pooler: "PostgreSQL behind PgBouncer"
+        }
+    }
 
     /// An empty database of the test's own.
     func makeDatabase() async throws -> Database {
@@ -19,6 +27,9 @@ enum EngineUnderTest: CaseIterable, CustomTestStringConvertible {
             return Database(location: .sqlite(path: folder.path("test.sqlite")), folder: folder)
         case .postgres:
             return Database(location: .postgres(url: try await PostgresServer.shared().makeDatabase()), folder: nil)
+        case .pooler:
+            let database = try await PostgresServer.shared().makeDatabase()
+            return Database(location: .postgres(url: try await PoolerServer.shared().url(database)), folder: nil)
         }
     }
 

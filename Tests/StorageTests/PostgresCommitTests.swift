@@ -176,6 +176,29 @@ import Testing
         await engine.close()
     }
 
+    /// A server that was set up anew has the same timeline, and gives the same numbers to other transactions.
+    @Test func aServerWithOtherDataIsNotAsked() async throws {
+        let (first, second) = (try await PostgresServer.start(), try await PostgresServer.start(isCopied: false))
+        try await first.run("CREATE TABLE t (x BIGINT)")
+        try await second.run(
+            "DO $$ BEGIN FOR number IN 1..3000 LOOP PERFORM txid_current(); ROLLBACK; END LOOP; END $$")
+        let relay = try Relay(to: first.port)
+        let engine = try await PostgresEngine.open(url: first.url("postgres", through: relay))
+        let runs = RunCounter()
+        relay.loseAnswers(to: "COMMIT")
+        relay.lead(to: second.port)
+        let error = try await #require(throws: StorageError.self) {
+            try await engine.transaction { connection in
+                _ = runs.next()
+                try connection.execute("INSERT INTO t (x) VALUES (1)")
+            }
+        }
+        #expect(error.code == .outcomeUnknown)
+        #expect(runs.value == 1)
+        try await expect(first.run("SELECT x FROM t"), equals: "1\n")
+        await engine.close()
+    }
+
     /// Ends the first sessions that commit a row of `t`, at their commit.
     private static func deathAtCommit(times: Int) -> [String] {
         [

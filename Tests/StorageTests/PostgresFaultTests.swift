@@ -132,9 +132,8 @@ import Testing
         }
         while try await !isReadOnly() {}
         relay.lead(to: new.port)
-        try await expect(failure(engine, "INSERT INTO t (x) VALUES (\(2))").code, equals: .readOnly)
-        try await expect(engine.execute("INSERT INTO t (x) VALUES (\(3))"), equals: 1)
-        try await expect(new.run("SELECT x FROM t"), equals: "3\n")
+        try await expect(engine.execute("INSERT INTO t (x) VALUES (\(2))"), equals: 1)
+        try await expect(new.run("SELECT x FROM t"), equals: "2\n")
         await engine.close()
     }
 
@@ -206,14 +205,15 @@ import Testing
         #expect(error.code == .unavailable)
         #expect(error.nativeCode == "53300")
         #expect("\(error)".contains("more connections"))
-        // The second connection of an engine is no better off.
-        let reading = try await #require(throws: StorageError.self) { try await engine.query("SELECT 1 AS one") }
-        #expect(reading.isTransient)
+        // An engine that has a connection makes do with it.
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<10 {
+                group.addTask { try await engine.query("SELECT 1 AS one").count }
+                group.addTask { try await engine.transaction { try $0.query("SELECT 1 AS one").count } }
+            }
+            for try await count in group { #expect(count == 1) }
+        }
         for other in others { await other.close() }
-        var answers = 0
-        // The server notices the end of a connection a little later.
-        while answers == 0 { answers = (try? await engine.query("SELECT 1 AS one").count) ?? 0 }
-        try await expect(engine.transaction { try $0.query("SELECT 1 AS one").count }, equals: 1)
         await engine.close()
     }
 

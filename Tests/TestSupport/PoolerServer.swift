@@ -10,16 +10,28 @@ package final class PoolerServer: Sendable {
     private let reserved: LoopbackPort
     private let process: Running
 
+    private static let once = Task { try await start(before: PostgresServer.shared(), isLasting: false) }
+
+    /// The pooler in front of ``PostgresServer/shared()`` that all tests of this process share; started on first use.
+    ///
+    /// It has few sessions for each database and closes them soon, because each test has a database of its own.
+    package static func shared() async throws -> PoolerServer { try await once.value }
+
     /// - Parameters:
     ///   - server: The server behind it, without a password.
-    ///   - sessions: How many sessions it opens there for each database.
+    ///   - sessions: How many sessions it opens there for each database, at most.
+    ///   - isLasting: Whether it keeps as many open.
     /// - Returns: The pooler, ready for connections.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
-    package static func start(before server: PostgresServer, sessions: Int = 3) async throws -> PoolerServer {
-        try await PoolerServer(try LoopbackPort(), server, sessions)
+    package static func start(
+        before server: PostgresServer, sessions: Int = 3, isLasting: Bool = true
+    ) async throws -> PoolerServer {
+        try await PoolerServer(try LoopbackPort(), server, sessions, isLasting)
     }
 
-    private init(_ reserved: LoopbackPort, _ server: PostgresServer, _ sessions: Int) async throws {
+    private init(
+        _ reserved: LoopbackPort, _ server: PostgresServer, _ sessions: Int, _ isLasting: Bool
+    ) async throws {
         let folder = try TemporaryDirectory(in: "/tmp")
         let users = try folder.write(Data("\"postgres\" \"\"\n".utf8), to: "users.txt")
         let settings = """
@@ -33,8 +45,9 @@ package final class PoolerServer: Sendable {
             auth_file = \(users)
             pool_mode = transaction
             default_pool_size = \(sessions)
-            min_pool_size = \(sessions)
-            max_client_conn = 200
+            min_pool_size = \(isLasting ? sessions : 0)
+            server_idle_timeout = \(isLasting ? 600 : 2)
+            max_client_conn = 1000
             server_round_robin = 1
             """
         let file = try folder.write(Data(settings.utf8), to: "pgbouncer.ini")

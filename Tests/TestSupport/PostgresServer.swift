@@ -30,14 +30,15 @@ package final class PostgresServer: Sendable {
     ///   - password: The password of the user `postgres`, then asked of every
     ///     connection and part of every URL; letters and digits. Nil trusts all.
     ///   - tls: Whether the server offers TLS, with ``certificatePath``.
+    ///   - isCopied: False for a server with a system identifier of its own, which takes longer to make.
     /// - Returns: The server, ready for connections.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
     package static func start(
-        settings: [String: String] = [:], password: String? = nil, tls: Bool = false
+        settings: [String: String] = [:], password: String? = nil, tls: Bool = false, isCopied: Bool = true
     ) async throws -> PostgresServer {
         let tools = try PostgresTools()
         let folder = try TemporaryDirectory(in: "/tmp")
-        try await tools.makeCluster(in: folder, password: password)
+        try await tools.makeCluster(in: folder, password: password, isCopied: isCopied)
         var settings = settings
         if tls { settings.merge(try await tools.makeCertificate(in: folder)) { given, _ in given } }
         let userInfo = password.map { "postgres:\($0)" } ?? "postgres"

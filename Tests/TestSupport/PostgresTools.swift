@@ -20,15 +20,25 @@ struct PostgresTools: Sendable {
 
     func command(_ tool: String, _ arguments: [String]) -> [String] { prefix + [path(tool)] + arguments }
 
+    /// A command line that runs as the user of the servers, with these variables alone and the server's programs first.
+    func command(_ words: [String], environment: [String: String]) -> [String] {
+        let all = environment.merging(["PATH": folder + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8"]) { given, _ in given }
+        return prefix + ["env", "-i"] + all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } + words
+    }
+
     /// The files of a server that has never run and trusts everybody: making them takes ten times as long as copying.
     private static let newCluster = Task {
         let (tools, folder) = (try PostgresTools(), try TemporaryDirectory(in: "/tmp"))
         try await tools.own(folder.path)
-        let arguments = ["-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--auth=trust"]
-        try await ChildProcess.run(tools.command("initdb", ["-D", folder.path("data")] + arguments))
+        try await tools.initialize(folder.path("data"))
         // Nothing that is kept for the whole process is ever released, so the shell removes it when our pipe closes.
         let keeper = ["/bin/sh", "-c", "read -r word; rm -rf \"$0\"", folder.path]
         return (folder: folder, keeper: try ChildProcess.spawn(keeper, pipe: .input))
+    }
+
+    private func initialize(_ data: String) async throws {
+        let arguments = ["-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--auth=trust"]
+        try await ChildProcess.run(command("initdb", ["-D", data] + arguments))
     }
 
     /// Makes the files of a new server in `folder/data`.
@@ -36,11 +46,17 @@ struct PostgresTools: Sendable {
     /// - Parameters:
     ///   - folder: The folder of the server.
     ///   - password: What the server asks of everybody from its first start on; nil trusts all.
+    ///   - isCopied: Whether it has the same system identifier as other servers of the tests.
     /// - Throws: ``TestSupportError`` with what the server's tools said.
-    func makeCluster(in folder: TemporaryDirectory, password: String?) async throws {
+    func makeCluster(in folder: TemporaryDirectory, password: String?, isCopied: Bool) async throws {
         try await own(folder.path)
-        let (original, data) = (try await Self.newCluster.value.folder.path("data"), folder.path("data"))
-        try await ChildProcess.run(prefix + ["cp", "-R", "-p", original, data])
+        let data = folder.path("data")
+        if isCopied {
+            let original = try await Self.newCluster.value.folder.path("data")
+            try await ChildProcess.run(prefix + ["cp", "-R", "-p", original, data])
+        } else {
+            try await initialize(data)
+        }
         guard let password else { return }
         let order = try folder.write(Data("ALTER USER postgres PASSWORD '\(password)'\n".utf8), to: "password")
         let rules = "local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n"

@@ -1,64 +1,73 @@
 import Foundation
 import Postgres
 
-/// PostgreSQL through libpq: one connection for changes, one for reading, so
-/// that a long import does not hold up a status.
+/// PostgreSQL through libpq, over a bounded pool of connections.
 ///
 /// Nothing is kept in a server's session from one transaction to the next, so that a pooler may stand between.
 ///
-/// Changes are serializable and committed durably; a transaction that another
-/// process made impossible is repeated. A lost connection is replaced by the
-/// call that notices it or, while the server cannot be reached, by a later one.
+/// Changes are serializable and committed durably; a transaction that another one made impossible, of this process or
+/// another, is repeated. Transactions of one process run at the same time and in no order but that in which their callers
+/// wait for each other. A lost connection is replaced by the call that notices it or, while the server cannot be reached,
+/// by a later one.
 final class PostgresEngine: StorageEngine {
     /// The number under which processes take turns at migrating; any fixed one
     /// does, this is "mirrorbt" in ASCII.
     private static let migrationLock: Int64 = 0x6D69_7272_6F72_6274
 
+    /// Where transactions run.
+    private enum Source {
+        case pool(PostgresPool)
+        /// Everything happens in one transaction that is never committed.
+        case scratch(PostgresClient)
+    }
+
     private let configuration: PostgresConfiguration
-    private let writer: PostgresClient
-    private let reader: PostgresClient
-    /// Everything happens in one transaction that is never committed.
-    private let isScratch: Bool
+    private let source: Source
 
     var kind: StorageKind { .postgres }
 
-    private init(
-        configuration: PostgresConfiguration, writer: PostgresClient, reader: PostgresClient, isScratch: Bool
-    ) {
+    private init(configuration: PostgresConfiguration, source: Source) {
         self.configuration = configuration
-        self.writer = writer
-        self.reader = reader
-        self.isScratch = isScratch
+        self.source = source
     }
 
     /// Connects to the server once, to know that the URL is right.
     ///
+    /// - Parameters:
+    ///   - connections: The most connections at once, 2 or more; a scratch copy has another one of its own.
+    ///   - clock: Measures how long connections are idle.
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(
-        url: String, adjusting adjust: (inout PostgresConfiguration) -> Void = { _ in }
+        url: String, connections: Int = PostgresPool.usualSize,
+        clock: PostgresPoolClock = PostgresPoolClock(ContinuousClock()),
+        adjusting adjust: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> PostgresEngine {
         try await mappingErrors("open the database of DATABASE_URL") {
             var configuration = try PostgresConfiguration(url: url)
             adjust(&configuration)
-            let writer = PostgresClient(configuration: configuration, name: "pg-write")
-            let reader = PostgresClient(configuration: configuration, name: "pg-read")
-            try await writer.connect()
-            return PostgresEngine(configuration: configuration, writer: writer, reader: reader, isScratch: false)
+            let pool = PostgresPool(configuration: configuration, size: connections, clock: clock)
+            try await pool.connect()
+            return PostgresEngine(configuration: configuration, source: .pool(pool))
         }
     }
 
     func run<Value: Sendable>(
         _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        let (mode, client, operation): (PostgresTransactionMode, PostgresClient, String) =
+        let (mode, operation): (PostgresTransactionMode, String) =
             switch unit {
-            case .transaction: (.serializable, writer, "write to the database")
-            case .exclusive: (.exclusive(lock: Self.migrationLock), writer, "change the tables")
-            case .read: (.readOnly, reader, "read from the database")
-            case .query: (.statement, reader, "read from the database")
-            case .note: (.note, writer, "write to the database")
+            case .transaction: (.serializable, "write to the database")
+            case .exclusive: (.exclusive(lock: Self.migrationLock), "change the tables")
+            case .read: (.readOnly, "read from the database")
+            case .query: (.statement, "read from the database")
+            case .note: (.note, "write to the database")
             }
-        return try await run(isScratch ? .part : mode, on: client, operation, body)
+        return try await Self.mappingErrors(operation) {
+            switch source {
+            case .pool(let pool): try await pool.transaction(mode, Self.lending(body))
+            case .scratch(let client): try await client.transaction(.part, Self.lending(body))
+            }
+        }
     }
 
     /// Opens a transaction in which temporary tables with the rows of one mirror hide the real ones.
@@ -68,8 +77,7 @@ final class PostgresEngine: StorageEngine {
     func scratch(of mirror: String) async throws -> any StorageEngine {
         try await Self.mappingErrors("copy the mirror") {
             let client = PostgresClient(configuration: configuration, name: "pg-scratch", reconnects: false)
-            let copy = PostgresEngine(configuration: configuration, writer: client, reader: client, isScratch: true)
-            try await copy.run(.open, on: client, "copy the mirror") { connection in
+            let copying = Self.lending { connection in
                 let tables = try connection.query(
                     """
                     SELECT quote_ident(relname) AS name, quote_ident(nspname) AS home
@@ -86,7 +94,8 @@ final class PostgresEngine: StorageEngine {
                         "INSERT INTO pg_temp.\(unsafe: name) SELECT * FROM \(original) WHERE mirror = \(mirror)")
                 }
             }
-            return copy
+            try await client.transaction(.open, copying)
+            return PostgresEngine(configuration: configuration, source: .scratch(client))
         }
     }
 
@@ -96,20 +105,20 @@ final class PostgresEngine: StorageEngine {
     }
 
     func close() async {
-        await writer.close()
-        await reader.close()
+        switch source {
+        case .pool(let pool): await pool.close()
+        case .scratch(let client): await client.close()
+        }
     }
 
-    private func run<Value: Sendable>(
-        _ mode: PostgresTransactionMode, on client: PostgresClient, _ operation: String,
+    /// Lends a connection to `body` for as long as that runs.
+    private static func lending<Value>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        try await Self.mappingErrors(operation) {
-            try await client.transaction(mode) { connection in
-                let lent = PostgresStorageConnection(connection)
-                defer { lent.end() }
-                return try body(lent)
-            }
+    ) -> @Sendable (PostgresConnection) throws -> Value {
+        { connection in
+            let lent = PostgresStorageConnection(connection)
+            defer { lent.end() }
+            return try body(lent)
         }
     }
 

@@ -1,0 +1,277 @@
+import Synchronization
+
+/// A bounded set of connections to one server, which units of work borrow in the order in which they ask.
+///
+/// A connection is opened when a unit finds none idle, and closed when it was idle for
+/// ``PostgresConfiguration/idleTimeout``. Units that may change something never hold all connections, and neither do
+/// units that read, so that the long ones of one kind do not keep the other waiting.
+///
+/// A unit cannot wait for another one of its own pool, because its body is synchronous. So units that wait for a
+/// connection always get one when those that run have ended.
+package final class PostgresPool: Sendable {
+    /// The most connections of a pool unless more or fewer are wanted.
+    package static let usualSize = 8
+
+    private let configuration: PostgresConfiguration
+    private let size: Int
+    private let clock: PostgresPoolClock
+    private let generation = PostgresGeneration()
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - configuration: Where the server is.
+    ///   - size: The most connections that are open at once, 2 or more.
+    ///   - clock: Measures how long connections are idle.
+    package init(
+        configuration: PostgresConfiguration, size: Int, clock: PostgresPoolClock = PostgresPoolClock(ContinuousClock())
+    ) {
+        self.configuration = configuration
+        self.size = max(2, size)
+        self.clock = clock
+        state = Mutex(State(ceiling: max(2, size)))
+    }
+
+    deinit { state.withLock { $0.sweeper?.cancel() } }
+
+    /// The number of units that wait for a connection.
+    package var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// Opens a connection, so that a wrong URL is noticed.
+    ///
+    /// - Throws: ``PostgresError`` or `CancellationError`.
+    package func connect() async throws {
+        try await borrowing(.read) { try await $0.connect() }
+    }
+
+    /// How often a unit borrows a connection, and repeats its transaction with it, while others are in its way.
+    ///
+    /// Between two rounds the connection is given back.
+    private static let rounds = 7
+    private static let repetitions = 5
+
+    /// Runs `body` in one transaction on one of the connections; see ``PostgresClient/transaction(_:repetitions:_:)``.
+    ///
+    /// - Throws: What `body` throws; ``PostgresError``, with code `.closed` after ``close()``; `CancellationError`, at
+    ///   once if the unit was still waiting for a connection.
+    package func transaction<Value: Sendable>(
+        _ mode: PostgresTransactionMode, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
+    ) async throws -> Value {
+        var round = 1
+        while true {
+            do {
+                return try await borrowing(mode.mayChange ? .change : .read) { client in
+                    try await client.transaction(mode, repetitions: Self.repetitions, body)
+                }
+            } catch let error as PostgresError where error.isRepeatable && round < Self.rounds {
+                let longest = min(25 << round, 400)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...longest)))
+                round += 1
+            }
+        }
+    }
+
+    /// Closes all connections after the calls in progress, those that wait for a connection included; idempotent.
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            let isQuiet = state.withLock { state in
+                state.isClosed = true
+                state.sweeper?.cancel()
+                if !state.isQuiet { state.closers.append(continuation) }
+                return state.isQuiet
+            }
+            if isQuiet { continuation.resume() }
+        }
+        let idle = state.withLock { state in
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for one in idle { await one.client.close() }
+    }
+}
+
+/// Tells the time of a pool and waits.
+package struct PostgresPoolClock: Sendable {
+    /// The time since the pool's beginning.
+    let now: @Sendable () -> Duration
+    /// Waits until such a time.
+    let sleep: @Sendable (_ end: Duration) async throws -> Void
+
+    package init<Source: Clock>(_ clock: Source) where Source.Duration == Duration {
+        let start = clock.now
+        now = { start.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+    }
+}
+
+// MARK: - Lending
+
+extension PostgresPool {
+    /// What a unit does with a connection.
+    private enum Use {
+        case change, read
+    }
+
+    /// How long the pool makes do with the connections that it has after the server had no room for another.
+    private static let crowdedTime: Duration = .seconds(30)
+
+    /// Runs `work` with a connection that nobody else uses meanwhile.
+    private func borrowing<Value: Sendable>(
+        _ use: Use, _ work: (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        // Kept when the unit has to wait again, and then it is the first to be served.
+        let number = state.withLock { state in
+            state.number += 1
+            return state.number
+        }
+        while true {
+            let client = try await borrow(use, number)
+            do {
+                let value = try await work(client)
+                giveBack(client, use)
+                return value
+            } catch let error as PostgresError where error.sqlState == "53300" {
+                // The server, or this user of it, has no room for another connection: then the unit waits for one of
+                // those there are.
+                guard giveBack(client, use, isCrowded: true) else { throw error }
+            } catch {
+                giveBack(client, use)
+                throw error
+            }
+        }
+    }
+
+    private func borrow(_ use: Use, _ number: Int) async throws -> PostgresClient {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let answer: Result<PostgresClient, any Error>? = state.withLock { state in
+                    if state.isClosed { return .failure(PostgresError(.closed, "the database was closed")) }
+                    // The handler has run already, or waits for the lock.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if let client = take(use, from: &state) { return .success(client) }
+                    state.waiting.append(Waiting(number: number, use: use, continuation: continuation))
+                    state.waiting.sort { $0.number < $1.number }
+                    return nil
+                }
+                if let answer { continuation.resume(with: answer) }
+            }
+        } onCancel: {
+            let left = state.withLock { state in
+                state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+            }
+            left?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Takes a connection for a unit; nil while it has to wait.
+    private func take(_ use: Use, from state: inout State) -> PostgresClient? {
+        if let end = state.crowdedUntil, clock.now() >= end { (state.ceiling, state.crowdedUntil) = (size, nil) }
+        let sameUse = state.lent.count { $0.use == use }
+        guard sameUse < max(1, state.ceiling - 1), state.lent.count < state.ceiling else { return nil }
+        let client: PostgresClient
+        // The one that was used last: the others are closed if they are not needed for long.
+        if let idle = state.idle.popLast() {
+            client = idle.client
+        } else {
+            state.made += 1
+            client = PostgresClient(configuration: configuration, name: "pg-\(state.made)", generation: generation)
+        }
+        state.lent.append((client, use))
+        return client
+    }
+
+    /// Takes a connection back and lends it to the unit that waits longest.
+    ///
+    /// - Parameter isCrowded: Whether the server had no room for it.
+    /// - Returns: Whether there are other connections.
+    @discardableResult
+    private func giveBack(_ client: PostgresClient, _ use: Use, isCrowded: Bool = false) -> Bool {
+        var served: [(Waiting, PostgresClient)] = []
+        var closers: [CheckedContinuation<Void, Never>] = []
+        let hasOthers = state.withLock { state in
+            state.lent.removeAll { $0.client === client }
+            // One that is lost takes no place; the next unit makes another.
+            if client.isOpen { state.idle.append((client, clock.now())) }
+            // Of the others some may be about to connect.
+            let hasOthers = !state.idle.isEmpty || !state.lent.isEmpty
+            let open = state.idle.count + state.lent.count { $0.client.isOpen }
+            if isCrowded, hasOthers {
+                (state.ceiling, state.crowdedUntil) = (max(1, open), clock.now() + Self.crowdedTime)
+            } else if state.crowdedUntil != nil {
+                state.ceiling = max(state.ceiling, open)
+            }
+            var place = 0
+            while place < state.waiting.count {
+                if let next = take(state.waiting[place].use, from: &state) {
+                    served.append((state.waiting.remove(at: place), next))
+                } else {
+                    place += 1
+                }
+            }
+            if state.isClosed, state.isQuiet { swap(&closers, &state.closers) }
+            if !state.idle.isEmpty, state.sweeper == nil, !state.isClosed { state.sweeper = sweeping() }
+            return hasOthers
+        }
+        for (waiting, client) in served { waiting.continuation.resume(returning: client) }
+        for closer in closers { closer.resume() }
+        return hasOthers
+    }
+
+    // MARK: - Idle connections
+
+    /// Closes idle connections as their time comes, until there are none.
+    private func sweeping() -> Task<Void, Never> {
+        Task { [clock, weak self] in
+            while let next = await self?.closeIdle() {
+                do { try await clock.sleep(next) } catch { return }
+            }
+        }
+    }
+
+    /// Closes connections that were idle for too long.
+    ///
+    /// - Returns: When the next one may be due; nil if none is idle, and then the sweeping has ended.
+    private func closeIdle() async -> Duration? {
+        let (old, next): ([Idle], Duration?) = state.withLock { state in
+            let limit = clock.now() - configuration.idleTimeout
+            // In the order of their return, because the last one is used first.
+            let old = Array(state.idle.prefix { $0.since <= limit })
+            state.idle.removeFirst(old.count)
+            let next = state.idle.first.map { $0.since + configuration.idleTimeout }
+            if next == nil { state.sweeper = nil }
+            return (old, next)
+        }
+        for one in old { await one.client.close() }
+        return next
+    }
+
+    private typealias Idle = (client: PostgresClient, since: Duration)
+
+    /// A unit that waits for a connection.
+    private struct Waiting {
+        let number: Int
+        let use: Use
+        let continuation: CheckedContinuation<PostgresClient, any Error>
+    }
+
+    private struct State {
+        /// The most connections at present: fewer than the size for some time after the server had no room for more.
+        var ceiling: Int
+        var crowdedUntil: Duration?
+        var idle: [Idle] = []
+        var lent: [(client: PostgresClient, use: Use)] = []
+        /// By their numbers.
+        var waiting: [Waiting] = []
+        /// The number of the latest unit.
+        var number = 0
+        /// How many clients were made.
+        var made = 0
+        var isClosed = false
+        /// Wait until no unit is left.
+        var closers: [CheckedContinuation<Void, Never>] = []
+        /// Closes idle connections; nil while none is idle.
+        var sweeper: Task<Void, Never>?
+
+        /// Whether no unit runs or waits.
+        var isQuiet: Bool { lent.isEmpty && waiting.isEmpty }
+    }
+}
