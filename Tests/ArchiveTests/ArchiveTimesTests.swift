@@ -3,6 +3,7 @@ import Expectations
 import Foundation
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 @Suite struct ArchiveTimesTests {
@@ -32,7 +33,7 @@ import Testing
         var timed = post("a")
         timed.createdAt = try date(instant)
         try await test.store([timed], zone: zone(name))
-        let row = try #require(try await test.storage.query("SELECT minute, local_day FROM posts").first)
+        let row = try #require(try await test.storage.lenient.query("SELECT minute, local_day FROM posts").first)
         try expect(row.int("minute"), equals: minute)
         try expect(row.text("local_day"), equals: day)
         let time = try #require(try await test.archive.scheduleRows().first)
@@ -65,7 +66,7 @@ import Testing
 
         try await expect(test.archive.rewriteTimes(in: zone("Europe/Berlin")), equals: 2)
         try await expect(test.archive.rewriteTimes(in: zone("Europe/Berlin")), equals: 0)
-        let rows = try await test.storage.query("SELECT * FROM posts ORDER BY mirror, post_id")
+        let rows = try await test.storage.lenient.query("SELECT * FROM posts ORDER BY mirror, post_id")
         try expect(rows.map { try $0.int("minute") }, equals: [30, 1_410, 1_350])
         try expect(rows.map { try $0.text("local_day") }, equals: ["2026-07-02", "2026-12-01", "2026-07-01"])
     }

@@ -51,15 +51,30 @@ import Testing
     }
 
     @Test func theLatestContactIsKept() async throws {
-        try await people.set(.deny, for: aoi, at: now)
+        try await people.set(.allow, for: aoi, at: now)
         try await people.recordContact(aoi, handle: "aoi", at: now)
         try await people.recordContact(aoi, at: now.addingTimeInterval(-60))
         try await expect(people.all().first?.lastContact, equals: now)
         try await people.recordContact(aoi, at: now.addingTimeInterval(60))
         let person = try #require(try await people.all().first)
         #expect(person.lastContact == now.addingTimeInterval(60))
-        #expect(person.stance == .deny)
+        #expect(person.stance == .allow)
         #expect(person.handle == "aoi")
+    }
+
+    @Test func noContactIsRecordedOfWhoIsLeftAlone() async throws {
+        #expect(try await people.recordContact(aoi, at: now))
+        try await expect(people.isLeftAlone(aoi), equals: false)
+        try await people.set(.deny, for: aoi, at: now)
+        #expect(try await !people.recordContact(aoi, at: now.addingTimeInterval(60)))
+        try await expect(people.person(aoi)?.lastContact, equals: now)
+        try await expect(people.isLeftAlone(aoi), equals: true)
+        // Of who was forgotten no row appears again.
+        let gone = AccountID(network: .mastodon, value: "gone@far.example")
+        _ = try await people.forget([gone], now: now)
+        try await people.letGo([gone], wholly: true)
+        #expect(try await !people.recordContact(gone, at: now))
+        try await expect(people.person(gone), equals: nil)
     }
 
     @Test func linkingJoinsGroupsWhateverTheOrder() async throws {

@@ -3,6 +3,7 @@ import Foundation
 import Posts
 import Storage
 import TestSupport
+import Testing
 
 /// A migrated SQLite database of the test's own.
 struct TestArchive {
@@ -16,7 +17,8 @@ struct TestArchive {
 
     init(mirror: String = "default") async throws {
         folder = try TemporaryDirectory()
-        storage = try await MigratedDatabase.openCopy(at: folder.path("archive.sqlite"))
+        let opened = try await MigratedDatabase.openCopy(at: folder.path("archive.sqlite"))
+        storage = StrictEngine(opened) { Issue.record(Comment(rawValue: $0)) }
         archive = Archive(storage: storage, mirror: mirror)
         people = People(storage: storage, mirror: mirror)
     }

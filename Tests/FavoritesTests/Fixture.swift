@@ -41,11 +41,11 @@ final class Fixture: Sendable {
     init(_ kind: CountStoreKind, redis url: String? = nil, master: Int = 0) async throws {
         folder = try TemporaryDirectory()
         mirror = kind == .redisCluster ? Self.mirror(of: master) : "test-" + UUID().uuidString.lowercased()
-        if kind.usesPostgres {
-            storage = try await Storage.open(.postgres(url: MigratedDatabase.onPostgres()))
-        } else {
-            storage = try await MigratedDatabase.openCopy(at: folder.path("favorites.sqlite"))
-        }
+        let opened =
+            kind.usesPostgres
+            ? try await Storage.open(.postgres(url: MigratedDatabase.onPostgres()))
+            : try await MigratedDatabase.openCopy(at: folder.path("favorites.sqlite"))
+        storage = StrictEngine(opened) { Issue.record(Comment(rawValue: $0)) }
         if kind.usesRedis {
             let shared =
                 kind == .redisCluster ? try await RedisCluster.shared().url : try await RedisServer.shared().url

@@ -24,10 +24,12 @@ struct OutboxFixture {
 
     init(_ engine: Engine = .sqlite) async throws {
         folder = try TemporaryDirectory()
+        let opened: any StorageEngine
         switch engine {
-        case .sqlite: storage = try await MigratedDatabase.openCopy(at: folder.path("test.sqlite"))
-        case .postgres: storage = try await Storage.open(.postgres(url: try await MigratedDatabase.onPostgres()))
+        case .sqlite: opened = try await MigratedDatabase.openCopy(at: folder.path("test.sqlite"))
+        case .postgres: opened = try await Storage.open(.postgres(url: try await MigratedDatabase.onPostgres()))
         }
+        storage = StrictEngine(opened) { Issue.record(Comment(rawValue: $0)) }
         leases = LeaseTable(storage: storage, mirror: "m")
         guard let lease = try await leases.take(owner: "first", after: nil, now: 0) else {
             throw TestSupportError("the lease of a new database was taken")
@@ -55,7 +57,8 @@ struct OutboxFixture {
 
     /// When the archive's posts were last used, as it notes.
     func lastUses() async throws -> [String: Date] {
-        let rows = try await storage.query("SELECT post_id, last_used_ms FROM posts WHERE last_used_ms IS NOT NULL")
+        let rows = try await storage.query(
+            "SELECT post_id, last_used_ms FROM posts WHERE mirror = 'm' AND last_used_ms IS NOT NULL")
         return Dictionary(try rows.map { (try $0.text("post_id"), try $0.date("last_used_ms")) }) { first, _ in first }
     }
 

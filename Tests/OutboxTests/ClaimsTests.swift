@@ -1,0 +1,623 @@
+import Expectations
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// Workers that share a database, on monotonic clocks that only the test moves.
+@Suite(.timeLimit(.minutes(5))) struct ClaimsTests {
+    /// A database, and the clocks of those who work on it.
+    private final class Office {
+        let clock = SteppingClock()
+        let storage: any StorageEngine
+        private let location: StorageLocation
+        private let folder: TemporaryDirectory?
+
+        init(_ engine: OutboxFixture.Engine) async throws {
+            switch engine {
+            case .sqlite:
+                let folder = try TemporaryDirectory()
+                try await MigratedDatabase.copy(to: folder.path("test.sqlite"))
+                location = .sqlite(path: folder.path("test.sqlite"))
+                self.folder = folder
+            case .postgres:
+                location = .postgres(url: try await MigratedDatabase.onPostgres())
+                folder = nil
+            }
+            storage = try await Storage.open(location)
+        }
+
+        /// The same database through other connections.
+        func again() async throws -> any StorageEngine { try await Storage.open(location) }
+
+        func worker(
+            _ name: String, version: String = "1.0.0", _ scope: Claims.Scope = .shared,
+            through engine: (any StorageEngine)? = nil
+        ) -> Worker {
+            Worker(
+                Claims(
+                    storage: engine ?? storage, worker: name, version: version, scope: scope,
+                    now: { [clock] in clock.now }, instant: { [clock] in clock.instant }))
+        }
+
+        /// One interval of the workers that live, one after the other.
+        func turn(_ workers: [Worker], _ wanted: [String]) async throws {
+            clock.advance(5)
+            for worker in workers { try await worker.turn(wanted) }
+        }
+
+        /// Who holds each mirror in the database.
+        func owners() async throws -> [String: String] {
+            let rows = try await storage.query("SELECT mirror, worker FROM leases WHERE NOT released")
+            return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text("mirror"), try $0.text("worker")) })
+        }
+
+        /// Every mirror is held by one of the workers, which knows it.
+        func expectWhole(_ workers: [Worker], _ wanted: [String]) async throws {
+            let owners = try await owners()
+            #expect(Set(owners.keys) == Set(wanted))
+            for worker in workers {
+                #expect(worker.mirrors == Set(owners.filter { $0.value == worker.claims.worker }.keys))
+            }
+            #expect(workers.map(\.mirrors.count).reduce(0, +) == wanted.count)
+        }
+    }
+
+    /// A process that beats, claims, and hands back what it is asked for.
+    private final class Worker {
+        let claims: Claims
+        /// What it works on, as it was told.
+        private(set) var mirrors: Set<String> = []
+        private(set) var lost: [String] = []
+
+        init(_ claims: Claims) { self.claims = claims }
+
+        func turn(_ wanted: [String]) async throws {
+            let lost = try await claims.beat()
+            self.lost += lost
+            mirrors.subtract(lost)
+            let turn = try await claims.claim(wanted)
+            mirrors.formUnion(turn.taken.keys)
+            try await claims.release(turn.surplus)
+            mirrors.subtract(turn.surplus)
+            #expect(mirrors == Set(claims.held.keys))
+        }
+
+        func end() async throws {
+            try await claims.end()
+            mirrors = []
+        }
+
+        /// Looks without a beat.
+        func takes(_ mirror: String) async throws -> Bool {
+            _ = try await claims.claim([mirror])
+            return claims.lease(of: mirror) != nil
+        }
+
+        func store(_ storage: any StorageEngine, _ mirror: String) -> OutboxStore {
+            OutboxStore(storage: storage, mirror: mirror, lease: claims.lease(of: mirror))
+        }
+    }
+
+    private static func names(_ count: Int) -> [String] { (0..<count).map { "m\($0)" } }
+
+    // MARK: Silence
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aSilentWorkerIsTakenOverAfterThePatienceAndNotBefore(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        #expect(try await first.takes("m"))
+        var taken: [Int] = []
+        for time in stride(from: 0, through: 60, by: 5) {
+            if time == 20 { _ = try await first.claims.beat() }
+            if try await second.takes("m") {
+                taken.append(time)
+                break
+            }
+            office.clock.advance(5)
+        }
+        // The look at 20 seconds was the first one that saw the last beat.
+        #expect(taken == [50])
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aFrozenWorkerFindsItsFenceLost(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        try await first.turn(["m", "n"])
+        let old = first.store(office.storage, "m")
+        try await old.requireLease()
+        while try await !second.takes("m") { office.clock.advance(5) }
+        let error = await outboxError { try await old.requireLease() }
+        #expect(error?.code == .leaseLost)
+        try await second.store(office.storage, "m").requireLease()
+        // It wakes: its first beat tells, and what nobody took is still its own.
+        try await first.turn(["m", "n"])
+        #expect(first.lost == ["m"])
+        #expect(first.mirrors == ["n"])
+        try await first.store(office.storage, "n").requireLease()
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aLeaseThatAChangeFoundLostIsLookedUp(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let worker = office.worker("first", .listed)
+        try await worker.turn(["m"])
+        let lease = try #require(worker.claims.lease(of: "m"))
+        worker.claims.drop("m")
+        #expect(worker.claims.lease(of: "m") == nil)
+        // It was a mistake: the database still has it.
+        #expect(try await worker.takes("m"))
+        #expect(worker.claims.lease(of: "m") == lease)
+        let leases = LeaseTable(storage: office.storage, mirror: "m")
+        try await expect(leases.take(owner: "thief", after: leases.record(), now: 0)) { $0 != nil }
+        worker.claims.drop("m")
+        #expect(try await !worker.takes("m"))
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aWallClockThatIsSetDecidesNothing(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        try await first.turn(["m"])
+        for jump in [86_400.0, -172_800, 3_600, -1] {
+            office.clock.set(by: jump)
+            #expect(try await !second.takes("m"))
+            office.clock.advance(5)
+            try await first.turn(["m"])
+        }
+        #expect(try await !second.takes("m"))
+        office.clock.set(by: -86_400)
+        for _ in 0..<5 {
+            office.clock.advance(5)
+            #expect(try await !second.takes("m"))
+        }
+        office.clock.advance(5)
+        #expect(try await second.takes("m"))
+        await office.storage.close()
+    }
+
+    /// As after an outage of the database, in which nobody could beat.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whoWasAwayHasSeenNobodyBeSilent(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (first, second) = (office.worker("first", .listed), office.worker("second", .listed))
+        try await first.turn(["m"])
+        #expect(try await !second.takes("m"))
+        office.clock.advance(600)
+        #expect(try await !second.takes("m"))
+        try await first.turn(["m"])
+        #expect(first.lost.isEmpty)
+        office.clock.advance(5)
+        #expect(try await !second.takes("m"))
+        await office.storage.close()
+    }
+
+    /// As an earlier version left it, or as it is after another observer removed the row of a silent worker.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aLeaseWhoseWorkerHasNoRowIsRespectedForThePatience(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        try await office.storage.execute(
+            "INSERT INTO leases (mirror, worker, fence, released, updated_ms) VALUES ('m', 'old', 7, FALSE, 0)")
+        let (listed, shared) = (office.worker("listed", .listed), office.worker("shared"))
+        for _ in 0..<6 {
+            #expect(try await !listed.takes("m"))
+            #expect(try await !shared.takes("m"))
+            office.clock.advance(5)
+        }
+        #expect(try await shared.takes("m"))
+        #expect(shared.claims.lease(of: "m")?.fence == 8)
+        // What a process of an earlier version sends fails.
+        for statement: SQL in [
+            "UPDATE leases SET beat = beat + 1 WHERE mirror = 'm' AND owner = 'old'",
+            "UPDATE leases SET released = FALSE WHERE mirror = 'm' AND owner = 'old' AND fence = 7",
+            "SELECT owner, beat, fence, released, updated_ms FROM leases WHERE mirror = 'm'",
+        ] {
+            await #expect(throws: StorageError.self) { try await office.storage.execute(statement) }
+        }
+        await office.storage.close()
+    }
+
+    // MARK: Shares
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func joiningWorkersGetTheirShareAndNobodyStarves(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(1_000)
+        let workers = ["a", "b", "c"].map { office.worker($0) }
+        try await office.turn([workers[0]], wanted)
+        try await office.expectWhole([workers[0]], wanted)
+        var (turns, mostUnowned) = (0, 0)
+        while workers.contains(where: { !(300...351).contains($0.mirrors.count) }), turns < 100 {
+            try await office.turn(workers, wanted)
+            mostUnowned = max(mostUnowned, 1_000 - workers.map(\.mirrors.count).reduce(0, +))
+            turns += 1
+        }
+        #expect(turns <= 60, "\(workers.map(\.mirrors.count))")
+        // Slowly: a twelfth at once, and each finds its new worker with the next look.
+        #expect(mostUnowned <= 60)
+        for _ in 0..<3 { try await office.turn(workers, wanted) }
+        try await office.expectWhole(workers, wanted)
+        // Then nothing moves any more.
+        let owners = try await office.owners()
+        for _ in 0..<30 { try await office.turn(workers, wanted) }
+        try await expect(office.owners(), equals: owners)
+        expect(workers) { $0.allSatisfy { $0.lost.isEmpty && $0.claims.unowned == 0 } }
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func theMirrorsOfADeadWorkerAreSharedAmongTheOthers(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(900)
+        let workers = ["a", "b", "c"].map { office.worker($0) }
+        for _ in 0..<80 { try await office.turn(workers, wanted) }
+        try await office.expectWhole(workers, wanted)
+        let survivors = Array(workers.prefix(2))
+        let before = survivors.map(\.mirrors.count)
+        for _ in 0..<5 { try await office.turn(survivors, wanted) }
+        #expect(survivors.map(\.mirrors.count) == before)
+        for _ in 0..<2 { try await office.turn(survivors, wanted) }
+        try await office.expectWhole(survivors, wanted)
+        expect(survivors) { $0.allSatisfy { (428...472).contains($0.mirrors.count) } }
+        try await expect(WorkerTable(storage: office.storage).records().map(\.worker), equals: ["a", "b"])
+        // The dead one was only frozen.
+        try await office.turn(workers, wanted)
+        #expect(workers[2].lost.count >= 285)
+        #expect(workers[2].mirrors.isEmpty)
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aReleaseHandsOverAtOnce(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(700)
+        let (first, second) = (office.worker("first"), office.worker("second"))
+        try await office.turn([first], wanted)
+        try await first.end()
+        // A process that asks for few is as quick.
+        let command = office.worker("command", .listed)
+        #expect(try await command.takes("m0"))
+        try await command.end()
+        try await office.turn([second], wanted)
+        try await office.expectWhole([second], wanted)
+        try await expect(WorkerTable(storage: office.storage).records().map(\.worker), equals: ["second"])
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aWorkerWithAListTakesAllOfItAndCountsForNoShare(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(100)
+        let listed = office.worker("listed", .listed)
+        let standby = office.worker("standby", .listed)
+        let (a, b) = (office.worker("a"), office.worker("b"))
+        let list = Array(wanted.prefix(20))
+        try await listed.turn(list)
+        try await standby.turn(list)
+        for _ in 0..<20 {
+            try await office.turn([a, b], wanted)
+            try await listed.turn(list)
+            try await standby.turn(list)
+        }
+        #expect(listed.mirrors == Set(list))
+        #expect(standby.mirrors.isEmpty)
+        expect([a, b].map(\.mirrors.count)) { $0.allSatisfy { (38...42).contains($0) } }
+        try await office.expectWhole([listed, a, b], wanted)
+        await office.storage.close()
+    }
+
+    /// Mirrors that are added or removed while it runs.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whatIsWantedMayChange(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (a, b) = (office.worker("a"), office.worker("b"))
+        for _ in 0..<30 { try await office.turn([a, b], Self.names(600)) }
+        for _ in 0..<3 { try await office.turn([a, b], Self.names(1_200)) }
+        try await office.expectWhole([a, b], Self.names(1_200))
+        await office.storage.close()
+    }
+
+    // MARK: Versions
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func anOlderVersionNeverGetsAMirrorWhileANewerLives(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(40)
+        let new = office.worker("new", version: "0.10.0")
+        let old = office.worker("old", version: "0.9.1")
+        let command = office.worker("command", version: "0.9.1", .listed)
+        try await office.turn([new], wanted)
+        // A newer one keeps all, rather than hand them to an older one.
+        for _ in 0..<20 { try await office.turn([new, old], wanted) }
+        #expect(old.mirrors.isEmpty)
+        #expect(new.mirrors.count == 40)
+        // Released ones, too, wait for it.
+        try await new.claims.release(wanted)
+        for _ in 0..<100 {
+            office.clock.advance(5)
+            _ = try await new.claims.beat()
+            try await old.turn(wanted)
+            #expect(try await !command.takes("m1"))
+        }
+        #expect(old.mirrors.isEmpty)
+        #expect(old.claims.unowned == 40)
+        // After a rollback nobody is left who could take them.
+        try await new.end()
+        for _ in 0..<5 {
+            try await office.turn([old], wanted)
+            #expect(old.mirrors.isEmpty)
+        }
+        for _ in 0..<3 { try await office.turn([old], wanted) }
+        try await office.expectWhole([old], wanted)
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func mirrorsGoToTheNewerVersion(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(90)
+        let olds = ["a", "b"].map { office.worker($0, version: "0.9.1") }
+        let news = ["c", "d"].map { office.worker($0, version: "0.10.0") }
+        for _ in 0..<30 { try await office.turn(olds, wanted) }
+        for _ in 0..<60 { try await office.turn(olds + news, wanted) }
+        try await office.expectWhole(olds + news, wanted)
+        expect((olds + news).map(\.mirrors.count)) { $0.allSatisfy { $0 >= 18 } }
+        // One newer one dies: the other newer one takes its mirrors, however few it ought to have.
+        for _ in 0..<9 { try await office.turn(olds + [news[0]], wanted) }
+        try await office.expectWhole(olds + [news[0]], wanted)
+        expect(news[0].mirrors.count) { $0 >= 38 }
+        for old in olds { try await old.end() }
+        try await office.turn([news[0]], wanted)
+        try await office.expectWhole([news[0]], wanted)
+        await office.storage.close()
+    }
+
+    // MARK: Statements
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func tenThousandMirrorsAreClaimedInFewStatements(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let counting = CountingEngine(office.storage)
+        let wanted = Self.names(10_000)
+        let worker = office.worker("a", through: counting)
+        try await office.turn([worker], wanted)
+        #expect(worker.mirrors.count == 10_000)
+        // A beat, two looks, and for each of twenty portions a beat, the take and the look at what came of it.
+        #expect(counting.takeStatements() == 3 + 20 * 3)
+        var counts: [Int] = []
+        for _ in 0..<24 {
+            try await office.turn([worker], wanted)
+            counts.append(counting.takeStatements())
+        }
+        // A beat and the workers; now and then what is its own. One of a fleet looks for what is free besides.
+        #expect(counts.max() == 3)
+        #expect(counts.reduce(0, +) <= 2 * 24 + 2)
+        try await worker.end()
+        #expect(counting.takeStatements() == 2)
+        let single = office.worker("single", .listed, through: counting)
+        try await single.turn(["m1"])
+        _ = counting.takeStatements()
+        for _ in 0..<24 {
+            office.clock.advance(5)
+            try await single.turn(["m1"])
+        }
+        // Five minutes of a fleet of one: its beats.
+        expect(counting.takeStatements()) { $0 <= 24 + 2 }
+        await office.storage.close()
+    }
+
+    // MARK: Races and lost answers
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func manyThatClaimAtOnceGetEachMirrorOnce(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(1_500)
+        let held = try await withThrowingTaskGroup(
+            of: [String: Lease].self, returning: [[String: Lease]].self
+        ) { group in
+            for name in ["a", "b", "c", "d"] {
+                let storage = try await office.again()
+                let claims = Claims(
+                    storage: storage, worker: name, version: "1", scope: .listed, now: { OutboxFixture.start })
+                group.addTask {
+                    try await storage.closing { _ in
+                        _ = try await claims.claim(wanted)
+                        return claims.held
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(held.map(\.count).reduce(0, +) == 1_500)
+        var expected: [String: String] = [:]
+        for leases in held {
+            for (mirror, lease) in leases {
+                #expect(expected.updateValue(lease.owner, forKey: mirror) == nil)
+                #expect(lease.fence == 1)
+            }
+        }
+        try await expect(office.owners(), equals: expected)
+        await office.storage.close()
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aClaimWhoseAnswerWasLostIsHeard(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let failing = FailingEngine(office.storage)
+        let wanted = Self.names(1_200)
+        let worker = office.worker("a", through: failing)
+        // The beat and the first portion pass.
+        failing.failNext([nil, nil, .after])
+        await #expect(throws: StorageError.self) { try await worker.turn(wanted) }
+        // What the first call took is told by the second one.
+        try await office.turn([worker], wanted)
+        try await office.expectWhole([worker], wanted)
+        await office.storage.close()
+    }
+
+    @Test(arguments: [FailingEngine.Failure.before, .after])
+    func aReleaseThatFailedIsTriedAgain(_ failure: FailingEngine.Failure) async throws {
+        let office = try await Office(.sqlite)
+        let failing = FailingEngine(office.storage)
+        let worker = office.worker("a", .listed, through: failing)
+        try await worker.turn(["m", "n"])
+        failing.failNext([failure])
+        await #expect(throws: StorageError.self) { try await worker.claims.release(["m"]) }
+        #expect(worker.claims.lease(of: "m") == nil)
+        _ = try await worker.claims.beat()
+        try await expect(office.owners(), equals: ["n": "a"])
+        #expect(try await office.worker("b", .listed).takes("m"))
+        await office.storage.close()
+    }
+
+    // MARK: The fence
+
+    @Test func theFenceWritesNothing() async throws {
+        let office = try await Office(.postgres)
+        let worker = office.worker("a", .listed)
+        try await worker.turn(["m"])
+        let version: SQL = "SELECT CAST(xmin AS TEXT) AS made, CAST(ctid AS TEXT) AS place FROM leases"
+        func row() async throws -> [String] {
+            try await office.storage.query(version).map { "\(try $0.text("made")) \(try $0.text("place"))" }
+        }
+        let before = try await row()
+        let store = worker.store(office.storage, "m")
+        for _ in 0..<3 { try await store.requireLease() }
+        _ = try await store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start)
+        for _ in 0..<20 { try await office.turn([worker], ["m"]) }
+        try await expect(row(), equals: before)
+        await office.storage.close()
+    }
+
+    /// A change that has passed the fence is over before another worker has the lease.
+    @Test func aTakeWaitsForAChangeThatPassedTheFence() async throws {
+        let office = try await Office(.postgres)
+        let worker = office.worker("a", .listed)
+        try await worker.turn(["m"])
+        let store = worker.store(try await office.again(), "m")
+        let (passed, mayEnd) = (Recorded<Int>(), DispatchSemaphore(value: 0))
+        let change = Task {
+            try await store.write { _ in
+                passed.add(1)
+                mayEnd.wait()
+            }
+        }
+        while passed.values.isEmpty { await Task.yield() }
+        let other = try await office.again()
+        let taking = Task {
+            let leases = LeaseTable(storage: other, mirror: "m")
+            return try await leases.take(owner: "thief", after: leases.record(), now: 0)
+        }
+        let waiting: SQL = """
+            SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'
+                AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())
+            """
+        while try await office.storage.query(waiting).isEmpty {}
+        try await expect(office.owners(), equals: ["m": "a"])
+        mayEnd.signal()
+        try await change.value
+        try await expect(taking.value) { $0 != nil }
+        let error = await outboxError { try await store.requireLease() }
+        #expect(error?.code == .leaseLost)
+        for storage in [other, store.storage, office.storage] { await storage.close() }
+    }
+
+    // MARK: Figures
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func countsWhoHoldsHowMany(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (a, b) = (office.worker("a"), office.worker("b", .listed))
+        try await b.turn(Self.names(3))
+        try await a.turn(Self.names(10))
+        try await a.turn(Self.names(10))
+        let table = WorkerTable(storage: office.storage)
+        var found = try await table.ownership(of: Self.names(12), now: office.clock.now, silence: 60)
+        #expect(found.workers.map(\.worker) == ["a", "b"])
+        #expect(found.workers.map(\.isSharing) == [true, false])
+        #expect(found.workers.map(\.version) == ["1.0.0", "1.0.0"])
+        #expect(found.workers[0].mirrors == 7)
+        #expect(found.owned == ["a": 7, "b": 3])
+        #expect(found.unowned == 2)
+        office.clock.advance(50)
+        _ = try await a.claims.beat()
+        office.clock.advance(20)
+        found = try await table.ownership(of: Self.names(12), now: office.clock.now, silence: 60)
+        #expect(found.owned == ["a": 7])
+        #expect(found.unowned == 5)
+        try await a.end()
+        found = try await table.ownership(of: Self.names(12), now: office.clock.now, silence: 60)
+        #expect(found == Ownership(workers: [], owned: [:], unowned: 12))
+        await office.storage.close()
+    }
+}
+
+/// An engine that counts the statements that pass through it.
+private final class CountingEngine: StorageEngine, @unchecked Sendable {
+    private final class Connection: StorageConnection {
+        private let connection: any StorageConnection
+        private let count: () -> Void
+
+        init(_ connection: any StorageConnection, count: @escaping () -> Void) {
+            (self.connection, self.count) = (connection, count)
+        }
+
+        func query(_ sql: SQL) throws -> [SQLRow] {
+            count()
+            return try connection.query(sql)
+        }
+
+        func execute(_ sql: SQL) throws -> Int {
+            count()
+            return try connection.execute(sql)
+        }
+
+        func insert(_ batch: BulkInsert) throws -> Int {
+            count()
+            return try connection.insert(batch)
+        }
+
+        func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws {
+            count()
+            try connection.forEach(sql, body)
+        }
+    }
+
+    // Sendable because every access to `statements` holds the lock.
+    private let lock = NSLock()
+    private let engine: any StorageEngine
+    private var statements = 0
+
+    init(_ engine: any StorageEngine) { self.engine = engine }
+
+    /// How many statements there were since the last call.
+    func takeStatements() -> Int {
+        lock.withLock {
+            defer { statements = 0 }
+            return statements
+        }
+    }
+
+    var kind: StorageKind { engine.kind }
+
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        try await engine.run(unit) { connection in
+            try body(Connection(connection) { self.lock.withLock { self.statements += 1 } })
+        }
+    }
+
+    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+
+    func backup(to path: String) async throws { try await engine.backup(to: path) }
+
+    func close() async { await engine.close() }
+}
