@@ -399,7 +399,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             throw await refuse(error, operation)
         } catch let error as NetworkError {
             if operation.isWrite, error.outcome == .unknown, error.code == .transport { fallSilent(error) }
-            if error.code == .rateLimited, !network.capabilities.countsEachFeed { limit(error) }
+            // What the gate of the host holds back are reads; what it lets through may still be sent.
+            let isOfAccount = error.code == .rateLimited && !error.isOfAddress
+            if isOfAccount, !network.capabilities.countsEachFeed { limit(error) }
             throw error
         }
     }

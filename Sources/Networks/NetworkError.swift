@@ -116,6 +116,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var outcome: Outcome
     /// The call was made in nobody's name, with no credentials of an account.
     package var isAnonymous: Bool
+    /// The call was held back because of the host's limit by address, of which nothing of the account is to blame.
+    package var isOfAddress = false
 
     package init(
         code: Code, network: NetworkName, host: String, operation: Operation, detail: String? = nil,

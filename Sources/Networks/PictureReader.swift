@@ -23,13 +23,15 @@ package struct PictureReader: Sendable {
     private static let redirectsAtMost = 3
 
     private let client: HTTPClient
+    private let contact: RequestContact
     /// The base of the server that may be near.
     private let trusted: String?
 
     /// - Parameters:
     ///   - server: The human's server as the operator configured it; nil if there is none.
-    package init(client: HTTPClient, trusting server: String?) {
-        self.client = client
+    ///   - contact: The contact in the user agent.
+    package init(client: HTTPClient, trusting server: String?, contact: RequestContact = RequestContact()) {
+        (self.client, self.contact) = (client, contact)
         trusted = server.flatMap { try? ServerAddress($0, network: .usual) }?.base
     }
 
@@ -70,6 +72,7 @@ package struct PictureReader: Sendable {
             url: url, headers: HTTPHeaders([("Accept", "image/*")]), maximumBodyBytes: maximumBytes,
             followsRedirects: true)
         request.isPublicOnly = !isNear
+        request.contact = contact.text
         return request
     }
 

@@ -120,6 +120,8 @@ private func publicSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl
 /// The owner of one libcurl multi handle.
 final class MultiHandle {
     let pointer: UnsafeMutableRawPointer
+    /// What libcurl's callbacks use until the handle is gone.
+    private var watch: SocketWatch?
 
     init() throws(TransportError) {
         try startLibrary()
@@ -130,6 +132,26 @@ final class MultiHandle {
     }
 
     deinit { curl_multi_cleanup(pointer) }
+
+    /// Lets a watch learn which sockets the transfers wait for.
+    ///
+    /// - Throws: ``TransportError`` when libcurl refuses.
+    func report(to watch: SocketWatch) throws(TransportError) {
+        try watch.attach(to: self)
+        self.watch = watch
+    }
+
+    /// Lets libcurl do what a ready socket makes possible.
+    func act(on event: SocketWatch.Event) -> CURLMcode {
+        var active: Int32 = 0
+        return curl_multi_socket_action(pointer, event.socket, event.actions, &active)
+    }
+
+    /// Lets libcurl do what its timer is for.
+    func actOnTimer() -> CURLMcode {
+        // The number that CURL_SOCKET_TIMEOUT stands for.
+        act(on: (-1, 0))
+    }
 
     /// The next transfer that ended, and how.
     func nextResult() -> (handle: UnsafeMutableRawPointer, result: CURLcode)? {

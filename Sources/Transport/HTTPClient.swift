@@ -7,35 +7,28 @@ import Foundation
 /// where they are: any status is a response. A request other
 /// than a GET without a body always gets a connection of its own making, because libcurl repeats a request by itself
 /// when a reused connection turns out dead, and such a request must never arrive twice.
-package final class HTTPClient: @unchecked Sendable {
-    // Unchecked because `contact` is only touched while `lock` is held; nothing else changes.
+///
+/// One client serves everybody in a process. Requests share connections and nothing else: no cookies are kept, and
+/// credentials, contact and limits are those of each request. GET requests beyond the configured numbers wait their turn,
+/// host by host; the wait counts towards the request's timeout. Other requests never wait.
+package final class HTTPClient: Sendable {
     private static let maximumRedirects = 3
 
     private let configuration: HTTPClientConfiguration
     private let loop: TransferLoop
-    private let lock = NSLock()
-    private var contact: String?
 
     package init(configuration: HTTPClientConfiguration) {
         self.configuration = configuration
-        loop = TransferLoop(name: "mirror-bot.http")
+        loop = TransferLoop(
+            name: "mirror-bot.http",
+            queue: TransferQueue(
+                maximumPerHost: configuration.maximumPerHost, maximumTotal: configuration.maximumTotal))
     }
 
     deinit { loop.stop() }
 
-    /// Tells servers from now on, in the user agent, whom to ask about this program: an address of the web or of mail,
-    /// or an account's name.
-    ///
-    /// - Returns: False, and nothing changes, for what is no such text: 1 through 200 visible ASCII characters, without
-    ///   parentheses and backslashes.
-    @discardableResult
-    package func tell(contact: String) -> Bool {
-        guard Self.isContact(contact) else { return false }
-        lock.withLock { self.contact = contact }
-        return true
-    }
-
-    /// Whether a text can be told as a contact.
+    /// Whether a text can be the contact of a request: 1 through 200 visible ASCII characters, without parentheses and
+    /// backslashes.
     package static func isContact(_ text: String) -> Bool {
         (1...200).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"()\\".utf8.contains($0) }
@@ -62,8 +55,6 @@ package final class HTTPClient: @unchecked Sendable {
     /// Sends a request once.
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        var configuration = configuration
-        if let contact = lock.withLock({ contact }) { configuration.userAgent += " (+\(contact))" }
         let transfer = try Transfer(request, configuration: configuration)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -97,6 +88,10 @@ package struct HTTPClientConfiguration: Sendable {
     package var connectTimeout: Duration
     /// How long a transfer may go without a byte in either direction.
     package var stallTimeout: Duration
+    /// How many transfers with one host may be under way; further GET requests to it wait.
+    package var maximumPerHost: Int
+    /// How many transfers may be under way; beyond it each host still gets one.
+    package var maximumTotal: Int
     /// A PEM file of the authorities to trust instead of the system's.
     package var caBundlePath: String?
 
@@ -104,12 +99,22 @@ package struct HTTPClientConfiguration: Sendable {
         userAgent: String,
         connectTimeout: Duration = .seconds(10),
         stallTimeout: Duration = .seconds(60),
+        maximumPerHost: Int = 32,
+        maximumTotal: Int = 256,
         caBundlePath: String? = nil
     ) {
         let printable = String(userAgent.unicodeScalars.filter { (0x20...0x7e).contains($0.value) })
         self.userAgent = printable.allSatisfy { $0 == " " } ? "mirror-bot" : printable
         self.connectTimeout = connectTimeout
         self.stallTimeout = stallTimeout
+        self.maximumPerHost = maximumPerHost
+        self.maximumTotal = maximumTotal
         self.caBundlePath = caBundlePath
+    }
+
+    /// The user agent of a request with a contact; without it for nil, and for a text that cannot be one.
+    func userAgent(naming contact: String?) -> String {
+        guard let contact, HTTPClient.isContact(contact) else { return userAgent }
+        return "\(userAgent) (+\(contact))"
     }
 }

@@ -28,6 +28,10 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     ///
     /// Where a proxy of the environment carries the request, the proxy decides where names lead.
     package var isPublicOnly = false
+    /// An address of the web or of mail, or an account's name, that the user agent names for questions about this program.
+    ///
+    /// A text that ``HTTPClient/isContact(_:)`` refuses is not sent.
+    package var contact: String?
     /// Takes plain `http:` for the hosts of a private network too: for an address that whoever runs this program chose.
     package var allowsPlainNearby = false
 

@@ -6,6 +6,10 @@ struct RequestURL {
     let handle: URLHandle
     /// The host as libcurl will look it up, without user name or port.
     let host: String
+    /// Scheme, host and port: what connections are shared by.
+    let origin: String
+    /// Whether TLS is spoken, where servers can offer HTTP/2.
+    let isSecure: Bool
     let isLoopback: Bool
 
     /// - Parameters:
@@ -30,6 +34,8 @@ struct RequestURL {
             throw .refused(.invalidURL, "the URL has no host")
         }
         self.host = host
+        origin = handle.origin.map { $0 ?? "" }.joined(separator: " ")
+        isSecure = scheme.lowercased() == "https"
         // As it was written too: libcurl turns `0x7f.1` and its like into what they may mean.
         isLoopback = HostPlace.isLoopback(host) && HostPlace.isLoopback(Self.writtenHost(text))
         let mayBePlain = isLoopback || allowsPlainNearby && HostPlace.mayBeLocal(host)

@@ -13,6 +13,8 @@ final class Transfer: @unchecked Sendable {
 
     private let request: HTTPRequest
     private let configuration: HTTPClientConfiguration
+    /// When the whole exchange has to be over, the wait for a slot included.
+    let deadline: ContinuousClock.Instant
     /// What libcurl reads from while the transfer is in the loop.
     private let url: RequestURL
     private let headers: HeaderList
@@ -27,6 +29,7 @@ final class Transfer: @unchecked Sendable {
     init(_ request: HTTPRequest, configuration: HTTPClientConfiguration) throws(TransportError) {
         self.request = request
         self.configuration = configuration
+        deadline = .now + request.timeout
         url = try RequestURL(request.url, allowsPlainNearby: request.allowsPlainNearby)
         headers = HeaderList()
         reader = ResponseReader(maximumBodyBytes: max(0, request.maximumBodyBytes))
@@ -39,6 +42,12 @@ final class Transfer: @unchecked Sendable {
     }
 
     var host: String { url.host }
+
+    /// Scheme, host and port.
+    var origin: String { url.origin }
+
+    /// Whether the request only reads, and may wait for others; what changes something leaves at once.
+    var mayWait: Bool { request.method == .get && request.body == nil }
 
     var isOver: Bool {
         lock.withLock {
@@ -91,7 +100,7 @@ final class Transfer: @unchecked Sendable {
         try easy.set(CURLOPT_FOLLOWLOCATION, 0)
         try easy.set(CURLOPT_NOSIGNAL, 1)
         try easy.closeInChildren()
-        try easy.set(CURLOPT_USERAGENT, configuration.userAgent)
+        try easy.set(CURLOPT_USERAGENT, configuration.userAgent(naming: request.contact))
         try easy.set(CURLOPT_ACCEPT_ENCODING, "")
         try easy.set(CURLOPT_HTTPHEADER, pointer: UnsafeMutableRawPointer(headers.pointer))
         try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -129,7 +138,7 @@ final class Transfer: @unchecked Sendable {
 
     private func applyLimits(to easy: EasyHandle) throws(TransportError) {
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
-        try easy.set(CURLOPT_TIMEOUT_MS, request.timeout.curlMilliseconds)
+        try easy.set(CURLOPT_TIMEOUT_MS, ContinuousClock.now.duration(to: deadline).curlMilliseconds)
         try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)
         try easy.set(CURLOPT_LOW_SPEED_TIME, max(1, configuration.stallTimeout.curlMilliseconds / 1_000))
     }
@@ -144,8 +153,10 @@ final class Transfer: @unchecked Sendable {
             try easy.set(CURLOPT_HTTPGET, 1)
         }
         try easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
-        if request.method == .get, !needsBody {
-            try easy.set(CURLOPT_PIPEWAIT, 1)
+        if mayWait {
+            // Waits for a connection that others are making, if that may carry several requests. Without TLS that is known
+            // only after an answer, and never so.
+            try easy.set(CURLOPT_PIPEWAIT, url.isSecure ? 1 : 0)
         } else {
             // Such a connection goes with its request: the next one makes its own, and they would pile up.
             try easy.set(CURLOPT_FRESH_CONNECT, 1)

@@ -5,13 +5,17 @@ import Foundation
 
 /// The thread on which all transfers of a client run.
 ///
-/// Other threads leave transfers in an inbox and wake the thread; only the thread itself touches libcurl's handles,
-/// except for the wake-up, which libcurl allows from anywhere (curl_multi_wakeup(3)).
+/// Other threads leave transfers in an inbox and wake the thread; only the thread itself touches libcurl's handles.
 final class TransferLoop: @unchecked Sendable {
-    // Unchecked because `inbox`, `isStopping`, `wakeable` and `isWaiting` are only touched while `lock` is held and the
-    // rest belongs to the thread.
-    private static let idleHandles = 32
-    private static let keptConnections = 64
+    // Unchecked because `inbox`, `isStopping` and `isWaiting` are only touched while `lock` is held, `waker` is safe by
+    // itself, and the rest belongs to the thread.
+    private static let idleHandles = 64
+    /// Connections kept for later requests, of all hosts together; the one that was idle longest is closed first.
+    private static let keptConnections = 256
+    /// The longest wait, in milliseconds: a safety net, for a wake-up ends the wait.
+    private static let longestWait: Int32 = 10_000
+    /// The same where the process had no descriptors left for the waker.
+    private static let longestWaitUnwoken: Int32 = 50
     /// For how long the next request is expected before the thread goes to sleep, in nanoseconds.
     private static let lingering: UInt64 = 50_000
 
@@ -19,15 +23,17 @@ final class TransferLoop: @unchecked Sendable {
     /// What is to be started if somebody waits for it, else to be let go.
     private var inbox: [Transfer] = []
     private var isStopping = false
-    private var wakeable: UnsafeMutableRawPointer?
     /// Whether the thread waits, or is about to, and nobody has woken it: a wake-up is a call of the system.
     private var isWaiting = false
+    private let waker = Interruption()
 
     private let ended = DispatchSemaphore(value: 0)
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var queue: TransferQueue
     private var pool: [EasyHandle] = []
 
-    init(name: String) {
+    init(name: String, queue: TransferQueue) {
+        self.queue = queue
         let thread = Thread {
             self.run()
             self.ended.signal()
@@ -75,9 +81,9 @@ final class TransferLoop: @unchecked Sendable {
     }
 
     private func wakeLocked() {
-        guard isWaiting, let wakeable else { return }
+        guard isWaiting else { return }
         isWaiting = false
-        curl_multi_wakeup(wakeable)
+        waker.request()
     }
 
     private func takeInbox() -> (transfers: [Transfer], isStopping: Bool) {
@@ -102,38 +108,78 @@ final class TransferLoop: @unchecked Sendable {
         do {
             let multi = try MultiHandle()
             mb_multi_setopt_long(multi.pointer, CURLMOPT_MAXCONNECTS, Self.keptConnections)
-            lock.withLock { wakeable = multi.pointer }
-            serve(multi)
-            // From here on nobody wakes the handle, which is about to go.
-            lock.withLock { wakeable = nil }
+            let watch = SocketWatch(waker: waker.descriptor)
+            try multi.report(to: watch)
+            serve(multi, watch)
             endAll(on: multi)
         } catch {
             refuseAll(error)
         }
     }
 
-    private func serve(_ multi: MultiHandle) {
+    private func serve(_ multi: MultiHandle, _ watch: SocketWatch) {
         while true {
             let (transfers, isStopping) = takeInbox()
-            for transfer in transfers {
-                if !transfer.isOver { begin(transfer, on: multi) } else { remove(transfer, from: multi) }
-            }
+            for transfer in transfers { receive(transfer, on: multi) }
             if isStopping { return }
-            var active: Int32 = 0
-            let outcome = curl_multi_perform(multi.pointer, &active)
-            var hasCompleted = false
-            while let (handle, result) = multi.nextResult() {
-                complete(handle, result, on: multi)
-                hasCompleted = true
+            expire()
+            while let transfer = queue.next() { start(transfer, on: multi) }
+            var outcome = watch.takeTimer() ? multi.actOnTimer() : CURLM_OK
+            // What has completed has freed slots, and whoever got an answer may have sent the next request.
+            if outcome == CURLM_OK, completeAll(on: multi) { continue }
+            if outcome == CURLM_OK {
+                let (events, isWoken) = watch.wait(atMost: longestWait)
+                if isWoken { waker.reset() }
+                for event in events where outcome == CURLM_OK { outcome = multi.act(on: event) }
+                _ = completeAll(on: multi)
             }
-            if hasCompleted, running.isEmpty { linger() }
             if outcome != CURLM_OK {
                 failAll("libcurl stopped: \(String(cString: curl_multi_strerror(outcome)))", on: multi)
-            } else if mayWait() {
-                // A wake-up ends the wait; the limit is only a safety net.
-                curl_multi_poll(multi.pointer, nil, 0, 10_000, nil)
             }
         }
+    }
+
+    /// Takes over a transfer from the inbox, or lets go of one that is over.
+    private func receive(_ transfer: Transfer, on multi: MultiHandle) {
+        if transfer.isOver {
+            // One that still waits leaves the queue when it is its turn.
+            remove(transfer, from: multi)
+        } else if transfer.mayWait {
+            queue.add(transfer)
+        } else {
+            queue.begin(transfer)
+            start(transfer, on: multi)
+        }
+    }
+
+    /// Fails the transfers whose time has passed while they waited.
+    private func expire() {
+        for transfer in queue.expired(at: .now) {
+            transfer.finish(
+                .failure(
+                    TransportError.refused(
+                        .timeout, host: transfer.host, "too many requests to the host were under way")))
+        }
+    }
+
+    /// How long the thread may wait, in milliseconds; zero if there is something to do at once.
+    private var longestWait: Int32 {
+        guard mayWait() else { return 0 }
+        let longest = waker.descriptor < 0 ? Self.longestWaitUnwoken : Self.longestWait
+        guard let expiry = queue.nextExpiry else { return longest }
+        let now = ContinuousClock.now
+        return expiry <= now ? 0 : min(longest, Int32(clamping: now.duration(to: expiry).curlMilliseconds))
+    }
+
+    /// Hands out the results that libcurl has; false if there are none.
+    private func completeAll(on multi: MultiHandle) -> Bool {
+        var hasCompleted = false
+        while let (handle, result) = multi.nextResult() {
+            complete(handle, result, on: multi)
+            hasCompleted = true
+        }
+        if hasCompleted, running.isEmpty { linger() }
+        return hasCompleted
     }
 
     /// Waits a moment for a transfer: whoever got an answer often sends the next request at once, and to sleep and be
@@ -145,7 +191,8 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    private func begin(_ transfer: Transfer, on multi: MultiHandle) {
+    /// Hands a transfer that has a slot to libcurl.
+    private func start(_ transfer: Transfer, on multi: MultiHandle) {
         do {
             let easy = try pool.popLast() ?? EasyHandle()
             try transfer.prepare(easy)
@@ -157,6 +204,7 @@ final class TransferLoop: @unchecked Sendable {
             transfer.easy = easy
             running[easy.pointer] = transfer
         } catch {
+            queue.end(transfer)
             transfer.finish(.failure(error))
         }
     }
@@ -172,6 +220,7 @@ final class TransferLoop: @unchecked Sendable {
         curl_multi_remove_handle(multi.pointer, easy.pointer)
         running[easy.pointer] = nil
         transfer.easy = nil
+        queue.end(transfer)
         easy.reset()
         if pool.count < Self.idleHandles { pool.append(easy) }
     }
@@ -189,6 +238,9 @@ final class TransferLoop: @unchecked Sendable {
         for transfer in running.values {
             transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: false)))
             remove(transfer, from: multi)
+        }
+        for transfer in queue.removeWaiting() {
+            transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: true)))
         }
         pool = []
     }

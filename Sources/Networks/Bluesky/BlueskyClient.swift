@@ -7,6 +7,7 @@ struct BlueskyClient: NetworkClient {
     /// Who is asked; see ``at(_:hiding:)``.
     private(set) var server: ServerAddress
     let http: HTTPClient
+    var origin = RequestOrigin()
     /// The clock of the servers, as their answers tell it.
     var serverClock = ServerClock()
     let now: @Sendable () -> Date
@@ -19,6 +20,14 @@ struct BlueskyClient: NetworkClient {
     var conflictIsCertain: Bool { true }
     var missingIsCertain: Bool { false }
     var requestIDHeaders: [String] { ["X-Request-Id", "Atproto-Request-Id"] }
+
+    /// Each server takes 3,000 requests in five minutes from one address.
+    ///
+    /// Log-ins and changes count there too, but what their answers tell is about limits of the account.
+    func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
+        let isOfAccount = call.operation.isWrite || [.logIn, .refreshSession].contains(call.operation)
+        return AddressCount(limit: AddressLimit(count: 3_000, period: 300), isAnnounced: !isOfAccount)
+    }
 
     /// The same client for another server, and with other secrets.
     func at(_ server: ServerAddress, hiding secrets: [Secret] = []) -> BlueskyClient {

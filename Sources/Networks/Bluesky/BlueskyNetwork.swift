@@ -23,26 +23,28 @@ package struct BlueskyNetwork: SocialNetwork {
     ///   - apiBaseURL: The server that stands for all of Bluesky's; nil for the real ones.
     ///   - sessions: Keeps the session, so that the password is hardly ever sent.
     ///   - client: Carries the requests; may be shared with other networks.
+    ///   - origin: The mirror that makes the requests.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` for an identifier or address that cannot be one.
     package init(
         identifier: String, appPassword: Secret?, apiBaseURL: String?, sessions: any CredentialStore,
-        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, now: @escaping @Sendable () -> Date,
-        uptime: (@Sendable () -> TimeInterval)? = nil
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         try self.init(
             identifier: identifier, appPassword: appPassword, hosts: try BlueskyHosts(apiBaseURL: apiBaseURL),
-            sessions: sessions, gates: gates, client: client, now: now, uptime: uptime)
+            sessions: sessions, gates: gates, client: client, origin: origin, now: now,
+            uptime: uptime)
     }
 
     init(
         identifier: String, appPassword: Secret?, hosts: BlueskyHosts, sessions: any CredentialStore,
-        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, now: @escaping @Sendable () -> Date,
-        uptime: (@Sendable () -> TimeInterval)? = nil
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         let client = BlueskyClient(
-            server: hosts.entryway, http: client, serverClock: ServerClock(uptime: uptime), now: now,
-            isAnonymous: appPassword == nil)
+            server: hosts.entryway, http: client, origin: origin, serverClock: ServerClock(uptime: uptime),
+            now: now, isAnonymous: appPassword == nil)
         let resolver = try BlueskyResolver(identifier: identifier, hosts: hosts, client: client)
         self.gates = gates
         self.client = client

@@ -6,6 +6,7 @@ import Transport
 struct MastodonClient: NetworkClient {
     let server: ServerAddress
     let http: HTTPClient
+    var origin = RequestOrigin()
     let knownSecrets: KnownSecrets
     var serverClock = ServerClock()
     let now: @Sendable () -> Date
@@ -13,6 +14,16 @@ struct MastodonClient: NetworkClient {
 
     var network: NetworkName { .mastodon }
     var secrets: [Secret] { knownSecrets.all }
+
+    /// Without a login Mastodon counts by address, but for the token of an account; with one only some other software does.
+    func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? {
+        if let limit = origin.gates.limit(of: server) { return AddressCount(limit: limit) }
+        let isOfAccount = isAuthorized || [.logIn, .refreshSession].contains(call.operation)
+        return isOfAccount ? nil : AddressCount(limit: Self.anonymousLimit, scope: "anonymous")
+    }
+
+    /// Mastodon's `throttle_unauthenticated_api`.
+    private static let anonymousLimit = AddressLimit(count: 300, period: 300)
 
     /// The answer to a call, with a status of 200 through 299; cut only if the call takes that.
     ///
@@ -47,7 +58,7 @@ extension MastodonClient {
         let code = code(call, response.status, message: words ?? "")
         var failure = error(
             call, response, code, outcome: outcome(of: code, status: response.status), words: words)
-        failure.retryAfter = ServerPacing(response.headers, receivedAt: now()).retryAfter(of: code)
+        failure.retryAfter = pacing(of: response).retryAfter(of: code)
         return failure
     }
 

@@ -204,6 +204,16 @@ enum MastodonSoftware: Equatable {
     /// cache is switched off; of what nobody knows nothing is believed.
     var keepsIdempotencyKeys: Bool { self == .mastodon }
 
+    /// The limit of a server that counts requests by address, with a login too; nil where it counts by account.
+    ///
+    /// GoToSocial's `advanced-rate-limit-requests`, whose default it is; its answers tell another one.
+    var addressLimit: AddressLimit? {
+        switch self {
+        case .goToSocial: AddressLimit(count: 300, period: 300)
+        case .mastodon, .snac, .pleroma, .wordPress, .other: nil
+        }
+    }
+
     /// What is published can be given another text: Mastodon since 3.5, GoToSocial since 0.18.
     var editsPosts: Bool {
         switch self {
@@ -245,6 +255,7 @@ extension MastodonNetwork {
         do {
             let instance = try await MastodonInstance.read { try await session.value(MastodonInstance.self, $0) }
             memory.keep(instance, until: time.addingTimeInterval(86_400))
+            client.origin.gates.learn(instance.software.addressLimit, of: client.server)
             return instance
         } catch let error as NetworkError {
             guard let known = memory.lastInstance else { throw error }

@@ -30,13 +30,15 @@ package struct MastodonLogin: Sendable {
     /// - Parameters:
     ///   - server: `https://social.example`, or the host alone.
     ///   - apiBaseURL: Where calls go instead; nil: to the server. The person is sent to the server all the same.
+    ///   - origin: The mirror that makes the requests.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(
-        server: String, apiBaseURL: String?, client: HTTPClient, now: @escaping @Sendable () -> Date
+        server: String, apiBaseURL: String?, client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
         self.server = try ServerAddress(server, network: .mastodon)
         self.client = MastodonClient(
-            server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
+            server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client, origin: origin,
             knownSecrets: KnownSecrets(), now: now, isAnonymous: true)
     }
 

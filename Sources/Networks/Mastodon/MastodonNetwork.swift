@@ -39,12 +39,14 @@ package struct MastodonNetwork: SocialNetwork {
     ///   - quotes: Who may quote what is published: anyone, followers or nobody; nil for the account's preference on the
     ///     server. Mastodon since 4.5; other servers ignore it.
     ///   - client: Carries the requests; may be shared with other networks.
+    ///   - origin: The mirror that makes the requests.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(
         server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
         sessions: (any CredentialStore)?, trustsVisibility: Bool = true, quotes: Audience? = nil, client: HTTPClient,
-        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
+        origin: RequestOrigin = RequestOrigin(), now: @escaping @Sendable () -> Date,
+        uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         self.trustsVisibility = trustsVisibility
         self.quotes = quotes
@@ -52,7 +54,7 @@ package struct MastodonNetwork: SocialNetwork {
         self.session = MastodonSession(
             credentials, store: sessions,
             client: MastodonClient(
-                server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
+                server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client, origin: origin,
                 knownSecrets: KnownSecrets(), serverClock: ServerClock(uptime: uptime), now: now))
         self.memory = MastodonMemory()
     }
@@ -115,6 +117,7 @@ package struct MastodonNetwork: SocialNetwork {
             let software = try await instance().software
             switch error.status {
             case 404 where software.tellsAnybodyWhatIsThere, 410: return false
+            case 429: throw error
             // The server lets nobody read without a login.
             case let status? where (400...499).contains(status): return nil
             default: throw error

@@ -58,6 +58,8 @@ protocol NetworkClient: Sendable {
     /// Where requests go.
     var server: ServerAddress { get }
     var http: HTTPClient { get }
+    /// The mirror that makes the requests.
+    var origin: RequestOrigin { get }
     /// The server's clock, as its answers tell it.
     var serverClock: ServerClock { get }
     var now: @Sendable () -> Date { get }
@@ -75,6 +77,10 @@ protocol NetworkClient: Sendable {
     var missingIsCertain: Bool { get }
     /// The headers in which a server says what it calls a request, the likeliest first.
     var requestIDHeaders: [String] { get }
+    /// How the server counts a call by the address that it comes from; nil where it counts by account.
+    func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount?
+    /// When to ask again, by the headers of an answer.
+    func pacing(of response: HTTPResponse) -> ServerPacing
 }
 
 extension NetworkClient {
@@ -85,14 +91,46 @@ extension NetworkClient {
     var conflictIsCertain: Bool { false }
     var missingIsCertain: Bool { true }
     var requestIDHeaders: [String] { ["X-Request-Id"] }
+    func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? { nil }
+    func pacing(of response: HTTPResponse) -> ServerPacing { ServerPacing(response.headers, receivedAt: now()) }
 
     /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a refusal.
     ///
     /// - Parameters:
     ///   - authorization: The header that shows in whose name; nil: in nobody's.
-    /// - Returns: The answer, with what it tells of the server's clock noted.
-    /// - Throws: ``NetworkError`` without an answer, or `CancellationError`.
+    /// - Returns: The answer, with what it tells of the server's clock and of its limit by address noted.
+    /// - Throws: ``NetworkError`` without an answer, with code `.rateLimited` and outcome `notSent` if the limit by address
+    ///   does not allow the call now; or `CancellationError`.
     func answer(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
+        let count = addressCount(of: call, isAuthorized: authorization != nil)
+        let gate = count.map { origin.gates.gate(of: server, $0) }
+        if let retry = gate?.admit(origin.mirror, isUrgent: call.operation.isUrgent, at: instant) {
+            throw heldBack(call, until: retry)
+        }
+        let response = try await response(to: call, authorization: authorization)
+        if let gate, count?.isAnnounced == true { note(response, at: gate) }
+        return response
+    }
+
+    private var instant: HostGate.Instant { HostGate.Instant(uptime: origin.uptime(), date: now()) }
+
+    /// Tells a gate what an answer says about the host's limit.
+    private func note(_ response: HTTPResponse, at gate: HostGate) {
+        let pacing = pacing(of: response)
+        if let limit = pacing.rateLimit { gate.note(limit, at: instant) }
+        if response.status == 429 { gate.pause(until: pacing.retryAfterRateLimit, at: instant) }
+    }
+
+    /// The error for a call that the host's gate holds back.
+    private func heldBack(_ call: NetworkCall, until retry: Date) -> NetworkError {
+        var error = error(
+            call, .rateLimited, outcome: .notSent,
+            detail: "the server counts requests by address, and there are too many from this one")
+        (error.retryAfter, error.isOfAddress) = (retry, true)
+        return error
+    }
+
+    private func response(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
         var headers = HTTPHeaders([("Accept", "application/json")])
         if let authorization { headers.append("Authorization", authorization) }
         if let type = call.contentType { headers.append("Content-Type", type) }
@@ -102,6 +140,7 @@ extension NetworkClient {
             timeout: call.deadline, maximumBodyBytes: call.maximumBytes,
             followsRedirects: followsRedirects)
         request.isPublicOnly = server.isPublicOnly
+        request.contact = origin.contact.text
         let response: HTTPResponse
         do {
             response = try await http.send(request)
@@ -203,6 +242,11 @@ extension NetworkClient {
             .first { (1...64).contains($0.utf8.count) && $0.isVisibleASCII }
             .map { Secret.redacted(secrets, from: $0) }
     }
+}
+
+extension NetworkError.Operation {
+    /// Whether the call must not wait for the reads of others: changes, and what they need to be made.
+    fileprivate var isUrgent: Bool { isWrite || self == .logIn || self == .refreshSession }
 }
 
 extension NetworkError.Code {

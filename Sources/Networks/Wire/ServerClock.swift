@@ -12,6 +12,9 @@ final class ServerClock: @unchecked Sendable {
     private static let maximumAge: TimeInterval = 3_600
     private static let origin = ContinuousClock.now
 
+    /// The system's clock that nobody sets, in seconds.
+    static var systemUptime: TimeInterval { origin.duration(to: .now) / .seconds(1) }
+
     /// Reads the clock that nobody sets, in seconds.
     private let uptime: @Sendable () -> TimeInterval
     // Sendable: every access to a variable holds the lock.
@@ -21,7 +24,7 @@ final class ServerClock: @unchecked Sendable {
 
     /// - Parameter uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     init(uptime: (@Sendable () -> TimeInterval)? = nil) {
-        self.uptime = uptime ?? { Self.origin.duration(to: .now) / .seconds(1) }
+        self.uptime = uptime ?? { Self.systemUptime }
     }
 
     /// By how many seconds the local clock, which shows `now`, is ahead of the servers'; nil before one told.

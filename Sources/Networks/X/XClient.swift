@@ -11,6 +11,7 @@ struct XClient: NetworkClient {
     let server: ServerAddress
     let signer: OAuthSigner
     let http: HTTPClient
+    let origin: RequestOrigin
     let memory: XMemory
     let now: @Sendable () -> Date
 
@@ -27,11 +28,14 @@ struct XClient: NetworkClient {
     ///   - signer: With the keys of the application, and the token of the account if there is one.
     /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
     init(
-        apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient, memory: XMemory, now: @escaping @Sendable () -> Date
+        apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        memory: XMemory,
+        now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
         server = try ServerAddress(apiBaseURL ?? Self.defaultBase, network: .x)
         self.signer = signer
         self.http = http
+        self.origin = origin
         self.memory = memory
         self.now = now
     }

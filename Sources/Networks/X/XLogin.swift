@@ -35,16 +35,17 @@ package struct XLogin: Sendable {
     /// - Parameters:
     ///   - consumerKey: The application's key, from the developer console.
     ///   - apiBaseURL: Another host to ask; nil: X.
+    ///   - origin: The mirror that makes the requests.
     /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
     package init(
         consumerKey: String, consumerSecret: Secret, apiBaseURL: String?, client: HTTPClient,
-        now: @escaping @Sendable () -> Date
+        origin: RequestOrigin = RequestOrigin(), now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
         self.consumerKey = consumerKey
         self.consumerSecret = consumerSecret
         self.client = try XClient(
             apiBaseURL: apiBaseURL, signer: OAuthSigner(consumerKey: consumerKey, consumerSecret: consumerSecret),
-            http: client, memory: XMemory(), now: now)
+            http: client, origin: origin, memory: XMemory(), now: now)
     }
 
     /// Asks for the address that a person has to open.
@@ -115,7 +116,8 @@ package struct XLogin: Sendable {
         signer.token = request.token
         signer.tokenSecret = request.tokenSecret
         return try XClient(
-            apiBaseURL: client.server.base, signer: signer, http: client.http, memory: client.memory, now: client.now)
+            apiBaseURL: client.server.base, signer: signer, http: client.http, origin: client.origin,
+            memory: client.memory, now: client.now)
     }
 
     /// The pairs of a form; nothing for what is no form.

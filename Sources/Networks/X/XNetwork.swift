@@ -16,19 +16,21 @@ package struct XNetwork: SocialNetwork {
     /// - Parameters:
     ///   - credentials: The keys of the application, and the token of the account to act for.
     ///   - client: Carries the requests; may be shared with other networks.
+    ///   - origin: The mirror that makes the requests.
     ///   - now: Reads the wall clock; requests are signed with its time.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not an address.
     package init(
         credentials: XCredentials, options: XOptions, book: any SpendingBook, client: HTTPClient,
-        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
+        origin: RequestOrigin = RequestOrigin(), now: @escaping @Sendable () -> Date,
+        uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         let signer = OAuthSigner(
             consumerKey: credentials.consumerKey, consumerSecret: credentials.consumerSecret,
             token: credentials.accessToken, tokenSecret: credentials.accessTokenSecret)
         let memory = XMemory(uptime: uptime)
         let wire = try XClient(
-            apiBaseURL: options.apiBaseURL, signer: signer, http: client, memory: memory, now: now)
+            apiBaseURL: options.apiBaseURL, signer: signer, http: client, origin: origin, memory: memory, now: now)
         self.client = wire
         self.memory = memory
         self.options = options

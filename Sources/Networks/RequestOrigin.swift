@@ -1,0 +1,42 @@
+package import Foundation
+import Transport
+
+/// The mirror that makes requests, as servers and the other mirrors of the process see it.
+package struct RequestOrigin: Sendable {
+    /// The name by which the mirrors of a process share the limits of hosts.
+    package let mirror: String
+    /// The contact in the user agent.
+    package let contact: RequestContact
+    /// The gates of the hosts, shared by the mirrors of a process.
+    package let gates: HostGates
+    /// Returns a monotonic clock, in seconds.
+    let uptime: @Sendable () -> TimeInterval
+
+    /// - Parameter uptime: Returns a monotonic clock, in seconds; nil for the system's.
+    package init(
+        mirror: String = "", contact: RequestContact = RequestContact(), gates: HostGates = HostGates(),
+        uptime: (@Sendable () -> TimeInterval)? = nil
+    ) {
+        (self.mirror, self.contact, self.gates) = (mirror, contact, gates)
+        self.uptime = uptime ?? { ServerClock.systemUptime }
+    }
+}
+
+/// The contact that the user agent of one mirror's requests names; it may become known while requests are made.
+package final class RequestContact: @unchecked Sendable {
+    // Sendable because `known` is only touched under `lock`.
+    private let lock = NSLock()
+    private var known: String?
+
+    /// - Parameter text: As for ``tell(_:)``.
+    package init(_ text: String? = nil) { tell(text) }
+
+    /// The contact; nil while none is known.
+    package var text: String? { lock.withLock { known } }
+
+    /// Replaces the contact; nil, and a text that `HTTPClient.isContact` refuses, change nothing.
+    package func tell(_ text: String?) {
+        guard let text, HTTPClient.isContact(text) else { return }
+        lock.withLock { known = text }
+    }
+}

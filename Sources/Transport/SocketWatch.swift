@@ -1,0 +1,115 @@
+import CCurl
+import Foundation
+
+/// The sockets that libcurl wants watched, and the time at which it wants to be called in any case.
+///
+/// libcurl reports both through the callbacks of its socket interface (curl_multi_socket_action(3)). A wake-up then costs
+/// libcurl the work of the sockets that are ready, and not of every transfer that is under way. Belongs to one thread.
+final class SocketWatch {
+    /// A socket that is ready, with libcurl's `CURL_CSELECT_` bits.
+    typealias Event = (socket: curl_socket_t, actions: Int32)
+
+    private var watched: [pollfd]
+    /// Where a socket stands in `watched`.
+    private var places: [curl_socket_t: Int] = [:]
+    /// When libcurl's timer ends, by the monotonic clock in nanoseconds; nil while none is set.
+    private var timer: UInt64?
+
+    /// - Parameter waker: A descriptor that becomes readable when the wait is to end; negative values are ignored.
+    init(waker: Int32) {
+        watched = [pollfd(fd: waker, events: Int16(POLLIN), revents: 0)]
+    }
+
+    /// Registers the callbacks at a multi handle, which must not outlive this object.
+    ///
+    /// - Throws: ``TransportError`` when libcurl refuses.
+    func attach(to multi: MultiHandle) throws(TransportError) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let outcomes = [
+            mb_multi_setopt_socket_callback(multi.pointer, noteSocket),
+            mb_multi_setopt_pointer(multi.pointer, CURLMOPT_SOCKETDATA, context),
+            mb_multi_setopt_timer_callback(multi.pointer, noteTimer),
+            mb_multi_setopt_pointer(multi.pointer, CURLMOPT_TIMERDATA, context),
+        ]
+        for outcome in outcomes where outcome != CURLM_OK {
+            throw .refused(.other, "libcurl refused a callback: \(String(cString: curl_multi_strerror(outcome)))")
+        }
+    }
+
+    /// Waits for a ready socket, the waker or the timer.
+    ///
+    /// - Parameter limit: The longest wait, in milliseconds.
+    /// - Returns: The ready sockets of libcurl, and whether the waker was readable.
+    func wait(atMost limit: Int32) -> (events: [Event], isWoken: Bool) {
+        let count = poll(&watched, nfds_t(watched.count), min(limit, timerMilliseconds))
+        guard count > 0 else { return ([], false) }
+        var events: [Event] = []
+        for entry in watched.dropFirst() where entry.revents != 0 {
+            events.append((entry.fd, Self.actions(entry.revents)))
+        }
+        return (events, watched[0].revents != 0)
+    }
+
+    /// Whether the timer has ended; it is then unset.
+    func takeTimer() -> Bool {
+        guard let timer, timer <= DispatchTime.now().uptimeNanoseconds else { return false }
+        self.timer = nil
+        return true
+    }
+
+    /// Milliseconds until the timer ends, rounded up; the largest number while none is set.
+    private var timerMilliseconds: Int32 {
+        guard let timer else { return .max }
+        let now = DispatchTime.now().uptimeNanoseconds
+        return timer <= now ? 0 : Int32(clamping: (timer - now + 999_999) / 1_000_000)
+    }
+
+    fileprivate func setTimer(milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
+    }
+
+    fileprivate func set(_ socket: curl_socket_t, _ wanted: Int32) {
+        let events = Int16((wanted & CURL_POLL_IN != 0 ? POLLIN : 0) | (wanted & CURL_POLL_OUT != 0 ? POLLOUT : 0))
+        if let place = places[socket] {
+            watched[place].events = events
+        } else {
+            places[socket] = watched.count
+            watched.append(pollfd(fd: socket, events: events, revents: 0))
+        }
+    }
+
+    fileprivate func remove(_ socket: curl_socket_t) {
+        guard let place = places.removeValue(forKey: socket), let last = watched.popLast(), last.fd != socket else {
+            return
+        }
+        watched[place] = last
+        places[last.fd] = place
+    }
+
+    private static func actions(_ ready: Int16) -> Int32 {
+        let ready = Int32(ready)
+        return (ready & Int32(POLLIN) != 0 ? CURL_CSELECT_IN : 0)
+            | (ready & Int32(POLLOUT) != 0 ? CURL_CSELECT_OUT : 0)
+            | (ready & Int32(POLLERR | POLLHUP | POLLNVAL) != 0 ? CURL_CSELECT_ERR : 0)
+    }
+}
+
+/// libcurl calls this on the loop's thread when it wants a socket watched otherwise (CURLMOPT_SOCKETFUNCTION(3)).
+private func noteSocket(
+    easy: UnsafeMutableRawPointer?, socket: curl_socket_t, wanted: Int32, context: UnsafeMutableRawPointer?,
+    socketContext: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return -1 }
+    let watch = Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue()
+    if wanted == CURL_POLL_REMOVE { watch.remove(socket) } else { watch.set(socket, wanted) }
+    return 0
+}
+
+/// libcurl calls this on the loop's thread when its timer changes (CURLMOPT_TIMERFUNCTION(3)).
+private func noteTimer(
+    multi: UnsafeMutableRawPointer?, milliseconds: Int, context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return -1 }
+    Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
+    return 0
+}
