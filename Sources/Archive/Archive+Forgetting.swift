@@ -143,19 +143,37 @@ extension Archive {
         ).map(Self.note)
     }
 
-    /// The keys of texts that are never sent, and what is muted, asked at once.
-    package func unwanted() async throws -> (never: Set<String>, muted: [Note]) {
-        let notes = try await storage.query(
-            """
-            SELECT 'never' AS kind, text_key AS value, noted_ms FROM never_texts WHERE mirror = \(mirror)
-            UNION ALL SELECT kind, value, noted_ms FROM muted WHERE mirror = \(mirror)
-            """
-        ).map(Self.note)
-        let never = notes.filter { $0.kind == Self.never }.map(\.value)
-        return (Set(never), notes.filter { $0.kind != Self.never })
+    /// What holds for all texts when one is chosen or sent.
+    package struct Circumstances: Sendable {
+        /// The keys of texts that are never sent.
+        package fileprivate(set) var never: Set<String> = []
+        package fileprivate(set) var muted: [Note] = []
+        /// The human's clocks.
+        package fileprivate(set) var zones: ZoneHistory
+        /// When the human last posted, as far as that was seen.
+        package fileprivate(set) var lastActivity: Date?
+        /// How much of the human's past is known, as it is stored with the mirror; nil for nothing.
+        package fileprivate(set) var past: String?
+        /// The mirror's version, which operations of a person raise.
+        package fileprivate(set) var version: Int64 = 0
     }
 
-    private static func note(_ row: SQLRow) throws -> Note {
+    /// Reads what holds for all texts, in one statement.
+    ///
+    /// - Parameter home: The zone of all times about which nothing is said.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func circumstances(home: TimeZone) async throws -> Circumstances {
+        try Circumstances(home: home, try await storage.query(Circumstances.selection(of: mirror)))
+    }
+
+    /// The same inside a transaction.
+    package static func circumstances(
+        of mirror: String, home: TimeZone, on connection: any StorageConnection
+    ) throws -> Circumstances {
+        try Circumstances(home: home, try connection.query(Circumstances.selection(of: mirror)))
+    }
+
+    fileprivate static func note(_ row: SQLRow) throws -> Note {
         Note(kind: try row.text("kind"), value: try row.text("value"), noted: try row.date("noted_ms"))
     }
 
@@ -226,7 +244,7 @@ extension Archive {
 
     // MARK: The human's presence
 
-    private static let activity = "human.active"
+    fileprivate static let activity = "human.active"
 
     /// Notes when the human posted; an earlier time than the known one changes nothing.
     package func noteActivity(at time: Date) async throws {
@@ -236,11 +254,33 @@ extension Archive {
             ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value
             """)
     }
+}
 
-    /// When the human last posted, as far as that was seen; nil if it never was.
-    package func lastActivity() async throws -> Date? {
-        try await storage.query(
-            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(Self.activity)"
-        ).first?.date("value")
+extension Archive.Circumstances {
+    fileprivate static func selection(of mirror: String) -> SQL {
+        """
+        SELECT 0 AS part, '' AS kind, text_key AS value, noted_ms FROM never_texts WHERE mirror = \(mirror)
+        UNION ALL SELECT 1, kind, value, noted_ms FROM muted WHERE mirror = \(mirror)
+        UNION ALL SELECT 2, '', first_day || ' ' || last_day || ' ' || time_zone, noted_ms FROM zones
+        WHERE mirror = \(mirror)
+        UNION ALL SELECT 3, '', '', value FROM counters WHERE mirror = \(mirror) AND name = \(Archive.activity)
+        UNION ALL SELECT 4, '', COALESCE(past, ''), version FROM mirrors WHERE mirror = \(mirror)
+        """
+    }
+
+    fileprivate init(home: TimeZone, _ rows: [SQLRow]) throws {
+        var spans: [ZoneSpan] = []
+        zones = ZoneHistory(home: home)
+        for row in rows {
+            let value = try row.text("value")
+            switch try row.int("part") {
+            case 0: never.insert(value)
+            case 1: muted.append(try Archive.note(row))
+            case 2: spans.append(try Archive.zoneSpan(value.split(separator: " ", maxSplits: 2).map(String.init)))
+            case 3: lastActivity = try row.date("noted_ms")
+            default: (past, version) = (value.isEmpty ? nil : value, try row.integer("noted_ms"))
+            }
+        }
+        zones = ZoneHistory(home: home, spans: spans)
     }
 }

@@ -275,21 +275,21 @@ extension Archive {
     /// - Returns: The numbers, for each grade and window that occurs, in any order.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func textCounts(_ filter: TextFilter) async throws -> [TextCount] {
-        // The minutes first: they lead both stores to the index that has all of this in their order.
+        // In the order of the index that has all of this.
         let rows = try await storage.query(
             """
             SELECT minute, grade, fit_when, COUNT(*) AS number FROM posts
             WHERE mirror = \(mirror) AND time_trusted = TRUE AND \(filter.condition)
             GROUP BY minute, grade, fit_when
             """)
-        var counts: [String: TextCount] = [:]
+        var counts: [String: [Int: TextCount]] = [:]
         for row in rows {
             guard let minute = MinuteOfDay(try row.int("minute")) else { throw ArchiveError(column: "minute") }
             let (grade, window) = (try row.int("grade"), try row.text("fit_when"))
-            counts["\(grade) \(window)", default: TextCount(grade: grade, window: window)]
+            counts[window, default: [:]][grade, default: TextCount(grade: grade, window: window)]
                 .minutes[minute.value] = try row.int("number")
         }
-        return Array(counts.values)
+        return counts.values.flatMap(\.values)
     }
 
     /// The texts of these minutes that may be sent; none whose time of day was lost.
@@ -321,7 +321,7 @@ extension Archive {
         try await texts(
             where: """
                 time_trusted = TRUE AND minute = \(minute) AND \(filter.condition)
-                ORDER BY created_ms, post_id, network LIMIT 1 OFFSET \(number)
+                ORDER BY +created_ms, post_id, network LIMIT 1 OFFSET \(number)
                 """
         ).first
     }
@@ -362,7 +362,7 @@ extension Archive.StoredText {
 }
 
 extension Archive.StoredFitness {
-    fileprivate init(_ row: SQLRow) throws {
+    init(_ row: SQLRow) throws {
         self.init(
             grade: try row.int("grade"), window: try row.text("fit_when"), reason: try row.optionalText("fit_reason"))
     }

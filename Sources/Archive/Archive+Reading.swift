@@ -1,6 +1,6 @@
 package import Foundation
 package import Posts
-import Storage
+package import Storage
 
 extension Archive {
     /// Somebody the human has answered.
@@ -31,6 +31,25 @@ extension Archive {
         try await posts(where: "network = \(id.network.rawValue) AND post_id = \(id.value)").first
     }
 
+    /// An archived post with what is known of its text.
+    package struct Original: Equatable, Sendable {
+        package let post: Post
+        /// What the rules found of it; nil if they have not judged it.
+        package let fitness: StoredFitness?
+        /// When the human's network first denied it; nil while the network shows it.
+        package let denied: Date?
+    }
+
+    /// One post with what is known of its text, in one statement; nil if it is not in the archive.
+    package func original(_ id: PostID) async throws -> Original? {
+        try await storage.query(
+            """
+            SELECT \(Original.fields) FROM posts
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+            """
+        ).first.map(Original.init)
+    }
+
     /// The posts that answer nobody, oldest first.
     package func standalonePosts() async throws -> [Post] {
         try await posts(where: "is_reply = \(false)", "ORDER BY created_ms, post_id, network")
@@ -52,8 +71,40 @@ extension Archive {
                         """)
                 posts += try rows.map(PostRow.post)
             }
-            return posts.sorted { ($0.createdAt, $0.id.value) > ($1.createdAt, $1.id.value) }
+            return posts.sorted { $0.isNewer(than: $1) }
         }
+    }
+
+    /// What the human answered to somebody, with what it answered.
+    package struct PastReply: Equatable, Sendable {
+        package let original: Original
+        /// The text of the answered post; nil if it is not known.
+        package let answered: String?
+    }
+
+    /// What the human has answered to some accounts, by the account answered, newest first.
+    ///
+    /// - Parameters:
+    ///   - accounts: Some hundred at most.
+    ///   - answered: An expression for the text of what a row of `posts` answers, or null.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package static func replies(
+        to accounts: [AccountID], answered: SQL, of mirror: String, on connection: any StorageConnection
+    ) throws -> [AccountID: [PastReply]] {
+        var replies: [AccountID: [PastReply]] = [:]
+        for (network, group) in Dictionary(grouping: Set(accounts), by: \.network) {
+            let rows = try connection.query(
+                """
+                SELECT \(Original.fields), \(answered) AS answered FROM posts
+                WHERE mirror = \(mirror) AND reply_to_author IN \(list: group.map(\.value))
+                    AND network = \(network.rawValue) AND is_reply = TRUE
+                """)
+            for row in rows {
+                let reply = PastReply(original: try Original(row), answered: try row.optionalText("answered"))
+                if let person = reply.original.post.replyTo?.author { replies[person, default: []].append(reply) }
+            }
+        }
+        return replies.mapValues { $0.sorted { $0.original.post.isNewer(than: $1.original.post) } }
     }
 
     /// Reads all that the human has answered to others, in any order.
@@ -142,22 +193,53 @@ extension Archive {
 
     /// The networks on which the human answered somebody else, as far as the archive knows.
     package func networksOfReplies() async throws -> Set<NetworkName> {
+        try Self.networksOfReplies(in: try await storage.query(Self.selectionOfNetworks(mirror)))
+    }
+
+    /// The same inside a transaction.
+    package static func networksOfReplies(
+        of mirror: String, on connection: any StorageConnection
+    ) throws -> Set<NetworkName> {
+        try networksOfReplies(in: try connection.query(selectionOfNetworks(mirror)))
+    }
+
+    private static func selectionOfNetworks(_ mirror: String) -> SQL {
         var questions: SQL = ""
-        let known = NetworkName.known
-        for network in known {
+        for network in NetworkName.known {
             questions += """
                 \(unsafe: questions.text.isEmpty ? "" : ", ")EXISTS (SELECT 1 FROM posts
                     WHERE mirror = \(mirror) AND network = \(network.rawValue) AND reply_to_author IS NOT NULL
                         AND reply_to_author <> COALESCE(author, '')) AS \(unsafe: network.rawValue)
                 """
         }
-        guard let row = try await storage.query("SELECT \(questions)").first else { return [] }
-        return Set(try known.filter { try row.boolean($0.rawValue) })
+        return "SELECT \(questions)"
+    }
+
+    private static func networksOfReplies(in rows: [SQLRow]) throws -> Set<NetworkName> {
+        guard let row = rows.first else { return [] }
+        return Set(try NetworkName.known.filter { try row.boolean($0.rawValue) })
     }
 
     func posts(where condition: SQL, _ order: SQL = "") async throws -> [Post] {
         try await storage.query(
             PostRow.selection + " WHERE mirror = \(mirror) AND \(condition) \(order)"
         ).map(PostRow.post)
+    }
+}
+
+extension Archive.Original {
+    static let fields: SQL = "\(PostRow.fields), rules, grade, fit_when, fit_reason, denied_ms"
+
+    init(_ row: SQLRow) throws {
+        post = try PostRow.post(row)
+        fitness = try row.text("rules").isEmpty ? nil : Archive.StoredFitness(row)
+        denied = try row.optionalDate("denied_ms")
+    }
+}
+
+extension Post {
+    /// Whether it comes before the other one where the newest come first.
+    fileprivate func isNewer(than other: Post) -> Bool {
+        (createdAt, id.value) > (other.createdAt, other.id.value)
     }
 }

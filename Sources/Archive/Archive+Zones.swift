@@ -98,16 +98,19 @@ extension Archive {
         let rows = try connection.query(
             "SELECT first_day, last_day, time_zone FROM zones WHERE mirror = \(mirror) ORDER BY first_day")
         let spans = try rows.map { row in
-            guard let first = LocalDay(try row.text("first_day")), let last = LocalDay(try row.text("last_day")),
-                first <= last
-            else { throw ArchiveError(column: "first_day", of: "zones") }
-            // Or a machine that knows fewer zones would silently move posts, and the next one back.
-            guard let zone = TimeZone(identifier: try row.text("time_zone")) else {
-                throw ArchiveError(column: "time_zone", of: "zones")
-            }
-            return ZoneSpan(first...last, in: zone)
+            try zoneSpan([try row.text("first_day"), try row.text("last_day"), try row.text("time_zone")])
         }
         return ZoneHistory(home: home, spans: spans)
+    }
+
+    /// The time in another zone with this first day, last day and zone.
+    static func zoneSpan(_ fields: [String]) throws -> ZoneSpan {
+        guard fields.count == 3, let first = LocalDay(fields[0]), let last = LocalDay(fields[1]), first <= last else {
+            throw ArchiveError(column: "first_day", of: "zones")
+        }
+        // Or a machine that knows fewer zones would silently move posts, and the next one back.
+        guard let zone = TimeZone(identifier: fields[2]) else { throw ArchiveError(column: "time_zone", of: "zones") }
+        return ZoneSpan(first...last, in: zone)
     }
 
     /// Notes that posts are to be moved; another number each time, so that who moves them finds out that it changed.

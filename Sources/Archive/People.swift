@@ -81,6 +81,30 @@ package struct People: Sendable {
     package static func stances(
         of people: [AccountID], in mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID: Stance] {
+        try acquaintances(with: people, in: mirror, on: connection).mapValues(\.stance)
+    }
+
+    /// What is known of one person.
+    package struct Acquaintance: Equatable, Sendable {
+        /// See ``People/stance(of:)``.
+        package let stance: Stance
+        /// Whether nothing of the person may be kept.
+        package let isForgotten: Bool
+        /// All accounts of the person, the given one first.
+        package let accounts: [AccountID]
+        /// The last names of these accounts, as far as they are known.
+        package let handles: [String]
+    }
+
+    /// What is known of each of these people, asked at once inside a transaction.
+    ///
+    /// - Parameter people: Any accounts; one that occurs twice is asked for once.
+    /// - Returns: An element for every one of them.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package static func acquaintances(
+        with people: [AccountID], in mirror: String, on connection: any StorageConnection
+    ) throws -> [AccountID: Acquaintance] {
+        guard !people.isEmpty else { return [:] }
         let names = Array(Set(people))
         // Who was forgotten is known by a digest alone.
         let found = try Self.people(names + names.map(\.forgotten) + servers(of: names), of: mirror, on: connection)
@@ -105,7 +129,15 @@ package struct People: Sendable {
             }
             return isCovered ? .deny : .none
         }
-        return Dictionary(uniqueKeysWithValues: names.map { ($0, stance(of: $0)) })
+        func acquaintance(with person: AccountID) -> Acquaintance {
+            let known = byID[person]
+            let others = known?.link.flatMap { byLink[$0] }?.filter { $0.id != person } ?? []
+            return Acquaintance(
+                stance: stance(of: person), isForgotten: byID[person.forgotten] != nil,
+                accounts: [person] + others.map(\.id),
+                handles: ([known].compactMap(\.self) + others).compactMap(\.handle))
+        }
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, acquaintance(with: $0)) })
     }
 
     /// Under what denials of these people's servers are stored.
@@ -152,17 +184,37 @@ package struct People: Sendable {
         try seen.require(stored?.seen ?? Person.seen(id))
     }
 
-    /// Records that the bot had to do with a person; an earlier time than the
+    /// Records that the bot had to do with a person, unless the person is to be left alone; an earlier time than the
     /// known one changes nothing.
-    package func recordContact(_ person: AccountID, handle: String? = nil, at date: Date) async throws {
-        try await storage.execute(
+    ///
+    /// - Returns: False if the account is denied or forgotten, and nothing was recorded.
+    @discardableResult
+    package func recordContact(_ person: AccountID, handle: String? = nil, at date: Date) async throws -> Bool {
+        try await storage.note(
             """
             INSERT INTO people (mirror, network, account_id, handle, last_contact_ms)
-            VALUES (\(mirror), \(person.network.rawValue), \(person.value), \(handle), \(date))
+            SELECT CAST(\(mirror) AS TEXT), CAST(\(person.network.rawValue) AS TEXT), CAST(\(person.value) AS TEXT),
+                CAST(\(handle) AS TEXT), CAST(\(date) AS BIGINT)
+            WHERE NOT EXISTS (\(denial(of: person)))
             ON CONFLICT (mirror, network, account_id) DO UPDATE SET handle = COALESCE(excluded.handle, people.handle),
                 last_contact_ms = CASE WHEN COALESCE(people.last_contact_ms, excluded.last_contact_ms)
                     > excluded.last_contact_ms THEN people.last_contact_ms ELSE excluded.last_contact_ms END
-            """)
+            """) == 1
+    }
+
+    /// Whether this very account is denied or forgotten; its links and its server do not count.
+    package func isLeftAlone(_ person: AccountID) async throws -> Bool {
+        try await !storage.query(denial(of: person)).isEmpty
+    }
+
+    /// Selects the rows by which this very account is denied or forgotten.
+    private func denial(of person: AccountID) -> SQL {
+        """
+        SELECT 1 AS found FROM people AS known
+        WHERE known.mirror = \(mirror) AND known.network = \(person.network.rawValue)
+            AND known.account_id IN \(list: [person.value, person.forgotten.value])
+            AND known.stance = \(Stance.deny.rawValue)
+        """
     }
 
     /// Those among `people` who were forgotten, of whom nothing may be kept.
@@ -339,8 +391,7 @@ package struct People: Sendable {
 
     /// What is remembered of one account; nil if nothing is.
     package func person(_ id: AccountID) async throws -> Person? {
-        let mirror = mirror
-        return try await storage.read { try Self.person(id, of: mirror, on: $0) }
+        try await storage.query(Self.selection(of: id, in: mirror)).first.map(Self.person)
     }
 
     /// Everybody, by network and id.
@@ -357,15 +408,22 @@ package struct People: Sendable {
     ///
     /// - Returns: Handles, with their hosts where accounts have servers.
     package func names() async throws -> Set<String> {
+        Set(try await storage.query(Self.selectionOfNames(in: mirror)).map { try $0.text("name") })
+    }
+
+    /// The same inside a transaction.
+    package static func names(in mirror: String, on connection: any StorageConnection) throws -> Set<String> {
+        Set(try connection.query(selectionOfNames(in: mirror)).map { try $0.text("name") })
+    }
+
+    private static func selectionOfNames(in mirror: String) -> SQL {
         let byName = NetworkName.known.filter(\.traits.namesAreIdentities).map(\.rawValue)
-        let rows = try await storage.query(
-            """
+        return """
             SELECT handle AS name FROM people WHERE mirror = \(mirror) AND handle IS NOT NULL
             UNION SELECT reply_to_author FROM posts
             WHERE mirror = \(mirror) AND network IN \(list: byName) AND reply_to_author IS NOT NULL
                 AND reply_to_author <> COALESCE(author, '')
-            """)
-        return Set(try rows.map { try $0.text("name") })
+            """
     }
 
     private static let selection: SQL = """
@@ -375,11 +433,11 @@ package struct People: Sendable {
     static func person(
         _ id: AccountID, of mirror: String, on connection: any StorageConnection
     ) throws -> Person? {
-        try connection.query(
-            selection + """
-                 WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)
-                """
-        ).first.map(person)
+        try connection.query(selection(of: id, in: mirror)).first.map(person)
+    }
+
+    private static func selection(of id: AccountID, in mirror: String) -> SQL {
+        selection + " WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)"
     }
 
     /// Those of the accounts that are known.

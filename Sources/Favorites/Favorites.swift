@@ -203,6 +203,12 @@ package struct Favorites: Sendable {
         return try await storage.read { try ExampleTable.texts(of: ids, learnedBy: mirror, on: $0) }
     }
 
+    /// An SQL expression on a row of `posts`: the text of the post that it answers, if that was learned, else null.
+    package static let textOfAnswered: SQL = """
+        (SELECT learned.text FROM examples AS learned WHERE learned.mirror = posts.mirror
+            AND learned.network = posts.network AND learned.post_id = posts.reply_to_post)
+        """
+
     /// Learns events in one transaction.
     ///
     /// Where the posts before were new (`isExpectedNew`), these are looked up only once they are locked.

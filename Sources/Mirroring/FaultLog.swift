@@ -35,6 +35,12 @@ package actor FaultLog {
         live = mirror.installation.faults
     }
 
+    /// The log of a mirror that may be impossible to open.
+    package init(of mirror: String, in installation: Installation, clock: any WallClock, pulse: WorkerPulse?) {
+        (storage, self.mirror, self.clock, self.pulse) = (installation.storage, mirror, clock, pulse)
+        live = installation.faults
+    }
+
     /// Notes that a part failed; an error of this write is ignored.
     package func fails(_ part: String, _ error: any Error) async {
         // A database that is away is not asked again: that would be another wait.

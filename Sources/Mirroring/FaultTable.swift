@@ -2,7 +2,7 @@ package import Foundation
 package import Networks
 import Posts
 package import Settings
-import Storage
+package import Storage
 
 /// The stored refusals of accounts and faults of the work, which share a table.
 package struct FaultTable: Sendable {
@@ -13,10 +13,28 @@ package struct FaultTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func rows() async throws -> (refusals: [AccountRole: StoredFault], faults: [WorkFault]) {
+        try Self.sorted(
+            try await storage.query(
+                """
+                SELECT role, error, code, since_ms, noted_ms FROM refusals WHERE mirror = \(mirror)
+                ORDER BY since_ms, role
+                """))
+    }
+
+    /// The same of all mirrors of a database, by name, in one statement; mirrors without any are left out.
+    ///
+    /// - Throws: The store's error.
+    package static func all(
+        in storage: any StorageEngine
+    ) async throws -> [String: (refusals: [AccountRole: StoredFault], faults: [WorkFault])] {
         let rows = try await storage.query(
-            """
-            SELECT role, error, code, since_ms, noted_ms FROM refusals WHERE mirror = \(mirror) ORDER BY since_ms, role
-            """)
+            "SELECT mirror, role, error, code, since_ms, noted_ms FROM refusals ORDER BY since_ms, role")
+        return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(sorted)
+    }
+
+    private static func sorted(
+        _ rows: [SQLRow]
+    ) throws -> (refusals: [AccountRole: StoredFault], faults: [WorkFault]) {
         var (refusals, faults): ([AccountRole: StoredFault], [WorkFault]) = ([:], [])
         for row in rows {
             let (name, error, code) = (try row.text("role"), try row.text("error"), try row.optionalText("code"))

@@ -24,8 +24,21 @@ package struct HumanMirror: Sendable {
     let stores: MirrorStores
     /// Differences from normal operation, for demos and tests: clock, fault points.
     package private(set) var rehearsal = Rehearsal.off
-    /// Whether changes are discarded; counts are then kept in the database, because Redis cannot roll back.
-    private let isScratch: Bool
+    /// The contact that the user agent of the mirror's requests names.
+    let contact: RequestContact
+    /// What ``close()`` closes.
+    private let holding: Holding
+
+    /// The part that goes with a mirror.
+    private enum Holding: Sendable {
+        /// Nothing: an installation that others use.
+        case nothing
+        /// The installation, which was opened for the mirror.
+        case installation
+        /// The scratch copy of its data. Changes are discarded; counts are then kept in the database, because Redis cannot
+        /// roll back.
+        case scratch
+    }
 
     /// The parts that opening may create if they are missing.
     package enum Making: Sendable {
@@ -55,11 +68,11 @@ package struct HumanMirror: Sendable {
         opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
     ) async throws -> HumanMirror {
         if making == .nothing { try configuration.process.requireDatabase() }
-        let installation = try await Installation(configuration.process, clock: clock, logger: logger, opening: opening)
+        let installation = try await Installation.open(configuration, clock: clock, logger: logger, opening: opening)
         do {
-            var mirror = try await HumanMirror(configuration.mirror, in: installation, mayBeNew: making == .mirror)
-            if configuration.process.rehearsal.isEmpty { mirror.rehearsal = rehearsal }
-            return mirror
+            return try await HumanMirror(
+                configuration.mirror, in: installation, mayBeNew: making == .mirror, rehearsal: rehearsal,
+                holding: .installation)
         } catch {
             await installation.close()
             throw error
@@ -83,45 +96,47 @@ package struct HumanMirror: Sendable {
     package static func openWhenReachable(
         _ configuration: MirrorConfiguration, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> HumanMirror {
-        guard case .postgres = configuration.process.storage else {
-            return try await open(configuration, making: .database, logger: logger)
-        }
-        let clock = SystemClock()
-        let begun = clock.now
-        var failures = 0
-        while true {
-            do {
-                return try await open(configuration, making: .database, logger: logger)
-            } catch let error as StorageError where error.isTransient {
-                failures += 1
-                let next = RetryRule.opening.next(after: failures, of: "open", error, now: clock.now)
-                guard !RetryRule.opening.isOver(since: begun, now: next) else { throw error }
-                logger.warning(
-                    "Database not reached, trying again",
-                    metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)"])
-                try await clock.sleep(until: next)
-            }
+        try await Installation.whenReachable(configuration.process, logger: logger) {
+            try await open(configuration, making: .database, logger: logger)
         }
     }
 
-    /// Makes a mirror of an open installation, with the networks of its stored logins.
+    /// Makes a mirror of an open installation with one statement, with the networks of its stored logins.
     ///
     /// - Throws: `ConfigurationError` for a missing mirror that may not be created; the store's error.
-    init(_ given: MirrorSettings, in installation: Installation, mayBeNew: Bool = true) async throws {
+    init(
+        _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool = true, rehearsal: Rehearsal = .off
+    ) async throws {
+        try await self.init(given, in: installation, mayBeNew: mayBeNew, rehearsal: rehearsal, holding: .nothing)
+    }
+
+    private init(
+        _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool, rehearsal: Rehearsal, holding: Holding
+    ) async throws {
         let (storage, process) = (installation.storage, installation.process)
-        let vault = CredentialVault(of: given.mirror, process, storage: storage, logger: installation.logger)
+        let logger = installation.logger(of: given.mirror)
+        let vault = CredentialVault(of: given.mirror, process, storage: storage, logger: logger)
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
         if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(given, in: storage) }
         let configuration = try Self.effective(given, stored, vault)
         self.init(
             configuration, given, installation, storage, MirrorStores(configuration, in: storage, vault: vault),
-            isScratch: false)
-        if !process.rehearsal.isEmpty {
-            let accounts = [try await account(.human), try await account(.bot)].compactMap(\.self)
-            rehearsal = try Rehearsal(
-                variables: process.rehearsal,
-                accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.role, $0.address) }))
+            contact: RequestContact(Self.contact(configuration, stored)), holding: holding)
+        self.rehearsal = rehearsal
+        guard !process.rehearsal.isEmpty else { return }
+        let accounts = try AccountRole.allCases.compactMap { role in
+            try configuration.account(role)
+                ?? stored.logins[role].map { try account(role, openedBy: try vault.opened($0, of: role)) }
         }
+        self.rehearsal = try Rehearsal(
+            variables: process.rehearsal,
+            accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.role, $0.address) })
+        ).sharing(installation.faultPoints)
+    }
+
+    /// The contact that the settings name, else the bot's handle as far as it is known.
+    private static func contact(_ configuration: MirrorSettings, _ stored: StoredConfiguration) -> String? {
+        configuration.operatorContact ?? stored.botHandle.map { "@\($0)" }
     }
 
     /// The effective settings: the given ones, and the stored ones.
@@ -136,21 +151,23 @@ package struct HumanMirror: Sendable {
 
     private init(
         _ configuration: MirrorSettings, _ given: MirrorSettings, _ installation: Installation,
-        _ storage: any StorageEngine, _ stores: MirrorStores, isScratch: Bool
+        _ storage: any StorageEngine, _ stores: MirrorStores, contact: RequestContact, holding: Holding
     ) {
         self.configuration = configuration
         self.given = given
         self.installation = installation
         self.storage = storage
         self.stores = stores
-        self.isScratch = isScratch
+        self.contact = contact
+        self.holding = holding
     }
 
     /// Returns the same mirror on a scratch copy, whose changes are discarded when it is closed.
     package func scratch() async throws -> HumanMirror {
         let copy = try await storage.scratch(of: configuration.mirror)
         var mirror = HumanMirror(
-            configuration, given, installation, copy, stores.scratch(configuration, in: copy), isScratch: true)
+            configuration, given, installation, copy, stores.scratch(configuration, in: copy), contact: contact,
+            holding: .scratch)
         mirror.rehearsal = rehearsal
         return mirror
     }
@@ -165,25 +182,38 @@ package struct HumanMirror: Sendable {
         let configuration = try Self.effective(given, stored, vault)
         var mirror = HumanMirror(
             configuration, given, installation, storage, MirrorStores(configuration, in: storage, vault: vault),
-            isScratch: isScratch)
+            contact: contact, holding: holding)
         mirror.rehearsal = rehearsal
+        contact.tell(Self.contact(configuration, stored))
         return mirror
     }
 
-    /// Another mirror of the same database and process, with the settings that do not name one.
-    ///
-    /// It must not be closed: it has the installation of this one.
+    /// Another mirror of the same database and process, with its stored settings and logins; one that is not stored is
+    /// empty.
     ///
     /// - Throws: `ConfigurationError` for a stored setting that cannot be used; the store's error.
     package func other(_ name: String) async throws -> HumanMirror {
-        var settings = given
-        settings.mirror = name
-        return try await HumanMirror(settings, in: installation)
+        try await HumanMirror(try installation.settings(of: name), in: installation)
     }
 
-    /// Closes what was opened for this mirror: its installation, or the scratch copy.
+    /// As ``other(_:)``, with effective settings under the mirror's name that were read already.
+    ///
+    /// - Throws: `ConfigurationError` as `Installation.mirror(named:rehearsal:)`.
+    package func other(_ configuration: MirrorSettings) throws -> HumanMirror {
+        let vault = vault.of(configuration.mirror)
+        return HumanMirror(
+            configuration, try installation.settings(of: configuration.mirror), installation, storage,
+            MirrorStores(configuration, in: storage, vault: vault),
+            contact: RequestContact(configuration.operatorContact), holding: .nothing)
+    }
+
+    /// Closes what was opened for this mirror: its installation, the scratch copy, or nothing that others share.
     package func close() async {
-        if isScratch { await storage.close() } else { await installation.close() }
+        switch holding {
+        case .nothing: break
+        case .installation: await installation.close()
+        case .scratch: await storage.close()
+        }
     }
 
     /// Runs `body` on the mirror and closes it, also after an error.
@@ -198,7 +228,7 @@ package struct HumanMirror: Sendable {
     package var name: String { configuration.mirror }
 
     /// Where events go.
-    package var logger: Logger { installation.logger }
+    package var logger: Logger { installation.logger(of: name) }
 
     /// The clock of everything about this mirror.
     package var clock: any WallClock { rehearsal.clock ?? installation.clock }
@@ -263,7 +293,7 @@ package struct HumanMirror: Sendable {
     }
 
     private func counts() throws -> any CountStore {
-        guard !isScratch, let client = try installation.redis() else {
+        guard holding != .scratch, let client = try installation.redis() else {
             return SQLCountStore(storage: storage, mirror: name)
         }
         return RedisCountStore(client: client, mirror: name)
@@ -370,15 +400,19 @@ package struct HumanMirror: Sendable {
 
     // MARK: Networks
 
-    /// Sets the contact in the user agent of requests: `OPERATOR_CONTACT`, else the bot's handle once known.
+    /// The mirror as the servers that it asks see it.
+    package var origin: RequestOrigin {
+        RequestOrigin(
+            mirror: name, contact: contact, gates: installation.gates, uptime: { [clock] in clock.uptime })
+    }
+
+    /// Brings the contact in the user agent of requests up to date after a verification, which may have told the bot's
+    /// handle: `OPERATOR_CONTACT`, else that handle.
     ///
     /// - Throws: The store's error.
     package func tellContact() async throws {
-        if let contact = configuration.operatorContact {
-            installation.client.tell(contact: contact)
-        } else if let handle = try await table.record().botHandle {
-            installation.client.tell(contact: "@\(handle)")
-        }
+        guard configuration.operatorContact == nil else { return }
+        contact.tell(try await table.record().botHandle.map { "@\($0)" })
     }
 
     /// Returns the network of a role's account; nil if the role has none.
@@ -410,6 +444,36 @@ package struct HumanMirror: Sendable {
             .init(
                 account: account, settings: configuration,
                 sessions: sessions ?? vault.sessions(of: account.role, now: { clock.now }), book: spending,
-                client: installation.client, now: { clock.now }, uptime: { clock.uptime }))
+                client: installation.client, origin: origin, now: { clock.now }, uptime: { clock.uptime }))
+    }
+}
+
+/// Getting credentials in the first place.
+extension HumanMirror {
+    /// Logging in at a Mastodon-compatible server.
+    ///
+    /// - Parameters:
+    ///   - server: The account's server.
+    ///   - apiBaseURL: Where calls go instead; nil for the server itself.
+    /// - Returns: The steps of the login.
+    /// - Throws: `NetworkError` for an address that cannot be used.
+    package func mastodonLogin(server: String, apiBaseURL: String?) throws -> MastodonLogin {
+        try MastodonLogin(
+            server: server, apiBaseURL: apiBaseURL, client: installation.client, origin: origin,
+            now: { [clock] in clock.now })
+    }
+
+    /// Logging in at X with a PIN.
+    ///
+    /// - Parameters:
+    ///   - consumerKey: The developer app's key.
+    ///   - consumerSecret: The developer app's secret.
+    ///   - apiBaseURL: Where calls go instead of X.
+    /// - Returns: The steps of the login.
+    /// - Throws: `NetworkError` for an address that cannot be used.
+    package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws -> XLogin {
+        try XLogin(
+            consumerKey: consumerKey, consumerSecret: consumerSecret, apiBaseURL: apiBaseURL,
+            client: installation.client, origin: origin, now: { [clock] in clock.now })
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 package import Logging
 package import MeCab
-package import Networks
-package import Posts
+import Networks
+import Posts
 package import Redis
 package import Settings
 package import Storage
@@ -13,55 +13,166 @@ package enum Version {
     package static let current = "0.2.0"
 }
 
-/// What all mirrors of a process share: the database, Redis, the HTTP client, the dictionary, the clock and the log.
+/// What all mirrors of a process share: the database, Redis, the HTTP client and the gates of hosts, the dictionary, the
+/// clock and the log.
+///
+/// Opened once in a process; ``mirror(named:rehearsal:)`` opens the mirrors, any number of them, and ``close()`` ends the
+/// shared parts after the last one. Closing a mirror ends none of them.
 package final class Installation: Sendable {
     package let storage: any StorageEngine
     /// The settings of the process.
     package let process: ProcessSettings
-    /// Where events go.
+    /// What the process is told of its mirrors: everything of the one that it names, the defaults of all others.
+    private let given: MirrorSettings
+    /// Where events go that are about no single mirror.
     package let logger: Logger
+    /// Whether every line of the log that is about a mirror says which, and not only those of a named mirror.
+    private let logsEveryName: Bool
     /// Tells the time and waits; a mirror that rehearses has its own.
-    let clock: any WallClock
+    package let clock: any WallClock
     package let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
+    /// The limits by address of the hosts that the mirrors send requests to.
+    let gates: HostGates
     /// What fails in the work of this process, by mirror.
     package let faults = LiveFaults()
     /// How long calls take, by mirror.
     let requests = RequestTallies()
     private let lock = NSLock()
-    // Both are only touched under `lock`.
+    // These are only touched under `lock`.
     private(set) nonisolated(unsafe) var openTokenizer: Tokenizer?
     private nonisolated(unsafe) var redisClient: RedisClient?
+    private nonisolated(unsafe) var furtherSettings: MirrorSettings?
+    private nonisolated(unsafe) var sharedFaultPoints: FaultPoints?
 
     /// Opens the database and checks its tables.
     ///
     /// The embedded database, which nobody else looks after, is migrated here; a server's is only checked.
     ///
     /// - Parameters:
-    ///   - process: Where the data is.
+    ///   - configuration: Where the data is, and what the process is told of its mirrors.
+    ///   - logsEveryName: Whether the log names the mirror of a line even if it has the usual name: for a process that works
+    ///     for several.
     ///   - clock: Tells the time and waits.
     ///   - logger: Where events go.
     ///   - opening: Opens the database at a location.
+    /// - Returns: The installation, to be closed with ``close()``.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
-    convenience init(
-        _ process: ProcessSettings, clock: any WallClock, logger: Logger,
+    package static func open(
+        _ configuration: MirrorConfiguration, logsEveryName: Bool = false, clock: any WallClock = SystemClock(),
+        logger: Logger = Logger(label: "mirror-bot"),
         opening: (StorageLocation) async throws -> any StorageEngine = { try await Storage.open($0) }
-    ) async throws {
-        self.init(try await opening(process.storage), process, clock: clock, logger: logger)
+    ) async throws -> Installation {
+        let installation = Installation(
+            try await opening(configuration.process.storage), configuration, logsEveryName: logsEveryName, clock: clock,
+            logger: logger)
         do {
-            switch process.storage {
+            switch configuration.process.storage {
             // Afterwards the tables are those of this version.
-            case .sqlite: try await AccountSpelling.migrate(storage)
-            case .postgres: try await Migrations.check(storage)
+            case .sqlite: try await AccountSpelling.migrate(installation.storage)
+            case .postgres: try await Migrations.check(installation.storage)
             }
         } catch {
-            await close()
+            await installation.close()
             throw error
+        }
+        return installation
+    }
+
+    /// Opens the database as ``open(_:logsEveryName:clock:logger:opening:)`` does, and waits for an unreachable server, as
+    /// when both start at once.
+    ///
+    /// - Throws: As that, once the patience of `RetryRule.opening` is over; `CancellationError`.
+    package static func openWhenReachable(
+        _ configuration: MirrorConfiguration, logsEveryName: Bool = false, logger: Logger = Logger(label: "mirror-bot")
+    ) async throws -> Installation {
+        try await whenReachable(configuration.process, logger: logger) {
+            try await open(configuration, logsEveryName: logsEveryName, logger: logger)
+        }
+    }
+
+    /// Runs `opening`, again after waits as long as the database server is unreachable; an embedded database always is.
+    static func whenReachable<Value: Sendable>(
+        _ process: ProcessSettings, logger: Logger, _ opening: () async throws -> Value
+    ) async throws -> Value {
+        guard case .postgres = process.storage else { return try await opening() }
+        let clock = SystemClock()
+        let begun = clock.now
+        var failures = 0
+        while true {
+            do {
+                return try await opening()
+            } catch let error as StorageError where error.isTransient {
+                failures += 1
+                let next = RetryRule.opening.next(after: failures, of: "open", error, now: clock.now)
+                guard !RetryRule.opening.isOver(since: begun, now: next) else { throw error }
+                logger.warning(
+                    "Database not reached, trying again",
+                    metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)"])
+                try await clock.sleep(until: next)
+            }
         }
     }
 
     /// An installation on a database that is open, and has the tables of this version.
-    init(_ storage: any StorageEngine, _ process: ProcessSettings, clock: any WallClock, logger: Logger) {
-        (self.storage, self.process, self.clock, self.logger) = (storage, process, clock, logger)
+    init(
+        _ storage: any StorageEngine, _ configuration: MirrorConfiguration, logsEveryName: Bool = false,
+        clock: any WallClock, logger: Logger
+    ) {
+        (self.storage, process, given) = (storage, configuration.process, configuration.mirror)
+        (self.logsEveryName, self.clock, self.logger) = (logsEveryName, clock, logger)
+        gates = HostGates(logger: logger)
+    }
+
+    /// Opens a mirror that is stored in the database, with one statement.
+    ///
+    /// Its settings are those that are stored for it, over what the process is told. The accounts and networks that the
+    /// process is told are those of the mirror that it names (`MIRROR`); every other mirror has its stored logins only.
+    /// Closing the mirror ends nothing that is shared; it may as well be let go.
+    ///
+    /// - Parameters:
+    ///   - name: The mirror's name.
+    ///   - rehearsal: Differences from normal operation, unless the environment sets them.
+    /// - Returns: The opened mirror.
+    /// - Throws: `ConfigurationError` if there is no such mirror, or for a stored setting that cannot be used; the store's
+    ///   error.
+    package func mirror(named name: String, rehearsal: Rehearsal = .off) async throws -> HumanMirror {
+        try await HumanMirror(try settings(of: name), in: self, mayBeNew: false, rehearsal: rehearsal)
+    }
+
+    /// Whether a mirror is the one that the settings of the process name, so that their accounts are its accounts.
+    package func isNamed(_ mirror: String) -> Bool { mirror == given.mirror }
+
+    /// What the process is told of a mirror.
+    ///
+    /// - Throws: `ConfigurationError` for a value that is not usable for other mirrors than the one that is named.
+    package func settings(of name: String) throws -> MirrorSettings {
+        guard name != given.mirror else { return given }
+        return try lock.withLock {
+            var settings = try furtherSettings ?? given.ofFurtherMirrors()
+            furtherSettings = settings
+            settings.mirror = name
+            return settings
+        }
+    }
+
+    /// Where the events of a mirror go.
+    ///
+    /// Each line has the mirror's name under ``LogKeys/mirror``, but for the only mirror of a process that has the usual
+    /// name.
+    package func logger(of mirror: String) -> Logger {
+        guard logsEveryName || mirror != MirrorSettings.usualMirror else { return logger }
+        var named = logger
+        named[metadataKey: LogKeys.mirror] = "\(mirror)"
+        return named
+    }
+
+    /// The fault points of the process, which count for all its mirrors together: those of the first that opens.
+    func faultPoints(_ own: FaultPoints) -> FaultPoints {
+        lock.withLock {
+            let points = sharedFaultPoints ?? own
+            sharedFaultPoints = points
+            return points
+        }
     }
 
     /// The tokenizer on the dictionary, which is opened once.
@@ -92,36 +203,8 @@ package final class Installation: Sendable {
     }
 
     /// Ends the connections after the calls in progress.
-    func close() async {
+    package func close() async {
         client.shutdown()
         await storage.close()
-    }
-}
-
-/// Getting credentials in the first place.
-extension Installation {
-    /// Logging in at a Mastodon-compatible server.
-    ///
-    /// - Parameters:
-    ///   - server: The account's server.
-    ///   - apiBaseURL: Where calls go instead; nil for the server itself.
-    /// - Returns: The steps of the login.
-    /// - Throws: `NetworkError` for an address that cannot be used.
-    package func mastodonLogin(server: String, apiBaseURL: String?) throws -> MastodonLogin {
-        try MastodonLogin(server: server, apiBaseURL: apiBaseURL, client: client, now: { [clock] in clock.now })
-    }
-
-    /// Logging in at X with a PIN.
-    ///
-    /// - Parameters:
-    ///   - consumerKey: The developer app's key.
-    ///   - consumerSecret: The developer app's secret.
-    ///   - apiBaseURL: Where calls go instead of X.
-    /// - Returns: The steps of the login.
-    /// - Throws: `NetworkError` for an address that cannot be used.
-    package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws -> XLogin {
-        try XLogin(
-            consumerKey: consumerKey, consumerSecret: consumerSecret, apiBaseURL: apiBaseURL, client: client,
-            now: { [clock] in clock.now })
     }
 }

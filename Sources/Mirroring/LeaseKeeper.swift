@@ -2,35 +2,33 @@ import Blocking
 import Foundation
 package import Logging
 package import Outbox
-import Posts
 import ServiceLifecycle
 import Storage
 
-/// Takes a mirror's lease, keeps it beating and gives it back.
+/// Takes one mirror's lease, keeps it beating and gives it back: ``Claims`` of a single mirror.
 ///
 /// Beats and waits are counted in real time even where the mirror's own clock
 /// is a virtual one: they guard against other processes.
 package struct LeaseKeeper: Sendable {
     private static let releaseLimit: Duration = .seconds(2)
 
-    let table: LeaseTable
-    let clock: any WallClock
-    let timing: LeaseTiming
-    let faultPoints: FaultPoints
-    let logger: Logger
-    /// A name that no other process has.
-    private let owner = UUID().uuidString.lowercased()
+    private let table: LeaseTable
+    private let claims: Claims
+    private let faultPoints: FaultPoints
+    private let logger: Logger
 
     package init(
         table: LeaseTable, clock: any WallClock, timing: LeaseTiming = LeaseTiming(), faultPoints: FaultPoints = .none,
         logger: Logger
     ) {
         self.table = table
-        self.clock = clock
-        self.timing = timing
         self.faultPoints = faultPoints
         self.logger = logger
+        claims = Claims(
+            storage: table.storage, version: Version.current, scope: .listed, timing: timing, now: { clock.now })
     }
+
+    private var interval: Duration { claims.timing.interval }
 
     /// Waits until the lease may be taken; nil if the worker is to end before that.
     ///
@@ -40,11 +38,15 @@ package struct LeaseKeeper: Sendable {
     /// - Returns: The lease; nil if the worker is to end before that.
     /// - Throws: The store's error and what `check` throws, if waiting cannot help.
     package func acquire(beforeWaiting check: () async throws -> Void = {}) async throws -> Lease? {
-        var watch = LeaseWatch(patience: timing.patience)
+        // A lease that was held before may be lost.
+        claims.drop(table.mirror)
         var isAnnounced = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
-                if let lease = try await take(&watch) { return lease }
+                if let lease = try await claim() {
+                    faultPoints.pass(.leaseTaken)
+                    return lease
+                }
                 if !isAnnounced {
                     try await check()
                     logger.notice("Another worker holds this mirror, waiting")
@@ -53,45 +55,44 @@ package struct LeaseKeeper: Sendable {
             } catch  where !Retry.isInVain(error) {
                 logger.warning("Lease could not be read, trying again", metadata: [LogKeys.error: "\(error)"])
             }
-            try? await cancelWhenGracefulShutdown { try await ContinuousClock().sleep(for: timing.interval) }
+            try? await cancelWhenGracefulShutdown { try await ContinuousClock().sleep(for: interval) }
         }
         return nil
     }
 
-    /// Takes the lease if its holder has been silent long enough; nil if it was not.
-    private func take(_ watch: inout LeaseWatch) async throws -> Lease? {
-        let record = try await table.record()
-        // The answer to an earlier attempt was lost, and it was heard.
-        if let held = record?.lease(of: owner) { return held }
-        guard watch.mayTake(record, at: .now),
-            let lease = try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
-        else { return nil }
-        faultPoints.pass(.leaseTaken)
-        return lease
+    /// Takes the lease if nobody holds it, or if its holder has been silent for the patience; nil otherwise.
+    private func claim() async throws -> Lease? {
+        _ = try await claims.claim([table.mirror])
+        return claims.lease(of: table.mirror)
     }
 
     /// Takes the lease if nobody holds it, or if its holder is silent.
     ///
-    /// A holder that lives shows it within seconds; one that died is replaced after `LeaseWatch.patience`.
+    /// A holder that lives shows it within seconds; one that died is replaced after the patience.
     package func acquireNow() async throws -> Lease? {
-        var watch = LeaseWatch(patience: timing.patience)
-        let first = try await table.record()
-        var record = first
-        while !watch.mayTake(record, at: .now) {
-            guard record == first else { return nil }
-            try await ContinuousClock().sleep(for: timing.interval)
-            record = try await table.record()
+        claims.drop(table.mirror)
+        // Some more than a silent holder takes: what may not be taken for another reason is not waited for.
+        let end = ContinuousClock.now + claims.timing.patience * 2
+        var seen: LeaseRecord?
+        while true {
+            if let lease = try await claim() { return lease }
+            let record = try await table.record()
+            guard seen == nil || record == seen, ContinuousClock.now < end else { return nil }
+            seen = record
+            try await ContinuousClock().sleep(for: interval)
         }
-        return try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
     }
 
     /// Beats until cancelled.
     ///
     /// A database that cannot be reached does not end the lease: nobody else can take it there either.
+    ///
+    /// - Throws: ``OutboxError`` with code `.leaseLost` if another worker has taken the lease.
     package func beat(_ lease: Lease) async throws {
         while !Task.isCancelled {
             do {
-                try await table.beat(lease, now: clock.now.milliseconds)
+                _ = try await claims.beat()
+                guard claims.lease(of: table.mirror) == lease else { throw OutboxError.leaseLost }
             } catch let error as OutboxError {
                 throw error
             } catch is CancellationError {
@@ -99,7 +100,7 @@ package struct LeaseKeeper: Sendable {
             } catch {
                 logger.warning("Lease could not be renewed", metadata: [LogKeys.error: "\(error)"])
             }
-            do { try await ContinuousClock().sleep(for: timing.interval) } catch { return }
+            do { try await ContinuousClock().sleep(for: interval) } catch { return }
         }
     }
 
@@ -143,7 +144,7 @@ package struct LeaseKeeper: Sendable {
     /// A database that does not answer is not waited for: the process is to end.
     package func release(_ lease: Lease) async {
         // Not cancelled with the worker: the next one would have to wait for the silence.
-        let releasing = Task { try await table.release(lease, now: clock.now.milliseconds) }
+        let releasing = Task { try await claims.end() }
         let limit = Task {
             try await ContinuousClock().sleep(for: Self.releaseLimit)
             releasing.cancel()

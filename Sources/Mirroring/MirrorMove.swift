@@ -1,6 +1,6 @@
 package import Foundation
 import Logging
-import Outbox
+package import Outbox
 import Posts
 import Settings
 package import Storage

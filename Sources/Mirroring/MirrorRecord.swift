@@ -66,6 +66,8 @@ package struct Pause: Equatable, Sendable {
         case firstPostHidden = "first-post-hidden"
         /// An older state of the mirror was put back, and a person is to look at it first.
         case restored
+        /// The mirror is being removed; see `RemoveMirror`.
+        case removing
     }
 
     package let since: Date

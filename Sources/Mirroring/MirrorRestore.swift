@@ -241,6 +241,8 @@ package struct MirrorRestore: Sendable {
             """
             SELECT MAX(at_ms) AS last_ms FROM (
                 SELECT MAX(updated_ms) AS at_ms FROM \(backup).leases WHERE mirror = \(mirror)
+                UNION ALL SELECT MAX(updated_ms) FROM \(backup).workers
+                    WHERE worker = (SELECT worker FROM \(backup).leases WHERE mirror = \(mirror) AND NOT released)
                 UNION ALL SELECT MAX(updated_ms) FROM \(backup).actions
                     WHERE mirror = \(mirror) AND updated_ms < \(now.milliseconds)
                 UNION ALL SELECT MAX(read_ms) FROM \(backup).feeds WHERE mirror = \(mirror)

@@ -52,6 +52,9 @@ package struct MirrorTable: Sendable {
 
     /// The names of the mirrors in a database, in order.
     ///
+    /// A mirror of which only an archive was imported may have no row of its own. The large tables are not read for it:
+    /// each name leads to the next one by the index.
+    ///
     /// - Parameters:
     ///   - storage: The database.
     ///   - limit: How many at most.
@@ -60,10 +63,39 @@ package struct MirrorTable: Sendable {
     package static func names(in storage: any StorageEngine, limit: Int64 = 100_000) async throws -> [String] {
         let rows = try await storage.query(
             """
-            SELECT mirror FROM mirrors UNION SELECT mirror FROM posts UNION SELECT mirror FROM examples
-            UNION SELECT mirror FROM credentials ORDER BY mirror LIMIT \(limit)
+            WITH RECURSIVE archived(mirror) AS (
+                SELECT MIN(mirror) FROM posts
+                UNION ALL
+                SELECT (SELECT MIN(mirror) FROM posts WHERE posts.mirror > archived.mirror) FROM archived
+                WHERE archived.mirror IS NOT NULL
+            ), learned(mirror) AS (
+                SELECT MIN(mirror) FROM examples
+                UNION ALL
+                SELECT (SELECT MIN(mirror) FROM examples WHERE examples.mirror > learned.mirror) FROM learned
+                WHERE learned.mirror IS NOT NULL
+            )
+            SELECT mirror FROM mirrors UNION SELECT mirror FROM credentials
+            UNION SELECT mirror FROM archived WHERE mirror IS NOT NULL
+            UNION SELECT mirror FROM learned WHERE mirror IS NOT NULL
+            ORDER BY mirror LIMIT \(limit)
             """)
         return try rows.map { try $0.text("mirror") }
+    }
+
+    /// The versions (``MirrorVersion``) of the mirrors of a database that a worker may work for, by name.
+    ///
+    /// Those that moved away or are not all here yet are left out, and so are those that pause, unless something of theirs
+    /// is to be taken back: they need no worker.
+    ///
+    /// - Throws: The store's error.
+    package static func versionsOfLiving(in storage: any StorageEngine, now: Date) async throws -> [String: Int64] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror, version FROM mirrors
+            WHERE move_state IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
+                OR EXISTS (SELECT 1 FROM actions WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL))
+            """)
+        return Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("version")) }) { first, _ in first }
     }
 
     /// What is stored about each mirror of a database, by name.
@@ -135,7 +167,8 @@ package struct MirrorTable: Sendable {
                     \(code?.rawValue))
                 ON CONFLICT (mirror) DO UPDATE SET paused_ms = excluded.paused_ms,
                     paused_until_ms = excluded.paused_until_ms, pause_reason = excluded.pause_reason,
-                    pause_code = excluded.pause_code
+                    pause_code = excluded.pause_code, version = mirrors.version + 1
+                WHERE COALESCE(mirrors.pause_code, '') <> \(Pause.Code.removing.rawValue)
                 """)
         }
         return Pause(
@@ -147,15 +180,19 @@ package struct MirrorTable: Sendable {
     ///
     /// - Parameter seen: ``Pause/seen(_:)`` that the person was shown; nil to change without comparing.
     /// - Returns: The pause that held; nil if none did.
-    /// - Throws: `SeenChanged`; the store's error.
+    /// - Throws: `SeenChanged`; `ChangeRefusal` for a mirror that is being removed; the store's error.
     package func resume(seen: Seen? = nil, now: Date) async throws -> Pause? {
         let mirror = mirror
         return try await storage.transaction { connection in
             let pause = try Self.pause(of: mirror, at: now, connection)
             try seen.require(Pause.seen(pause))
+            if pause?.code == .removing {
+                throw ChangeRefusal(.over, "it is being removed; mirror-bot mirrors remove \(mirror) continues")
+            }
             try connection.execute(
                 """
-                UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL, pause_code = NULL
+                UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL, pause_code = NULL,
+                    version = version + 1
                 WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
                 """)
             return pause
@@ -170,7 +207,8 @@ package struct MirrorTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func raiseVersion() async throws {
-        try await storage.execute("UPDATE mirrors SET version = version + 1 WHERE mirror = \(mirror)")
+        let mirror = mirror
+        try await storage.transaction { try MirrorVersion.raise(mirror, on: $0) }
     }
 
     /// Notes how much of the human's past is known; what is known whole stays so.
@@ -379,7 +417,8 @@ package struct MirrorTable: Sendable {
                     human_verified = \(record.verified[.human]), bot_verified = \(record.verified[.bot]),
                     time_zone = \(record.timeZone), time_zone_source = \(record.timeZoneSource?.rawValue),
                     archive_time_zone = \(record.archiveTimeZone),
-                    activated_ms = \(record.activated?.milliseconds), profile_ms = \(record.profileSettled?.milliseconds)
+                    activated_ms = \(record.activated?.milliseconds), profile_ms = \(record.profileSettled?.milliseconds),
+                    version = version + 1
                 WHERE mirror = \(mirror)
                 """)
         }
@@ -447,7 +486,7 @@ package struct MirrorTable: Sendable {
     }
 
     /// The mark of a move in a row of `mirrors`; nil without a row.
-    static func moveMark(of row: SQLRow?) throws -> MoveMark? { try row.flatMap(moveMark) }
+    package static func moveMark(of row: SQLRow?) throws -> MoveMark? { try row.flatMap(moveMark) }
 
     private static func moveMark(in row: SQLRow) throws -> MoveMark? {
         guard let id = try row.optionalText("move_id") else { return nil }
@@ -465,12 +504,15 @@ struct StoredConfiguration {
     private(set) var settings: [String: String] = [:]
     /// The sealed logins.
     private(set) var logins: [AccountRole: String] = [:]
+    /// The handle of the bot's account; nil before it was verified.
+    private(set) var botHandle: String?
 
     init(of mirror: String, in storage: any StorageEngine) async throws {
         let roles = AccountRole.allCases.map(\.rawValue)
         let rows = try await storage.query(
             """
             SELECT 'mirror' AS kind, '' AS name, '' AS value WHERE \(MirrorTable.isKnown(mirror))
+            UNION ALL SELECT 'bot', '', bot_handle FROM mirrors WHERE mirror = \(mirror) AND bot_handle IS NOT NULL
             UNION ALL SELECT 'setting', name, value FROM settings WHERE mirror = \(mirror)
             UNION ALL SELECT 'login', role, sealed FROM credentials WHERE mirror = \(mirror) AND role IN \(list: roles)
             """)
@@ -478,6 +520,7 @@ struct StoredConfiguration {
             let (name, value) = (try row.text("name"), try row.text("value"))
             switch try row.text("kind") {
             case "mirror": isKnown = true
+            case "bot": botHandle = value
             case "setting": settings[name] = value
             default: if let role = AccountRole(rawValue: name) { logins[role] = value }
             }

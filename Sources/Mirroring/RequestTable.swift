@@ -47,24 +47,32 @@ package struct RequestTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func add(_ changes: RequestTally.Changes) async throws {
-        guard !changes.durations.isEmpty || !changes.remaining.isEmpty else { return }
-        let mirror = mirror
+        try await Self.add([(mirror, changes)], in: storage)
+    }
+
+    /// Adds what was counted of several mirrors, in one transaction.
+    fileprivate static func add(
+        _ changes: [(mirror: String, changes: RequestTally.Changes)], in storage: any StorageEngine
+    ) async throws {
         var (added, replaced): ([SQL], [SQL]) = ([], [])
-        for (network, durations) in changes.durations {
-            let name = "\(Self.duration)/\(network)"
-            for (place, count) in durations.counts.enumerated() where count > 0 {
-                added.append("(\(mirror), \("\(name)/\(place)"), \(count))")
+        for (mirror, changes) in changes {
+            for (network, durations) in changes.durations {
+                let name = "\(duration)/\(network)"
+                for (place, count) in durations.counts.enumerated() where count > 0 {
+                    added.append("(\(mirror), \("\(name)/\(place)"), \(count))")
+                }
+                added.append("(\(mirror), \("\(name)/\(milliseconds)"), \(durations.milliseconds))")
             }
-            added.append("(\(mirror), \("\(name)/\(Self.milliseconds)"), \(durations.milliseconds))")
+            for (limit, number) in changes.remaining {
+                replaced.append("(\(mirror), \("\(remaining)/\(limit.network)/\(limit.window)"), \(number))")
+            }
         }
-        for (limit, number) in changes.remaining {
-            replaced.append("(\(mirror), \("\(Self.remaining)/\(limit.network)/\(limit.window)"), \(number))")
-        }
-        let changes: [(rows: [SQL], value: SQL)] = [
+        let statements: [(rows: [SQL], value: SQL)] = [
             (added, "counters.value + excluded.value"), (replaced, "excluded.value"),
-        ]
+        ].filter { !$0.rows.isEmpty }
+        guard !statements.isEmpty else { return }
         try await storage.transaction { connection in
-            for (rows, value) in changes where !rows.isEmpty {
+            for (rows, value) in statements {
                 let list = rows.dropFirst().reduce(rows[0]) { $0 + ", " + $1 }
                 try connection.execute(
                     """
@@ -112,6 +120,22 @@ package final class RequestTallies: @unchecked Sendable {
             let tally = tallies[mirror] ?? RequestTally()
             tallies[mirror] = tally
             return tally
+        }
+    }
+
+    var all: [String: RequestTally] { lock.withLock { tallies } }
+}
+
+extension Installation {
+    /// How many mirrors' counts one transaction stores: each has up to 40 rows of three values.
+    private static let mirrorsAtOnce = 200
+
+    /// Stores what was counted of the calls of all mirrors, as `HumanMirror.storeRequests` does for one.
+    package func storeRequests() async {
+        let tallies = requests.all.sorted { $0.key < $1.key }
+        for start in stride(from: 0, to: tallies.count, by: Self.mirrorsAtOnce) {
+            let part = tallies[start..<min(start + Self.mirrorsAtOnce, tallies.count)]
+            try? await RequestTable.add(part.map { ($0.key, $0.value.take()) }, in: storage)
         }
     }
 }

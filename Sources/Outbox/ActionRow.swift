@@ -227,7 +227,7 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     package let code: Code
     package let description: String
 
-    static let leaseLost = OutboxError(
+    package static let leaseLost = OutboxError(
         code: .leaseLost, description: "could not change an action: another worker holds this mirror now")
 
     static let paused = OutboxError(

@@ -59,16 +59,22 @@ extension Delivery {
         }
     }
 
-    /// Returns the time of the next work: sending an action of these kinds, marking one as expired, a look-up, or
-    /// storing a change kept in memory.
-    ///
-    /// - Returns: A time, possibly in the past; nil if there is no work.
+    /// Returns the first of the times of ``attention(_:heard:now:)``; nil if there is no work.
     package func nextAttention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
     ) async throws -> Date? {
+        try await attention(kinds, heard: heard, now: now).next
+    }
+
+    /// Returns the times of the next work: sending an action of these kinds, marking one as expired, a look-up, or
+    /// storing a change kept in memory, which is a look-up that is due.
+    package func attention(
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
+    ) async throws -> OutboxStore.Attention {
         _ = memory.steady(now)
-        if memory.debt != nil { return now }
-        return try await store.nextAttention(kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
+        var attention = try await store.attention(kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
+        if memory.debt != nil { attention.lookUp = now }
+        return attention
     }
 
     private func lookUpTime(of action: Action) -> Date {

@@ -3,7 +3,7 @@ import Posts
 
 /// A point in the delivery of an action, reported to an observer such as the crash harness.
 package enum DeliveryStep: String, CaseIterable, Sendable {
-    /// The action is claimed.
+    /// The action is taken up: claimed, or known as it was under a version of a person's operations.
     case claimed
     /// The action is checked again and has its final text.
     case prepared
@@ -64,25 +64,33 @@ package struct Delivery: Sendable {
         memory = DeliveryMemory(uptime: uptime)
     }
 
-    /// Claims, prepares and sends one action, and returns it as stored.
+    /// Takes up, prepares and sends one action, and returns it as stored.
+    ///
+    /// An action that is as it was under a version of a person's operations need not be claimed: it is sent only if
+    /// that version still holds when it is committed as `sending`.
     ///
     /// - Parameters:
     ///   - action: A due planned action.
-    ///   - prepare: Checks the claimed action again and returns its final text.
+    ///   - version: ``OutboxStore/wishVersion()`` at the moment when the action was read; nil to claim it.
+    ///   - prepare: Checks the action again and returns its final text.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
     package func deliver(
-        _ action: Action, now: @escaping @Sendable () -> Date,
+        _ action: Action, asOf version: Int64? = nil, now: @escaping @Sendable () -> Date,
         prepare: @Sendable (Action) async throws -> Preparation
     ) async throws -> Action {
-        _ = try await payDebts()
-        let claimed = try await store.claim(action, now: now())
+        let paid = try await payDebts()
+        // What was owed may have changed this very action.
+        if version != nil, paid.contains(where: { $0.id == action.id }) {
+            throw OutboxError.stateChanged(action.id, to: .sending)
+        }
+        let taken = version == nil ? try await store.claim(action, now: now()) : action
         onStep(.claimed)
-        let version = try await store.wishVersion()
-        switch try await prepare(claimed) {
+        let basis = if let version { version } else { try await store.wishVersion() }
+        switch try await prepare(taken) {
         case .skip(let reason):
-            return try await store.end(claimed, as: .skipped, reason: reason, now: now())
+            return try await store.end(taken, as: .skipped, reason: reason, now: now())
         case .wait(let reason, let cause, let asked):
-            return try await anotherTry(of: claimed, reason, cause, asked: asked, at: now())()
+            return try await anotherTry(of: taken, reason, cause, asked: asked, at: now())()
         case .ready(let final):
             onStep(.prepared)
             let whole: Action
@@ -90,11 +98,11 @@ package struct Delivery: Sendable {
             case .there(let uploaded): whole = uploaded
             case .ended(let action): return action
             }
-            return try await send(whole, claimed: claimed, asOf: version, now: now)
+            return try await send(whole, taken: taken, asOf: basis, now: now)
         }
     }
 
-    /// Postpones a claimed action as its error demands, and counts the attempt.
+    /// Postpones an action as its error demands, and counts the attempt.
     func anotherTry(
         of action: Action, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
     ) -> DeliveryMemory.Change {
@@ -110,12 +118,12 @@ package struct Delivery: Sendable {
 
     // MARK: Sending
 
-    /// Sends a claimed action with its final text, unless it has expired.
+    /// Sends an action that was taken up with its final text, unless it has expired.
     private func send(
-        _ final: Action, claimed: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
+        _ final: Action, taken: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         guard now() <= final.expires else {
-            return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
+            return try await store.end(taken, as: .expired, reason: Action.Reason.tooLate, now: now())
         }
         var final = final
         final.sending = now()
@@ -123,23 +131,23 @@ package struct Delivery: Sendable {
         switch await deliverer.prepare(final) {
         case .ready(let ready): request = ready
         case .notNow(let reason, let cause, let asked):
-            return try await store(claimed.id, anotherTry(of: claimed, reason, cause, asked: asked, at: now()))
+            return try await store(taken.id, anotherTry(of: taken, reason, cause, asked: asked, at: now()))
         case .refused(let reason, let detail):
-            return try await store.end(claimed, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
+            return try await store.end(taken, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
         }
         let sending: Action
         do {
             // What had to be asked first may have taken its time.
             guard now() <= final.expires else {
                 await request.withdraw()
-                return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
+                return try await store.end(taken, as: .expired, reason: Action.Reason.tooLate, now: now())
             }
-            sending = try await beginSending(final, claimed: claimed, asOf: version, now: now)
+            sending = try await beginSending(final, taken: taken, asOf: version, now: now)
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
-            case .denied: return try await store.end(claimed, as: .skipped, reason: Action.Reason.denied, now: now())
-            case .superseded: return try await store.postpone(claimed, until: nil, reason: claimed.reason, now: now())
+            case .denied: return try await store.end(taken, as: .skipped, reason: Action.Reason.denied, now: now())
+            case .superseded: return try await store.postpone(taken, until: nil, reason: taken.reason, now: now())
             default: throw error
             }
         }
@@ -148,15 +156,15 @@ package struct Delivery: Sendable {
 
     /// Commits the row as `sending`, and reverts that if no request is sent.
     private func beginSending(
-        _ final: Action, claimed: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
+        _ final: Action, taken: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         let withdraw: DeliveryMemory.Change = { [store] in
-            try await store.postpone(claimed, until: nil, reason: claimed.reason, now: now())
+            try await store.postpone(taken, until: nil, reason: taken.reason, now: now())
         }
-        let sending = try await departing(claimed.id, orElse: withdraw) { [self] in
+        let sending = try await departing(taken.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
-                final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version,
+                final, insteadOf: taken, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version,
                 now: time, serverTime: serverTime(at: time))
         } then: {
             onStep(.sendingStored)

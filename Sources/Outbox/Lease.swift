@@ -4,18 +4,20 @@ package import Storage
 
 /// The right to act for a mirror, held by one worker at a time.
 package struct Lease: Equatable, Sendable {
+    /// The worker that holds it.
     package let owner: String
     /// The fence, which grows with every change of owner; a change with an older fence fails.
     package let fence: Int64
 }
 
-/// The stored lease of a mirror.
+/// The stored lease of a mirror, with the beat of the worker that holds it.
 package struct LeaseRecord: Equatable, Sendable {
     package let owner: String
+    /// The holder's beat; 0 if the lease was released or the holder has no row.
     package let beat: Int64
     package let fence: Int64
     package let isReleased: Bool
-    /// The time of the holder's last heartbeat on its wall clock; only for display.
+    /// The time of the holder's last heartbeat on its wall clock, or of the last change of the lease; only for display.
     package let updatedMilliseconds: Int64
     /// The last end of `run --once`; nil if a continuous worker has held the mirror since.
     package var lastPass: Date?
@@ -35,10 +37,12 @@ package struct LeaseRecord: Equatable, Sendable {
     }
 }
 
-/// Reads and changes one mirror's lease; every call may throw the store's error.
+/// Reads one mirror's lease, and notes the passes of `run --once`; ``Claims`` takes and releases leases.
+///
+/// Every call may throw the store's error.
 package struct LeaseTable: Sendable {
-    private let storage: any StorageEngine
-    private let mirror: String
+    package let storage: any StorageEngine
+    package let mirror: String
 
     package init(storage: any StorageEngine, mirror: String) {
         self.storage = storage
@@ -47,26 +51,32 @@ package struct LeaseTable: Sendable {
 
     /// Returns the stored lease; nil if there was never one.
     package func record() async throws -> LeaseRecord? {
-        try await storage.query("SELECT \(Self.columns) FROM leases WHERE mirror = \(mirror)").first.map(Self.record)
+        try await storage.query("\(Self.selection) WHERE leases.mirror = \(mirror)").first.map(Self.record)
     }
 
     /// Returns the stored leases of some mirrors, by name.
     package static func records(of mirrors: [String], in storage: any StorageEngine) async throws -> [String:
         LeaseRecord]
     {
-        var records: [String: LeaseRecord] = [:]
+        var found: [String: LeaseRecord] = [:]
         for part in mirrors.portions {
-            let rows = try await storage.query("SELECT mirror, \(columns) FROM leases WHERE mirror IN \(list: part)")
-            for row in rows { records[try row.text("mirror")] = try record(row) }
+            let rows = try await storage.query("\(selection) WHERE leases.mirror IN \(list: part)")
+            for row in rows { found[try row.text("mirror")] = try record(row) }
         }
-        return records
+        return found
     }
 
-    private static let columns: SQL = "owner, beat, fence, released, updated_ms, pass_ms, pass_interval_ms"
+    private static let selection: SQL = """
+        SELECT leases.mirror, leases.worker, leases.fence, leases.released, leases.pass_ms, leases.pass_interval_ms,
+            COALESCE(workers.beat, 0) AS beat,
+            CASE WHEN workers.updated_ms > leases.updated_ms THEN workers.updated_ms ELSE leases.updated_ms END
+                AS updated_ms
+        FROM leases LEFT JOIN workers ON workers.worker = leases.worker AND NOT leases.released
+        """
 
     private static func record(_ row: SQLRow) throws -> LeaseRecord {
         LeaseRecord(
-            owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
+            owner: try row.optionalText("worker") ?? "", beat: try row.integer("beat"),
             fence: try row.integer("fence"), isReleased: try row.boolean("released"),
             updatedMilliseconds: try row.integer("updated_ms"), lastPass: try row.optionalDate("pass_ms"),
             passInterval: try row.optionalInteger("pass_interval_ms").map { Double($0) / 1_000 })
@@ -77,8 +87,8 @@ package struct LeaseTable: Sendable {
         let now = now.milliseconds
         try await storage.note(
             """
-            INSERT INTO leases (mirror, beat, fence, released, updated_ms, pass_ms)
-            VALUES (\(mirror), 0, 0, TRUE, \(now), \(now))
+            INSERT INTO leases (mirror, fence, released, updated_ms, pass_ms)
+            VALUES (\(mirror), 0, TRUE, \(now), \(now))
             ON CONFLICT (mirror) DO UPDATE SET pass_ms = \(now),
                 pass_interval_ms = CASE WHEN leases.pass_ms < \(now) THEN \(now) - leases.pass_ms
                     ELSE leases.pass_interval_ms END
@@ -92,80 +102,56 @@ package struct LeaseTable: Sendable {
             UPDATE leases SET pass_ms = NULL, pass_interval_ms = NULL WHERE mirror = \(mirror) AND pass_ms IS NOT NULL
             """)
     }
-
-    /// Takes the lease for `owner` if nothing changed since `seen` was read.
-    ///
-    /// The caller decides whether it may be taken: there is none, it was released, or its holder is silent.
-    ///
-    /// - Returns: The new lease; nil if another worker was faster.
-    package func take(owner: String, after seen: LeaseRecord?, now: Int64) async throws -> Lease? {
-        let mirror = mirror
-        return try await storage.transaction { connection in
-            guard let seen else {
-                let inserted = try connection.execute(
-                    """
-                    INSERT INTO leases (mirror, owner, beat, fence, released, updated_ms)
-                    VALUES (\(mirror), \(owner), 1, 1, FALSE, \(now)) ON CONFLICT (mirror) DO NOTHING
-                    """)
-                return inserted == 1 ? Lease(owner: owner, fence: 1) : nil
-            }
-            let updated = try connection.execute(
-                """
-                UPDATE leases SET owner = \(owner), beat = \(seen.beat + 1), fence = \(seen.fence + 1),
-                    released = FALSE, updated_ms = \(now)
-                WHERE mirror = \(mirror) AND fence = \(seen.fence) AND beat = \(seen.beat)
-                """)
-            return updated == 1 ? Lease(owner: owner, fence: seen.fence + 1) : nil
-        }
-    }
-
-    /// Stores a heartbeat of the holder.
-    ///
-    /// - Throws: ``OutboxError`` with code `.leaseLost` if another worker holds the lease.
-    package func beat(_ lease: Lease, now: Int64) async throws {
-        let updated = try await storage.note(
-            """
-            UPDATE leases SET beat = beat + 1, updated_ms = \(now)
-            WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence) AND NOT released
-            """)
-        guard updated == 1 else { throw OutboxError.leaseLost }
-    }
-
-    /// Releases the lease, so that the next worker need not wait.
-    package func release(_ lease: Lease, now: Int64) async throws {
-        let mirror = mirror
-        _ = try await storage.transaction { connection in
-            try connection.execute(
-                """
-                UPDATE leases SET released = TRUE, beat = beat + 1, updated_ms = \(now)
-                WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence)
-                """)
-        }
-    }
 }
 
-/// Decides when a lease may be taken from a silent holder.
-///
-/// A holder is silent if its heartbeat has not changed for ``patience`` on the observer's monotonic clock, so a wrong
-/// wall clock cannot steal a lease.
-package struct LeaseWatch: Sendable {
-    /// The time without a new heartbeat after which a holder is silent, unless a rehearsal shortens it.
-    package static let patience: Duration = .seconds(30)
+// MARK: Taking and releasing
 
-    private let patience: Duration
-    private var seen: LeaseRecord?
-    private var since: ContinuousClock.Instant?
+/// A mirror that may be taken, and the fence that its lease had when that was decided.
+struct FreeMirror: Sendable {
+    let mirror: String
+    /// 0 if there was never a lease.
+    let fence: Int64
+}
 
-    package init(patience: Duration = Self.patience) { self.patience = patience }
-
-    /// Returns whether the lease of `record`, read at `instant`, may be taken.
-    package mutating func mayTake(_ record: LeaseRecord?, at instant: ContinuousClock.Instant) -> Bool {
-        guard let record, !record.isReleased else { return true }
-        if record != seen {
-            seen = record
-            since = instant
+extension LeaseTable {
+    /// Takes the leases of some mirrors for a worker, each only if its fence has not changed.
+    ///
+    /// - Parameter free: At most some hundred mirrors, in the order of their names, so that workers which take the same
+    ///   ones wait for each other in the same order.
+    /// - Returns: The leases of the mirrors that the worker holds now.
+    static func take(
+        _ free: [FreeMirror], for worker: String, version: String, now: Int64, on connection: any StorageConnection
+    ) throws -> [String: Lease] {
+        guard let first = free.first else { return [:] }
+        func row(_ free: FreeMirror) -> SQL {
+            "(\(free.mirror), \(worker), \(version), \(free.fence + 1), FALSE, \(now))"
         }
-        guard let since else { return false }
-        return since.duration(to: instant) >= patience
+        let rows = free.dropFirst().reduce(into: row(first)) { $0 += ", " + row($1) }
+        try connection.execute(
+            """
+            INSERT INTO leases (mirror, worker, version, fence, released, updated_ms) VALUES \(rows)
+            ON CONFLICT (mirror) DO UPDATE SET worker = excluded.worker, version = excluded.version,
+                fence = excluded.fence, released = FALSE, updated_ms = excluded.updated_ms
+            WHERE leases.fence = excluded.fence - 1
+            """)
+        let held = try connection.query(
+            """
+            SELECT mirror, fence FROM leases
+            WHERE mirror IN \(list: free.map(\.mirror)) AND worker = \(worker) AND NOT released
+            """)
+        return Dictionary(
+            try held.map { (try $0.text("mirror"), Lease(owner: worker, fence: try $0.integer("fence"))) }
+        ) { first, _ in first }
+    }
+
+    /// The statement that releases some of a worker's mirrors, so that the next worker need not wait; idempotent.
+    ///
+    /// - Parameter mirrors: At most some hundred; nil for all.
+    static func releasing(_ mirrors: [String]?, of worker: String, now: Int64) -> SQL {
+        let some: SQL = mirrors.map { " AND mirror IN \(list: $0)" } ?? ""
+        return """
+            UPDATE leases SET released = TRUE, updated_ms = \(now)
+            WHERE worker = \(worker) AND NOT released\(some)
+            """
     }
 }

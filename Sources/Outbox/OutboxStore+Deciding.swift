@@ -25,32 +25,50 @@ extension OutboxStore {
         }
     }
 
+    /// A decision as it is stored, and whether it is new.
+    package typealias Proposed = (action: Action, isNew: Bool)
+
     /// Stores a decision about a mention or a post, unless there is one already.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func propose(_ intent: Intent, now: Date) async throws -> (action: Action, isNew: Bool) {
-        try await write { connection in
-            let proposed = Action(intent, of: mirror, at: now)
-            let isNew = try insert(proposed, on: connection)
-            if isNew { try noteUses(by: [proposed], on: connection) }
-            let about: SQL = "kind = \(proposed.kind.rawValue) AND subject = \(proposed.subject)"
-            if let stored = try actions(where: about, order: "id ASC", limit: 1, on: connection).first {
-                return (stored, isNew)
-            }
-            // A row that this version does not understand is about the same: that is decided.
-            var decided = proposed
-            decided.state = .skipped
-            return (decided, false)
+    package func propose(_ intent: Intent, now: Date) async throws -> Proposed {
+        try await write { try propose(intent, now: now, on: $0) }
+    }
+
+    /// Stores decisions in one transaction, each unless there is one about the same already.
+    ///
+    /// - Returns: What is stored, in the same order.
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error. Nothing is stored then.
+    package func propose(_ intents: [Intent], now: Date) async throws -> [Proposed] {
+        guard !intents.isEmpty else { return [] }
+        return try await write { connection in try intents.map { try propose($0, now: now, on: connection) } }
+    }
+
+    private func propose(_ intent: Intent, now: Date, on connection: any StorageConnection) throws -> Proposed {
+        let proposed = Action(intent, of: mirror, at: now)
+        if let row = try connection.query(insertion(of: proposed) + " RETURNING \(Action.columns)").first {
+            try noteUses(by: [proposed], on: connection)
+            return (try Self.action(of: row) ?? proposed, true)
         }
+        let about: SQL = "kind = \(proposed.kind.rawValue) AND subject = \(proposed.subject)"
+        if let stored = try actions(where: about, order: "id ASC", limit: 1, on: connection).first {
+            return (stored, false)
+        }
+        // A row that this version does not understand is about the same: that is decided.
+        var decided = proposed
+        decided.state = .skipped
+        return (decided, false)
     }
 
     func insert(_ action: Action, on connection: any StorageConnection) throws -> Bool {
-        let inserted = try connection.execute(
-            """
-            INSERT INTO actions (mirror, \(Action.columns)) VALUES (\(mirror), \(action.values))
-            ON CONFLICT (mirror, kind, subject) DO NOTHING
-            """)
-        return inserted == 1
+        try connection.execute(insertion(of: action)) == 1
+    }
+
+    private func insertion(of action: Action) -> SQL {
+        """
+        INSERT INTO actions (mirror, \(Action.columns)) VALUES (\(mirror), \(action.values))
+        ON CONFLICT (mirror, kind, subject) DO NOTHING
+        """
     }
 
     /// An SQL expression on a row of `posts`: when it was last planned or sent as a post of its own.

@@ -1,6 +1,6 @@
 package import Foundation
 package import Posts
-import Storage
+package import Storage
 
 /// Following changes of the human's posts.
 ///
@@ -137,7 +137,7 @@ extension OutboxStore {
     }
 
     private static let kept = "kept"
-    static let isProposed: SQL = """
+    package static let isProposed: SQL = """
         undo_proposed IS NOT NULL AND undo_proposed <> \(kept) AND undo_asked_ms IS NULL
         AND state IN ('sending', 'done')
         """

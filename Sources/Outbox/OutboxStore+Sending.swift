@@ -7,18 +7,22 @@ import Storage
 /// Every change is idempotent, so it can be repeated after a `COMMIT` without an answer. Each returns the stored
 /// action, and throws ``OutboxError`` if the lease is lost or the action changed meanwhile, or the store's error.
 extension OutboxStore {
+    /// The states of an action that may be sent: planned, or claimed by this worker or by an earlier one.
+    private static let open: [ActionState] = [.planned, .claimed]
+
     /// Claims a planned action, or one that an earlier worker of this mirror claimed and did not send; one that a
     /// person moved meanwhile is not claimed before its new time.
     package func claim(_ action: Action, now: Date) async throws -> Action {
-        try await change(
-            action, from: [.planned, .claimed], to: .claimed, unless: .moved, now: now)
+        try await change(action, from: Self.open, to: .claimed, unless: .moved, now: now)
     }
 
     /// Commits the final text before the request is sent; from then on the action counts as sent until the contrary is
     /// known.
     ///
     /// - Parameters:
-    ///   - action: A claimed action with its final text.
+    ///   - action: The action with its final text.
+    ///   - taken: The action as it was when `version` was read, or when it was claimed; its text counts as unused again
+    ///     if the final text is of another post. Nil for one that is stored as claimed.
     ///   - lookUp: When to look the action up if its answer is lost.
     ///   - deadline: The maximum duration of its request.
     ///   - version: ``wishVersion()`` before the text was checked; nil to ignore operations of a person since then.
@@ -26,12 +30,16 @@ extension OutboxStore {
     ///   - serverTime: The same on the network's clock; nil if unknown.
     /// - Throws: As all these changes.
     package func beginSending(
-        _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date,
-        serverTime: Date? = nil
+        _ action: Action, insteadOf taken: Action? = nil, lookUp: Date, deadline: Duration, asOf version: Int64? = nil,
+        now: Date, serverTime: Date? = nil
     ) async throws -> Action {
         let wording = action.wording
+        // What was claimed stays so, unless a person has changed it since.
+        let isKnown = version != nil && taken?.state == .planned
         return try await change(
-            action, from: [.claimed], to: .sending, leavingFor: deadline, asOf: version, now: now,
+            action, from: isKnown ? Self.open : [.claimed], to: .sending, unless: .moved, leavingFor: deadline,
+            asOf: version, uses: taken.map { $0.wording?.source == wording?.source ? .kept : .changed } ?? .changed,
+            now: now,
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
@@ -42,10 +50,10 @@ extension OutboxStore {
             """)
     }
 
-    /// Records the uploaded pictures of a claimed action.
+    /// Records the uploaded pictures of an action, and claims it.
     package func noteUploads(_ action: Action, now: Date) async throws -> Action {
         try await change(
-            action, from: [.claimed], to: .claimed, now: now, "uploads = \(action.storedUploads)")
+            action, from: Self.open, to: .claimed, unless: .moved, now: now, "uploads = \(action.storedUploads)")
     }
 
     /// Records another request with the same key, and when to look it up if its answer is lost too.
@@ -84,7 +92,7 @@ extension OutboxStore {
     /// - Throws: As all these changes.
     package func postpone(_ action: Action, until: Date?, reason: String?, now: Date) async throws -> Action {
         try await change(
-            action, from: [.claimed, .sending], to: .planned, now: now,
+            action, from: Self.open + [.sending], to: .planned, unless: .moved, uses: .changed, now: now,
             """
             next_attempt_ms = \(until?.milliseconds), sending_ms = NULL, server_sending_ms = NULL,
             attempts = \(action.attempts), sends = 0, reason = COALESCE(undo_reason, \(reason)), undo_next_ms = NULL
@@ -100,12 +108,12 @@ extension OutboxStore {
     package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws -> Action {
         guard let due else {
             return try await change(
-                slot, from: [.planned, .claimed], to: .skipped, unless: .pinned, now: now,
+                slot, from: Self.open, to: .skipped, unless: .pinned, uses: .changed, now: now,
                 "reason = \(reason), next_attempt_ms = NULL")
         }
         let expires = due + slot.expires.timeIntervalSince(slot.due)
         return try await change(
-            slot, from: [.planned, .claimed], to: .planned, unless: .pinned, now: now,
+            slot, from: Self.open, to: .planned, unless: .pinned, uses: .changed, now: now,
             """
             reason = \(reason), next_attempt_ms = NULL, due_ms = \(due.milliseconds),
             expires_ms = \(expires.milliseconds)
@@ -145,7 +153,7 @@ extension OutboxStore {
         // What certainly did not happen leaves nothing to take back.
         if sighting == nil { changes += ", undo_next_ms = NULL" }
         return try await change(
-            action, from: [.planned, .claimed, .sending, .suggested], to: state, now: now, changes)
+            action, from: Self.open + [.sending, .suggested], to: state, uses: .changed, now: now, changes)
     }
 
     /// An explanation, or the one that is stored.
@@ -162,16 +170,23 @@ extension OutboxStore {
         case moved
     }
 
+    /// Whether a change of an action may change when, or how often, the archive's posts were used.
+    private enum Uses {
+        case kept
+        case changed
+    }
+
     /// Changes an action in one of some states, under the lease.
     ///
     /// - Parameters:
     ///   - orUnsettled: Whether an unconfirmed action may be changed too.
     ///   - deadline: The maximum duration of the request that is sent now; nil for none.
     ///   - version: The version of a person's operations that must still hold.
+    ///   - uses: Whether the uses of the archive's posts have to be counted anew.
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        unless obstacle: Obstacle? = nil, leavingFor deadline: Duration? = nil, asOf version: Int64? = nil, now: Date,
-        _ assignments: SQL? = nil
+        unless obstacle: Obstacle? = nil, leavingFor deadline: Duration? = nil, asOf version: Int64? = nil,
+        uses: Uses = .kept, now: Date, _ assignments: SQL? = nil
     ) async throws -> Action {
         var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
@@ -184,6 +199,7 @@ extension OutboxStore {
         let end: SQL =
             state == .planned
             ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"
+        if deadline != nil { allowed += " AND NOT EXISTS (\(wordAgainst(asOf: version, at: now)))" }
         // Whatever is recorded after a departure is recorded when its request has ended.
         var changes: SQL = """
             state = \(end), updated_ms = \(now.milliseconds), flight_ms = \(deadline?.milliseconds)
@@ -191,15 +207,19 @@ extension OutboxStore {
         if deadline != nil { changes += ", departed_ms = \(now.milliseconds)" }
         if let assignments { changes = "\(changes), \(assignments)" }
         return try await write { [changes, allowed] connection in
-            if deadline != nil { try requireNoObjection(to: action, at: now, on: connection) }
-            if let version, try wishVersion(on: connection) != version { throw OutboxError.superseded(action.id) }
-            let before = action.kind == .post ? try self.action(action.id, on: connection) : nil
-            let updated = try connection.execute(
-                "UPDATE actions SET \(changes) WHERE mirror = \(mirror) AND id = \(action.id) AND \(allowed)")
-            guard updated == 1, let stored = try self.action(action.id, on: connection) else {
+            if deadline != nil { try requireNoDenial(of: action, on: connection) }
+            let countsUses = uses == .changed && action.kind == .post
+            let before = countsUses ? try self.action(action.id, on: connection) : nil
+            let updated = try connection.query(
+                """
+                UPDATE actions SET \(changes) WHERE mirror = \(mirror) AND id = \(action.id) AND \(allowed)
+                RETURNING \(Action.columns)
+                """)
+            guard let stored = try updated.first.flatMap(Self.action(of:)) else {
+                if deadline != nil { try requireNoWord(against: action, asOf: version, at: now, on: connection) }
                 throw OutboxError.stateChanged(action.id, to: state)
             }
-            try noteUses(by: [before, stored].compactMap(\.self), on: connection)
+            if countsUses { try noteUses(by: [before, stored].compactMap(\.self), on: connection) }
             return stored
         }
     }
@@ -209,24 +229,44 @@ extension OutboxStore {
     /// Throws while the mirror is paused or if the person is denied, so that no request is sent after that decision,
     /// however long it was prepared.
     func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
-        try requireNoPause(at: now, on: connection)
+        try requireNoWord(against: action, asOf: nil, at: now, on: connection)
+        try requireNoDenial(of: action, on: connection)
+    }
+
+    /// Throws while the mirror is paused, or if a person has changed since `version` what may be sent.
+    private func requireNoWord(
+        against action: Action, asOf version: Int64?, at now: Date, on connection: any StorageConnection
+    ) throws {
+        guard try connection.query(wordAgainst(asOf: nil, at: now)).isEmpty else { throw OutboxError.paused }
+        guard try connection.query(wordAgainst(asOf: version, at: now)).isEmpty else {
+            throw OutboxError.superseded(action.id)
+        }
+    }
+
+    /// Selects a row while the mirror is paused, or if its version is not `version` any more; nil for any version.
+    private func wordAgainst(asOf version: Int64?, at now: Date) -> SQL {
+        let pauses: SQL = """
+            (paused_ms IS NOT NULL AND (paused_until_ms IS NULL OR paused_until_ms > \(now.milliseconds)))
+            """
+        let isOther: SQL = if let version { " OR mirrors.version <> \(version)" } else { "" }
+        return "SELECT 1 AS found FROM mirrors WHERE mirrors.mirror = \(mirror) AND (\(pauses)\(isOther))"
+    }
+
+    private func requireNoDenial(of action: Action, on connection: any StorageConnection) throws {
         if let person = action.target?.author, try isDenied(person, connection) { throw OutboxError.denied(action.id) }
     }
 
     /// The version that every operation of a person about sending increases; after a change, checks are repeated.
-    package func wishVersion() async throws -> Int64 { try await storage.read { try wishVersion(on: $0) } }
-
-    private func wishVersion(on connection: any StorageConnection) throws -> Int64 {
-        try connection.query("SELECT version FROM mirrors WHERE mirror = \(mirror)").first?.integer("version") ?? 0
+    package func wishVersion() async throws -> Int64 {
+        try await storage.query("SELECT version FROM mirrors WHERE mirror = \(mirror)").first?.integer("version") ?? 0
     }
 
-    private func requireNoPause(at now: Date, on connection: any StorageConnection) throws {
-        let pauses = try connection.query(
-            """
-            SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
-                AND (paused_until_ms IS NULL OR paused_until_ms > \(now.milliseconds))
-            """)
-        guard pauses.isEmpty else { throw OutboxError.paused }
+    /// The same as a part of a statement.
+    var selectedVersion: SQL { "COALESCE((SELECT version FROM mirrors WHERE mirror = \(mirror)), 0) AS wish_version" }
+
+    /// Raises the version, in the transaction of an operation of a person.
+    func raiseVersion(on connection: any StorageConnection) throws {
+        try connection.execute("UPDATE mirrors SET version = version + 1 WHERE mirror = \(mirror)")
     }
 }
 

@@ -4,8 +4,8 @@ package import Storage
 
 /// Changes of a plan by a person.
 ///
-/// None requires the lease. A worker sends only an action that is still `claimed`: an earlier change wins, and a later
-/// one finds nothing to change.
+/// None requires the lease. Each raises the mirror's version in its transaction, and a worker sends only under the
+/// version that it checked the action by: an earlier change wins, and a later one finds nothing to change.
 extension OutboxStore {
     /// The states of a waiting action, for which no request can have been sent.
     static let waitingStates: [ActionState] = [.planned, .claimed, .suggested]
@@ -202,6 +202,7 @@ extension OutboxStore {
                 """)
             guard changed == 1, let after = try action(id, on: connection) else { return nil }
             try noteUses(by: [before, after], on: connection)
+            try raiseVersion(on: connection)
             return after
         }
     }

@@ -13,14 +13,25 @@ extension OutboxStore {
     package func due(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
     ) async throws -> [Action] {
+        try await dueAsOf(kinds, heard: heard, now: now, limit: limit).actions
+    }
+
+    /// Returns the same with ``wishVersion()`` at the moment when they were read.
+    package func dueAsOf(
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
+    ) async throws -> (actions: [Action], version: Int64) {
         // What has to wait leaves its place to what can be sent.
-        try await actions(
-            where: """
-                state IN ('planned', 'claimed') AND kind IN \(list: kinds.map(\.rawValue))
-                AND due_ms <= \(now.milliseconds) AND COALESCE(next_attempt_ms, 0) <= \(now.milliseconds)
-                AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now))
-                """,
-            order: "due_ms ASC, id ASC", limit: limit)
+        let condition: SQL = """
+            state IN ('planned', 'claimed') AND kind IN \(list: kinds.map(\.rawValue))
+            AND due_ms <= \(now.milliseconds) AND COALESCE(next_attempt_ms, 0) <= \(now.milliseconds)
+            AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now))
+            """
+        let rows = try await storage.query(
+            """
+            SELECT \(Action.columns), \(selectedVersion) FROM actions WHERE mirror = \(mirror) AND \(condition)
+            ORDER BY due_ms ASC, id ASC LIMIT \(limit)
+            """)
+        return (try rows.compactMap(Self.action(of:)), try rows.first?.integer("wish_version") ?? 0)
     }
 
     /// As ``Action/mayLeave(heard:at:)``.
@@ -31,7 +42,35 @@ extension OutboxStore {
         """
     }
 
-    /// Returns the time of the next work, with one query.
+    /// The times of the next work of each sort; nil where there is none, possibly in the past.
+    package struct Attention: Equatable, Sendable {
+        /// Sending an action of the kinds that were asked for, or marking it as expired.
+        package var sending: Date?
+        /// Sending a post that has not expired, whatever the kinds.
+        package var post: Date?
+        /// Marking an action as expired, whatever its kind.
+        package var expiry: Date?
+        /// Looking up an action whose answer was lost, or one that ended unconfirmed.
+        package var lookUp: Date?
+        /// Taking something back.
+        package var undo: Date?
+        /// Going on with a thread.
+        package var thread: Date?
+
+        package init() {}
+
+        /// The first of these times; what expires of other kinds is left to who sends them.
+        package var next: Date? { [sending, lookUp, undo, thread].compactMap(\.self).min() }
+    }
+
+    /// Returns the first of the times of ``attention(_:heard:lookUpAfter:now:)``; nil if there is no work.
+    package func nextAttention(
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
+    ) async throws -> Date? {
+        try await attention(kinds, heard: heard, lookUpAfter: wait, now: now).next
+    }
+
+    /// Returns the times of the next work, with one query.
     ///
     /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to continue.
     ///
@@ -39,19 +78,14 @@ extension OutboxStore {
     ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored until then.
     ///   - wait: Seconds after a request until its look-up, unless the action has its own time.
     ///   - now: The present; a request with a later time is due at once, because a clock was set.
-    /// - Returns: A time, possibly in the past; nil if there is no work.
-    package func nextAttention(
+    package func attention(
         _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
-    ) async throws -> Date? {
-        let names = kinds.map(\.rawValue)
+    ) async throws -> Attention {
         let milliseconds = Int64(wait * 1_000)
+        let isAsked: SQL = "kind IN \(list: kinds.map(\.rawValue)) AND \(Self.mayLeave(heard: heard, at: now))"
         let rows = try await storage.query(
             """
-            SELECT
-                (SELECT MIN(CASE WHEN state = 'suggested' OR next_attempt_ms > expires_ms THEN expires_ms + 1
-                    WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END)
-                FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
-                    AND kind IN \(list: names) AND \(Self.mayLeave(heard: heard, at: now))) AS due_ms,
+            SELECT due_ms, post_ms, expiry_ms,
                 (SELECT MIN(CASE WHEN updated_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
                     ELSE COALESCE(next_attempt_ms, COALESCE(sending_ms, updated_ms) + \(milliseconds)) END)
                 FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
@@ -60,11 +94,25 @@ extension OutboxStore {
                 \(nextUndo(at: now)) AS undo_ms,
                 (SELECT MIN(CAST(\(now.milliseconds) AS BIGINT)) FROM actions
                 WHERE mirror = \(mirror) AND \(Self.mayGoOn)) AS thread_ms
+            FROM (
+                SELECT MIN(CASE WHEN \(isAsked) THEN CASE
+                        WHEN state = 'suggested' OR next_attempt_ms > expires_ms THEN expires_ms + 1
+                        WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS due_ms,
+                    MIN(CASE WHEN kind = 'post' AND state <> 'suggested' AND expires_ms >= \(now.milliseconds)
+                        THEN CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS post_ms,
+                    MIN(expires_ms) + 1 AS expiry_ms
+                FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
+            ) AS waiting
             """)
-        return try rows.first.flatMap { row in
-            try ["due_ms", "look_ms", "sighting_ms", "undo_ms", "thread_ms"].compactMap { try row.optionalDate($0) }
-                .min()
-        }
+        var attention = Attention()
+        guard let row = rows.first else { return attention }
+        attention.sending = try row.optionalDate("due_ms")
+        attention.post = try row.optionalDate("post_ms")
+        attention.expiry = try row.optionalDate("expiry_ms")
+        attention.lookUp = try ["look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }.min()
+        attention.undo = try row.optionalDate("undo_ms")
+        attention.thread = try row.optionalDate("thread_ms")
+        return attention
     }
 
     /// Marks planned and suggested actions as expired whose time has passed.

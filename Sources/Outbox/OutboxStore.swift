@@ -42,7 +42,7 @@ package struct OutboxStore: Sendable {
     /// Returns the action of a row; nil for a row that this version cannot parse.
     ///
     /// Only that row is skipped: a newer version may have written it. See ``setAside(limit:)``.
-    private static func action(of row: SQLRow) throws -> Action? {
+    static func action(of row: SQLRow) throws -> Action? {
         do { return try Action(row: row) } catch let error as OutboxError where error.code == .unfitting { return nil }
     }
 
@@ -85,16 +85,19 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// An update, which locks the row until the transaction ends, so that no other worker can take the lease between
-    /// the check and the change.
+    /// Throws unless the lease holds, and keeps others from taking it until the transaction ends.
+    ///
+    /// It writes nothing. On Postgres the lock keeps another worker's take waiting; a transaction of SQLite that changes
+    /// anything has the whole database to itself.
     private func requireLease(on connection: any StorageConnection) throws {
         guard let lease else { return }
-        let held = try connection.execute(
+        let lock: SQL = storage.kind == .postgres ? " FOR SHARE" : ""
+        let held = try connection.query(
             """
-            UPDATE leases SET released = FALSE
-            WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence) AND NOT released
+            SELECT 1 AS held FROM leases
+            WHERE mirror = \(mirror) AND worker = \(lease.owner) AND fence = \(lease.fence) AND NOT released\(lock)
             """)
-        guard held == 1 else { throw OutboxError.leaseLost }
+        guard held.count == 1 else { throw OutboxError.leaseLost }
     }
 }
 
@@ -248,22 +251,9 @@ extension OutboxStore {
         return found
     }
 
-    /// Returns the conversation of the reply published under this address at the bot's server; nil if there is none.
-    package func thread(ofReplyPublishedAs address: String) async throws -> String? {
-        try await actions(
-            where: "kind = 'reply' AND remote_address = \(address)", order: "created_ms ASC, id ASC", limit: 1
-        ).first?.payload.reply?.thread
-    }
-
     /// Returns the undecided suggestions, newest first.
     package func suggestions(limit: Int) async throws -> [Action] {
         try await actions(where: "state = 'suggested'", order: "created_ms DESC, id ASC", limit: limit)
-    }
-
-    /// Returns the subjects that already have an action of this kind.
-    package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
-        guard !subjects.isEmpty else { return [] }
-        return try await storage.read { try known(kind, among: subjects, on: $0) }
     }
 
     /// Reads what the decisions about a page of posts need, in one transaction.
@@ -432,7 +422,7 @@ package struct ReplyUse: Equatable, Sendable {
 /// Counts for caps, made by the database.
 extension OutboxStore {
     /// The states that count for a cap: sent, possibly sent, or still to be sent.
-    private static let counting: SQL = """
+    static let counting: SQL = """
         (state IN ('planned', 'claimed', 'sending', 'done', 'undone', 'suggested')
             OR (state = 'failed' AND reason = \(Action.Reason.unconfirmed)))
         """
@@ -448,10 +438,6 @@ extension OutboxStore {
         "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND \(condition)"
     }
 
-    private func count(_ condition: SQL) async throws -> Int {
-        try await storage.query(counting(condition)).first?.int("number") ?? 0
-    }
-
     /// Returns the times of the actions of one kind that count for a cap, due since `since`, latest first.
     package func times(_ kind: ActionKind, since: Date) async throws -> [Date] {
         let rows = try await storage.query(
@@ -460,46 +446,6 @@ extension OutboxStore {
             ORDER BY due_ms DESC LIMIT 100000
             """)
         return try rows.map { try $0.date("due_ms") }
-    }
-
-    /// Returns the number of replies to any of these accounts, due since `since`, that count for the caps.
-    package func repliesSince(_ since: Date, to accounts: [AccountID]) async throws -> Int {
-        var number = 0
-        for target in Self.targets(accounts) {
-            number += try await count("\(Self.capped(.reply, since)) AND \(target)")
-        }
-        return number
-    }
-
-    /// Returns the number of replies in a conversation, due since `since`, that count for the caps.
-    package func repliesInThread(_ thread: String, since: Date) async throws -> Int {
-        try await count(
-            "kind = 'reply' AND \(Self.isPart(of: thread)) AND \(Self.counting) AND +due_ms >= \(since.milliseconds)")
-    }
-
-    /// Returns the uses of old replies for any of these accounts, by the old reply.
-    package func usesOfReplies(to accounts: [AccountID]) async throws -> [PostID: ReplyUse] {
-        var uses: [PostID: ReplyUse] = [:]
-        for target in Self.targets(accounts) {
-            let rows = try await storage.query(
-                """
-                SELECT COALESCE(source_network, '') AS network, COALESCE(source_post_id, '') AS post_id,
-                    MAX(due_ms) AS last_ms,
-                    MAX(CASE WHEN state IN ('done', 'undone') THEN 0 ELSE 1 END) AS open
-                FROM actions
-                WHERE mirror = \(mirror) AND kind = 'reply' AND \(target) AND source_post_id IS NOT NULL
-                    AND \(Self.using)
-                GROUP BY 1, 2
-                """)
-            for row in rows {
-                guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
-                let use = ReplyUse(last: try row.date("last_ms"), isInFlight: try row.int("open") > 0)
-                uses.merge([PostID(network: network, value: try row.text("post_id")): use]) {
-                    ReplyUse(last: max($0.last, $1.last), isInFlight: $0.isInFlight || $1.isInFlight)
-                }
-            }
-        }
-        return uses
     }
 
     /// Returns the last known handles of people from the actions about them.
@@ -543,7 +489,9 @@ extension OutboxStore {
 
     /// Returns a condition on the target of an action for each network.
     static func targets(_ accounts: [AccountID]) -> [SQL] {
-        Dictionary(grouping: Set(accounts), by: \.network).map { network, group in
+        // In a fixed order: equal questions are equal statements.
+        Dictionary(grouping: Set(accounts), by: \.network).sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            network, group in
             "target_network = \(network.rawValue) AND target_author IN \(list: group.map(\.value))"
         }
     }

@@ -7,7 +7,7 @@ package struct AccountField: Hashable, Sendable {
     /// Its name behind `HUMAN_` or `BOT_` among the settings; nil for what only a login can tell.
     package let setting: String?
     /// What a value looks like, in Markdown.
-    let looks: String
+    package let looks: String
     /// What it is, for people who configure it; `whose` is `the human's` or `the bot's`.
     package let summary: @Sendable (_ whose: String, _ role: AccountRole) -> String
     package let isSecret: Bool

@@ -22,7 +22,7 @@ extension NetworkDescriptor {
                     sessions: made.sessions,
                     gates: BlueskyGates(
                         replies: settings.replies, allowsQuotes: settings.quotes != .nobody),
-                    client: made.client, now: made.now, uptime: made.uptime)
+                    client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
         network.defaults = [Setting.favoriteMode.name: "suggest"]
         network.quotes = [.anyone, .nobody]

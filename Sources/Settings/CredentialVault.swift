@@ -38,6 +38,23 @@ package struct CredentialVault: Sendable {
         }
     }
 
+    private init(of mirror: String, _ key: Key, _ storage: any StorageEngine, _ memory: SessionMemory) {
+        (self.mirror, self.key, self.storage, self.memory) = (mirror, key, storage, memory)
+    }
+
+    /// Returns the same vault with its key in memory, for opening or sealing many logins without reading a file each time.
+    ///
+    /// - Throws: ``ConfigurationError`` for a key file that cannot be used.
+    package func keyed() throws -> CredentialVault {
+        guard case .file(let file) = key, let secret = try file.read() else { return self }
+        return CredentialVault(of: mirror, .secret(secret), storage, memory)
+    }
+
+    /// Returns the vault of another mirror of the same database, with the same key; its sessions are not kept in memory.
+    package func of(_ mirror: String) -> CredentialVault {
+        CredentialVault(of: mirror, key, storage, SessionMemory(logger: memory.logger))
+    }
+
     /// The stored login of a role; nil if there is none.
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open what is stored; the store's error.
@@ -78,17 +95,25 @@ package struct CredentialVault: Sendable {
         _ login: StoredLogin, session: Secret? = nil, for role: AccountRole, at now: Date
     ) async throws {
         let seal = try requiredSeal()
-        let text = String(decoding: try JSONEncoder().encode(LoginRecord(login)), as: UTF8.self)
-        let sealed = try seal.sealed(Secret(text), place: place(role.rawValue))
+        let sealed = try sealed(login, of: role)
         let place = place(Self.session(role))
         let sealedSession = try session.map { try seal.sealed($0, place: place) }
         memory.forget(role)
         try await storage.transaction { connection in
             try remove([Self.session(role)], on: connection)
             try write(sealed, row: role.rawValue, at: now, on: connection)
+            try MirrorVersion.raise(mirror, on: connection)
             guard let sealedSession else { return }
             try write(sealedSession, row: Self.session(role), at: now, on: connection)
         }
+    }
+
+    /// Returns a login in the form that ``opened(_:of:)`` reads, for a caller that stores it with other rows.
+    ///
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if there is no key.
+    package func sealed(_ login: StoredLogin, of role: AccountRole) throws -> String {
+        let text = String(decoding: try JSONEncoder().encode(LoginRecord(login)), as: UTF8.self)
+        return try requiredSeal().sealed(Secret(text), place: place(role.rawValue))
     }
 
     /// Fails where a login could not be stored, before a person goes to the trouble of one.
@@ -132,7 +157,10 @@ package struct CredentialVault: Sendable {
     package func remove(_ role: AccountRole) async throws -> Bool {
         memory.forget(role)
         let isStored = try await row(role.rawValue) != nil
-        try await storage.transaction { try remove([role.rawValue, Self.session(role)], on: $0) }
+        try await storage.transaction { connection in
+            try remove([role.rawValue, Self.session(role)], on: connection)
+            try MirrorVersion.raise(mirror, on: connection)
+        }
         return isStored
     }
 
@@ -211,7 +239,8 @@ package struct CredentialVault: Sendable {
         return "is not set, and only it opens"
     }
 
-    private static func session(_ role: AccountRole) -> String { "\(role.rawValue)-session" }
+    /// The `role` of the row with a role's session; the row with its login has the role's own name.
+    package static func session(_ role: AccountRole) -> String { "\(role.rawValue)-session" }
 
     /// What binds a sealed text to its row.
     private func place(_ row: String) -> String { "mirror-bot/credentials\n\(mirror)\n\(row)" }
@@ -358,7 +387,7 @@ struct VaultSessions: CredentialStore {
 final class SessionMemory: @unchecked Sendable {
     // Sendable because everything that changes is only touched under `lock`.
     private let lock = NSLock()
-    private let logger: Logger
+    let logger: Logger
     private var sessions: [AccountRole: Secret] = [:]
     private var hasWarned = false
 
@@ -416,6 +445,15 @@ package struct StoredLogin: Sendable {
     }
 
     package var network: NetworkName { credentials.network }
+
+    /// Whether both hold the same values, those of secret fields included.
+    package func isSame(as other: StoredLogin) -> Bool {
+        network == other.network && apiBaseURL == other.apiBaseURL
+            && credentials.expiresAt?.milliseconds == other.credentials.expiresAt?.milliseconds
+            && network.descriptor.fields.allSatisfy {
+                credentials[$0.field]?.reveal() == other.credentials[$0.field]?.reveal()
+            }
+    }
 }
 
 /// A login in the form in which it is sealed: an object with the network, its fields by their names, and in `expires` the

@@ -18,13 +18,14 @@ extension NetworkDescriptor {
                     server: made.account.credentials.text(.server), apiBaseURL: made.account.apiBaseURL,
                     credentials: MastodonCredentials(made.account.credentials), sessions: made.sessions,
                     trustsVisibility: made.account.role == .bot || made.settings.trustsHumanServer,
-                    quotes: made.settings.quotes, client: made.client, now: made.now,
-                    uptime: made.uptime)
+                    quotes: made.settings.quotes, client: made.client, origin: made.origin,
+                    now: made.now, uptime: made.uptime)
             })
         network.quotes = [.anyone, .followers, .nobody]
-        network.missingScopes = { account, client, now in
+        network.missingScopes = { account, client, origin, now in
             let login = try MastodonLogin(
-                server: account.credentials.text(.server), apiBaseURL: account.apiBaseURL, client: client, now: now)
+                server: account.credentials.text(.server), apiBaseURL: account.apiBaseURL, client: client,
+                origin: origin, now: now)
             return try await login.missingBotScopes(of: account.credentials.secret(.accessToken)).map {
                 MissingScope(name: $0.rawValue, consequence: $0.consequence)
             }

@@ -88,6 +88,8 @@ package struct MirrorSettings: Sendable {
     package var pollInterval: Duration
     /// Whether what is stored for the mirror does not count: for commands that mend it.
     package var ignoresStored = false
+    /// Whether the mirror is another one than the settings of the process name.
+    private var isFurther = false
     private let readsAccounts: Bool
 
     /// - Parameters:
@@ -176,7 +178,21 @@ package struct MirrorSettings: Sendable {
     }
 
     private func overlaid(with stored: [String: String]) throws -> MirrorSettings {
-        try MirrorSettings(try values.overlaid(with: stored), readsAccounts: readsAccounts)
+        var settings = try MirrorSettings(try values.overlaid(with: stored), readsAccounts: readsAccounts)
+        (settings.mirror, settings.isFurther) = (mirror, isFurther)
+        return settings
+    }
+
+    /// The settings that every further mirror of the process begins with.
+    ///
+    /// The accounts and networks that the process is told belong to the mirror that it is told; another mirror has those
+    /// of its stored logins. Its name is to be set.
+    ///
+    /// - Throws: ``ConfigurationError`` for a value that is not usable without them.
+    package func ofFurtherMirrors() throws -> MirrorSettings {
+        var settings = try MirrorSettings(values.withoutIdentity(), readsAccounts: readsAccounts)
+        settings.isFurther = true
+        return settings
     }
 
     /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.
@@ -223,17 +239,16 @@ package struct MirrorSettings: Sendable {
     package var mirrorSetting: String { isNamedByFlag ? "--mirror" : Setting.mirror.name }
 
     /// Whether a flag or a setting names the mirror, rather than nobody.
-    package var isNamed: Bool { ![.unset, .fallback].contains(values.origin(.mirror)) }
+    package var isNamed: Bool { isFurther || ![.unset, .fallback].contains(values.origin(.mirror)) }
 
-    /// Whether a flag of the command named the mirror.
-    package var isNamedByFlag: Bool { values.origin(.mirror) == .flag }
+    /// Whether a flag of the command named the mirror, or a command needs one to mean it.
+    package var isNamedByFlag: Bool { isFurther || values.origin(.mirror) == .flag }
 
     /// The flags that named the mirror and its home, as a shell reads them: a proposed command repeats them.
     package var flagWords: [String] {
-        [(Setting.mirror, "--mirror"), (.home, "--home")].flatMap { setting, flag -> [String] in
-            guard values.origin(setting) == .flag, let value = values.text(setting) else { return [] }
-            return [flag, ShellWord.quoted(value)]
-        }
+        var words = isNamedByFlag ? ["--mirror", ShellWord.quoted(mirror)] : []
+        if values.origin(.home) == .flag, let home = values.text(.home) { words += ["--home", ShellWord.quoted(home)] }
+        return words
     }
 
     /// The variable in which a person named the network of a role's account; nil if nobody did.
@@ -293,6 +308,17 @@ package struct MirrorSettings: Sendable {
     /// The mirror's name where nobody gives one.
     package static let usualMirror = "default"
 
+    /// What a mirror's name consists of, as the end of a sentence.
+    package static let nameForm = "1 to 40 of a-z, 0-9, - and _"
+
+    /// Whether a text can be a mirror's name.
+    package static func isName(_ text: String) -> Bool {
+        (1...40).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
+            }
+    }
+
     /// Fails where the bot's network does not let authors decide what the settings decide.
     private func requireAudience() throws {
         let name = botNetwork.displayName
@@ -318,12 +344,7 @@ extension MirrorSettings {
 
     private static func mirror(_ values: SettingValues) throws -> String {
         let name = values.text(.mirror) ?? usualMirror
-        let isPlain = name.utf8.allSatisfy { byte in
-            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
-        }
-        guard (1...40).contains(name.utf8.count), isPlain else {
-            throw ConfigurationError(Setting.mirror.name, "is not 1 to 40 of a-z, 0-9, - and _")
-        }
+        guard isName(name) else { throw ConfigurationError(Setting.mirror.name, "is not \(nameForm)") }
         return name
     }
 

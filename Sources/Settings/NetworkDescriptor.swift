@@ -101,6 +101,8 @@ package struct NetworkDescriptor: Sendable {
         /// Where calls that cost something are paid.
         package let book: any SpendingBook
         package let client: HTTPClient
+        /// The mirror that makes the requests.
+        package let origin: RequestOrigin
         /// Returns the time of day.
         package let now: @Sendable () -> Date
         /// Returns the monotonic clock, in seconds.
@@ -108,11 +110,11 @@ package struct NetworkDescriptor: Sendable {
 
         package init(
             account: AccountConfiguration, settings: MirrorSettings, sessions: any CredentialStore,
-            book: any SpendingBook, client: HTTPClient, now: @escaping @Sendable () -> Date,
-            uptime: @escaping @Sendable () -> TimeInterval
+            book: any SpendingBook, client: HTTPClient, origin: RequestOrigin,
+            now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> TimeInterval
         ) {
             (self.account, self.settings, self.sessions) = (account, settings, sessions)
-            (self.book, self.client, self.now, self.uptime) = (book, client, now, uptime)
+            (self.book, self.client, self.origin, self.now, self.uptime) = (book, client, origin, now, uptime)
         }
     }
 
@@ -142,8 +144,8 @@ package struct NetworkDescriptor: Sendable {
     /// What the bot's credentials do not allow, where the network tells; nil where it never does.
     package var missingScopes:
         (
-            @Sendable (AccountConfiguration, HTTPClient, _ now: @escaping @Sendable () -> Date) async throws ->
-                [MissingScope]
+            @Sendable (AccountConfiguration, HTTPClient, RequestOrigin, _ now: @escaping @Sendable () -> Date)
+                async throws -> [MissingScope]
         )?
 
     package init(

@@ -18,6 +18,8 @@ package struct ProcessSettings: Sendable {
     package var secretKey: Secret?
     /// The name or folder of MeCab's dictionary.
     package private(set) var dictionary: String
+    /// How many passes of its mirrors run at once.
+    package private(set) var passes: Int
     /// Where notices and heartbeats are sent.
     package private(set) var notices: NoticeConfiguration
     /// What is logged, and how.
@@ -36,6 +38,7 @@ package struct ProcessSettings: Sendable {
         storage = try Self.storage(values, environment)
         redisURL = values.text(.redisURL).map(Secret.init)
         redisTLSVerify = Self.redisTLSVerify(values)
+        passes = values.integer(.passes)
         notices = try NoticeConfiguration(values)
         dictionary = Self.dictionary(values)
         log = LogSettings(values)
@@ -128,7 +131,7 @@ package struct ProcessSettings: Sendable {
             if let problem = StorageLocation.problem(ofURL: url) {
                 throw ConfigurationError(Setting.databaseURL.name, problem)
             }
-            return .postgres(url: url)
+            return .postgres(url: url, connections: values.integer(.databaseConnections))
         }
         return .sqlite(path: try home(values, environment) + "/" + databaseFile)
     }

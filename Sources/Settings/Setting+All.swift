@@ -1,12 +1,14 @@
 import Networks
 import Posts
+import Storage
 
 extension Setting {
     /// Every setting, group by group, in the order in which `config` and the documentation list them.
     package static let all: [Setting] =
-        [mirror, network, humanNetwork, botNetwork, timeZone, pollSeconds]
+        [mirror, network, humanNetwork, botNetwork, timeZone, pollSeconds, passes]
         + account(.human) + [trustHumanServer] + account(.bot) + [operatorContact]
-        + [home, databaseURL, redisURL, redisTLSVerify, secretKey, dictionary, archiveLimit, historyDays]
+        + [home, databaseURL, databaseConnections, redisURL, redisTLSVerify, secretKey, dictionary]
+        + [archiveLimit, historyDays]
         + [scheduleModel, bursts, quietHours, holdWhileActive, maxPerDay]
         + [
             fitness, noRepeatDays, maxUses, minAgeDays, maxAgeDays, links, contentWarnings, media, mediaWithoutAlt,
@@ -64,6 +66,12 @@ extension Setting {
     static let pollSeconds = Setting(
         "POLL_SECONDS", .mirror, "seconds between two looks at the mentions; the other feeds follow in proportion",
         form: .integer(10...3_600), fallback: "60")
+    static let passes = Setting(
+        "PASSES", .mirror, "passes that a process runs at once, for all its mirrors", scope: .process,
+        form: .integer(1...1_000), fallback: "16",
+        details:
+            "a pass is one look at one feed, or at what is due; one that waits for a server for longer than a second "
+            + "does not count")
 
     // MARK: Accounts
 
@@ -104,6 +112,10 @@ extension Setting {
         isSecret: true, effect: moving,
         details: "`sslmode` in it decides about TLS; [several hosts](deploy.md#postgres), as "
             + "`postgres://user:password@a:5432,b:5432/name`, and the one that takes changes is used")
+    static let databaseConnections = Setting(
+        "DATABASE_CONNECTIONS", .storage, "connections to Postgres that a process has open at most", scope: .process,
+        form: .integer(2...100), fallback: "\(StorageLocation.usualConnections)",
+        details: "opened when needed, and closed after five idle minutes; a dry run has one more of its own")
     package static let redisURL = Setting(
         "REDIS_URL", .storage, "Redis for the classifier's counts instead of the database", scope: .process,
         form: .text("`redis://…`, `rediss://…`"), isSecret: true,

@@ -44,6 +44,7 @@ package struct SettingTable: Sendable {
         try await storage.transaction { connection in
             if seen != nil { try seen.require(Self.seen(values.keys, in: try Self.all(of: mirror, on: connection))) }
             try connection.insert(batch)
+            try MirrorVersion.raise(mirror, on: connection)
         }
     }
 
@@ -60,6 +61,7 @@ package struct SettingTable: Sendable {
             let found = names.filter { known[$0] != nil }
             guard !found.isEmpty else { return [] }
             try connection.execute("DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
+            try MirrorVersion.raise(mirror, on: connection)
             return found
         }
     }

@@ -178,6 +178,17 @@ package struct SettingValues: Sendable {
         return values
     }
 
+    /// The values for another mirror of the same process: without the name, the networks and the accounts of this one.
+    func withoutIdentity() -> SettingValues {
+        var values = self
+        for setting in Setting.all where setting.scope == .identity { values.found[setting.name] = nil }
+        for setting in Setting.all where values.found[setting.name] == nil {
+            values.found[setting.name] = values.fallback(of: setting)
+        }
+        values.deriveDefaults()
+        return values
+    }
+
     /// Fails for what cannot be set for a mirror.
     ///
     /// - Parameters:

@@ -21,7 +21,7 @@ extension NetworkDescriptor {
                     ownsApp: x.appOwner == made.account.role, fieldNames: x.fieldNames)
                 return try XNetwork(
                     credentials: XCredentials(made.account.credentials), options: options, book: made.book,
-                    client: made.client, now: made.now, uptime: made.uptime)
+                    client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
             })
         network.defaults = [Setting.links.name: "off", Setting.favoriteMode.name: "suggest"]
         // Every favorite is billed again that a further page shows.

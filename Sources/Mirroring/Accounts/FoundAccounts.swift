@@ -10,14 +10,24 @@ package struct FoundAccounts: Sendable {
 
     /// - Throws: The store's error.
     package init(in mirror: HumanMirror) async throws {
+        let isWhole = AccountRole.allCases.allSatisfy { mirror.configuration.account($0) != nil }
+        let sealed = isWhole ? [:] : try await mirror.vault.sealedLogins()
+        self.init(
+            in: mirror,
+            logins: sealed.reduce(into: [:]) { logins, login in
+                logins[login.key] = Result { try mirror.vault.opened(login.value, of: login.key) }
+            })
+    }
+
+    /// - Parameter logins: The stored logins, or why one cannot be opened.
+    package init(in mirror: HumanMirror, logins: [AccountRole: Result<StoredLogin, any Error>]) {
         configuration = mirror.configuration
         for role in AccountRole.allCases { accounts[role] = configuration.account(role) }
-        guard accounts.count < AccountRole.allCases.count else { return }
-        for (role, sealed) in try await mirror.vault.sealedLogins() where accounts[role] == nil {
+        for (role, login) in logins where accounts[role] == nil {
             do {
-                accounts[role] = try mirror.account(role, openedBy: try mirror.vault.opened(sealed, of: role))
-            } catch let error as ConfigurationError {
-                errors[role] = error
+                accounts[role] = try mirror.account(role, openedBy: try login.get())
+            } catch {
+                errors[role] = error as? ConfigurationError ?? ConfigurationError("\(role)", "\(error)")
             }
         }
     }

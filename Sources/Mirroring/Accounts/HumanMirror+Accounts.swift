@@ -147,7 +147,8 @@ extension HumanMirror {
     ///
     /// - Throws: As ``account(_:)``.
     package func pictureReader() async throws -> PictureReader {
-        PictureReader(client: installation.client, trusting: try await account(.human)?.address)
+        PictureReader(
+            client: installation.client, trusting: try await account(.human)?.address, contact: contact)
     }
 }
 

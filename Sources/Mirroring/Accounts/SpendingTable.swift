@@ -44,7 +44,12 @@ package struct SpendingTable: SpendingBook {
 
     package func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date? {
         guard amount > .zero else { return nil }
-        return try await storage.transaction { connection in
+        let call = underWay.number()
+        var isReserved = false
+        defer { if !isReserved { underWay.drop(call) } }
+        let wait: Date? = try await storage.transaction { connection in
+            // The body may run again.
+            underWay.drop(call)
             let plan = try plan(at: now, for: purpose.part, on: connection)
             guard amount <= plan.left(for: purpose) else {
                 var relieved = plan
@@ -64,9 +69,11 @@ package struct SpendingTable: SpendingBook {
             if today[purpose] == nil { try removeDays(before: now, on: connection) }
             try add(amount, for: purpose, at: now, on: connection)
             // Whoever sees the row knows of the call.
-            underWay.begin(amount, for: purpose, at: now)
+            underWay.begin(call, amount, for: purpose, at: now)
             return nil
         }
+        isReserved = wait == nil
+        return wait
     }
 
     package func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
@@ -191,14 +198,26 @@ private final class CallsUnderWay: @unchecked Sendable {
     private static let longest: TimeInterval = 120
 
     private let lock = NSLock()
-    private var calls: [(amount: Money, purpose: SpendingPurpose, begun: Date)] = []
+    private var calls: [(number: Int, amount: Money, purpose: SpendingPurpose, begun: Date)] = []
+    private var last = 0
 
-    func begin(_ amount: Money, for purpose: SpendingPurpose, at now: Date) {
+    /// A number for a new call.
+    func number() -> Int {
         lock.withLock {
-            calls.removeAll { !Self.isUnderWay($0.begun, now) }
-            calls.append((amount, purpose, now))
+            last += 1
+            return last
         }
     }
+
+    func begin(_ number: Int, _ amount: Money, for purpose: SpendingPurpose, at now: Date) {
+        lock.withLock {
+            calls.removeAll { !Self.isUnderWay($0.begun, now) }
+            calls.append((number, amount, purpose, now))
+        }
+    }
+
+    /// Forgets a call that was not reserved.
+    func drop(_ number: Int) { lock.withLock { calls.removeAll { $0.number == number } } }
 
     func end(_ purpose: SpendingPurpose, begun: Date) {
         lock.withLock {
@@ -238,6 +257,14 @@ package struct Spending: Sendable, Equatable {
 
     /// What is left; nothing where the budget was lowered below what is spent.
     package var left: Money { max(budget - total, .zero) }
+}
+
+extension Spending {
+    /// What the month of `now` has cost, where nothing tells for what.
+    package init(at now: Date, budget: Money, total: Money) {
+        let month = SpendingPeriod.month(of: now)
+        self.init(month: month.name, budget: budget, total: total, byPurpose: [:], renews: month.end)
+    }
 }
 
 /// A day or a month in UTC.

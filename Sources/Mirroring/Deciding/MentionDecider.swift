@@ -23,6 +23,8 @@ package struct MentionDecider: Sendable {
     private static let pastRest: TimeInterval = 300
     /// How often the thread of a mention is asked for before the mention counts as its own thread.
     private static let threadTries = 3
+    /// How many mentions share one reading of the database.
+    private static let portion = 50
 
     /// Chooses what to say.
     let finder: ReplyFinder
@@ -30,6 +32,8 @@ package struct MentionDecider: Sendable {
     let people: People
     /// Where decisions are kept, under the mirror's lease.
     let store: OutboxStore
+    /// Reads the facts.
+    let storage: any StorageEngine
     /// Asked for threads.
     let network: any SocialNetwork
     /// The caps.
@@ -41,8 +45,6 @@ package struct MentionDecider: Sendable {
     let own: Set<AccountID>
     /// When the bot began to listen, by the network's clock; nothing older is decided, unless it asks the bot to stop.
     let activated: Date
-    /// How much of the human's past is known; before that nobody knows what the human answered whom.
-    let past: @Sendable () async throws -> KnownPast?
     /// Told of a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
     private let threads: ThreadQuestions
@@ -56,163 +58,284 @@ package struct MentionDecider: Sendable {
     ) {
         (self.finder, self.store, self.network, self.zone) = (finder, store, network, zone)
         (self.bot, self.own, self.activated, self.onOptOut) = (bot, own, activated, onOptOut)
-        (people, configuration) = (mirror.people, mirror.configuration)
-        past = { [table = mirror.table] in try await table.record().past }
+        (people, configuration, storage) = (mirror.people, mirror.configuration, mirror.storage)
         threads = ThreadQuestions { [clock = mirror.clock] in clock.uptime }
     }
 
     /// What became of one mention.
     private enum Outcome {
-        case decided(Intent)
+        case decided(Intent, source: Archive.Original? = nil)
         case postponed(Postponed)
         /// It would be answered, and the network has to be asked for its thread.
         case open
     }
 
+    /// What became of a page.
+    private struct Outcomes {
+        var decided: [Decision] = []
+        var postponed: [Postponed] = []
+        var open: [ObservedPost] = []
+
+        mutating func add(_ other: Self) {
+            decided += other.decided
+            postponed += other.postponed
+            open += other.open
+        }
+
+        mutating func postpone(_ item: Postponed, of mention: ObservedPost, _ threads: ThreadQuestions) {
+            threads.postpone(mention.address, of: mention.author.id)
+            postponed.append(item)
+        }
+    }
+
     /// Stores the decisions about mentions that have none.
+    ///
+    /// The facts about some mentions are read in one transaction, and the decisions about them are stored in another one.
     ///
     /// - Parameters:
     ///   - mentions: Posts that mention the bot, in any order.
     ///   - now: Decides about their age and the day's caps.
     ///   - tries: How often they were postponed before.
-    /// - Returns: The new actions, and what is to be decided at another try.
+    /// - Returns: The new decisions, and what is to be decided at another try.
     /// - Throws: The store's error; `CancellationError` between two mentions if the worker is to end. What is wrong with
     ///   one mention stays with it.
     package func decide(
         _ mentions: [ObservedPost], now: Date, tries: Int
-    ) async throws -> (decided: [Action], postponed: [Postponed]) {
+    ) async throws -> (decided: [Decision], postponed: [Postponed]) {
         try await turnstile.pass { try await decideInTurn(mentions, now: now, tries: tries) }
     }
 
     private func decideInTurn(
         _ mentions: [ObservedPost], now: Date, tries: Int
-    ) async throws -> (decided: [Action], postponed: [Postponed]) {
+    ) async throws -> (decided: [Decision], postponed: [Postponed]) {
         // A request to stop holds however old it is: a restored mirror hears what was said since its backup.
         let heard = mentions.filter { $0.calledAt >= activated || OptOut.asksToStop(text: $0.post.text) }
             .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
-        let known = try await store.known(.reply, among: heard.map(\.post.id.value))
-        // Of who was forgotten nothing is kept, not even that they spoke.
-        let forgotten = try await people.forgotten(
-            among: heard.filter { !known.contains($0.post.id.value) }.map(\.author.id))
-        var decided: [Action] = []
-        var postponed: [Postponed] = []
-        var waiting = heard.filter {
-            !known.contains($0.post.id.value) && !forgotten.contains($0.author.id)
-        }
+        var all = Outcomes()
         // What needs no thread does not wait for those that do.
-        for asksNetwork in [false, true] {
-            var open: [ObservedPost] = []
-            for mention in waiting {
-                // The page comes again; what was decided of it is known then.
-                guard !Task.isShuttingDownGracefully else { throw CancellationError() }
-                switch try await outcome(of: mention, tries: tries, asksNetwork: asksNetwork, now: now) {
-                case .open: open.append(mention)
-                case .postponed(let item):
-                    threads.postpone(mention.address, of: mention.author.id)
-                    postponed.append(item)
-                case .decided(let intent):
-                    threads.settle(mention.address)
-                    let stored = try await stored(intent, now: now)
-                    if stored.isNew { decided.append(stored.action) }
-                }
-            }
-            waiting = open
+        for part in heard.portions(of: Self.portion) {
+            all.add(try await settle(part, threads: [:], now: now))
         }
-        return (decided, postponed)
+        var answers: [String: KnownThread] = [:]
+        for mention in all.open {
+            // The page comes again; what was decided of it is known then.
+            guard !Task.isShuttingDownGracefully else { throw CancellationError() }
+            switch try await askForThread(of: mention, tries: tries) {
+            case .success(let thread): answers[mention.address] = thread
+            case .failure(let postponed): all.postpone(postponed.item, of: mention, threads)
+            }
+        }
+        let asked = all.open.filter { answers[$0.address] != nil }
+        for part in asked.portions(of: Self.portion) {
+            all.add(try await settle(part, threads: answers, now: now))
+        }
+        return (all.decided, all.postponed)
     }
 
-    /// What becomes of a mention, whatever is wrong with it.
-    private func outcome(
-        of mention: ObservedPost, tries: Int, asksNetwork: Bool, now: Date
-    ) async throws -> Outcome {
+    /// Decides about some mentions and stores that; those whose threads have to be asked for stay open.
+    ///
+    /// - Parameter answers: What the network said of their threads, by the addresses of mentions.
+    private func settle(
+        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date
+    ) async throws -> Outcomes {
+        do {
+            return try await settleAtOnce(mentions, threads: answers, now: now)
+        } catch let error as StorageError where error.code == .invalidValue {
+            var outcomes = Outcomes()
+            if let mention = mentions.first, mentions.count == 1 {
+                // No database can hold what the mention says, today or tomorrow.
+                outcomes.decided = try await storeUndecidable(mention, error, now: now)
+                threads.settle(mention.address)
+            } else {
+                for mention in mentions { outcomes.add(try await settle([mention], threads: answers, now: now)) }
+            }
+            return outcomes
+        }
+    }
+
+    private func settleAtOnce(
+        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date
+    ) async throws -> Outcomes {
+        let midnight = LocalMidnight.before(now, in: zone)
+        var facts = try await read(mentions, threads: answers, now: now, midnight: midnight)
+        var outcomes = Outcomes()
+        var intents: [(intent: Intent, source: Archive.Original?)] = []
+        for mention in mentions {
+            // Of who was forgotten nothing is kept, not even that they spoke.
+            if facts.earlier.known.contains(mention.post.id.value) { continue }
+            if facts.people[mention.author.id]?.isForgotten ?? false { continue }
+            guard !Task.isShuttingDownGracefully else { throw CancellationError() }
+            switch try await outcome(of: mention, &facts, thread: answers[mention.address], now: now) {
+            case .open:
+                // Nobody has more threads asked for than would be answered.
+                threads.postpone(mention.address, of: mention.author.id)
+                outcomes.open.append(mention)
+            case .postponed(let item): outcomes.postpone(item, of: mention, threads)
+            case .decided(let intent, let source):
+                threads.settle(mention.address)
+                facts.earlier.add(intent, since: midnight)
+                intents.append((intent, source))
+            }
+        }
+        let stored = try await store.propose(intents.map(\.intent), now: now)
+        for ((action, isNew), (_, source)) in zip(stored, intents) where isNew {
+            outcomes.decided.append(Decision(of: action, asOf: facts.version, source: source))
+        }
+        return outcomes
+    }
+
+    /// Stores that a mention is decided against, because it cannot be stored whole.
+    private func storeUndecidable(
+        _ mention: ObservedPost, _ error: StorageError, now: Date
+    ) async throws -> [Decision] {
+        let refusal = Refusal(.undecidable, "\(error)")
+        let intent = self.intent(about: mention, now: now).intent
+        let stored: OutboxStore.Proposed
+        do {
+            stored = try await store.propose(intent.skipped(refusal), now: now)
+        } catch let error as StorageError where error.code == .invalidValue {
+            let bare = Intent(
+                .undecidable(mention: intent.payload.subject), due: intent.due, expires: intent.expires)
+            stored = try await store.propose(bare.skipped(refusal), now: now)
+        }
+        return stored.isNew ? [Decision(of: stored.action)] : []
+    }
+
+    // MARK: Facts
+
+    /// What the database tells about some mentions, at one moment.
+    private struct Facts: Sendable {
+        var people: [AccountID: People.Acquaintance] = [:]
+        var earlier = EarlierReplies()
+        var replies = ReplyFinder.Facts()
+        var past: KnownPast?
+        var version: Int64 = 0
+        /// Those who have asked the bot to stop since.
+        var denied: Set<AccountID> = []
+
+        func accounts(of person: AccountID) -> [AccountID] { people[person]?.accounts ?? [person] }
+    }
+
+    /// Reads the facts in one transaction; of who is not answered anyway nothing more than that.
+    private func read(
+        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date, midnight: Date
+    ) async throws -> Facts {
+        guard !mentions.isEmpty else { return Facts() }
+        let present = network.present(at: now)
+        return try await storage.read { [mirror = configuration.mirror] connection in
+            var facts = Facts()
+            facts.people = try People.acquaintances(with: mentions.map(\.author.id), in: mirror, on: connection)
+            var question = OutboxStore.Question(midnight: midnight, memory: now - Self.threadMemory)
+            question.subjects = mentions.map(\.post.id.value)
+            question.accounts = facts.people.values.flatMap(\.accounts)
+            question.parents = mentions.compactMap(\.replyToAddress)
+            question.threads = mentions.flatMap { mention in
+                [mention.post.id.value, mention.conversation, answers[mention.address]?.name].compactMap(\.self)
+            }
+            facts.earlier = try store.earlierReplies(question, on: connection)
+            let circumstances = try Archive.circumstances(of: mirror, home: zone, on: connection)
+            facts.past = circumstances.past.flatMap(KnownPast.init(rawValue:))
+            facts.version = circumstances.version
+            let answered = mentions.filter { mention in
+                !facts.earlier.known.contains(mention.post.id.value)
+                    && rules.refusal(of: mentionFacts(mention, facts, waiting: 0), at: present) == nil
+            }
+            guard !answered.isEmpty, facts.past != nil else { return facts }
+            facts.replies = try finder.read(
+                about: answered.flatMap { facts.accounts(of: $0.author.id) }, circumstances, on: connection)
+            return facts
+        }
+    }
+
+    /// What a mention says, and what is known of its author, of whom so many other mentions wait.
+    private func mentionFacts(_ mention: ObservedPost, _ facts: Facts, waiting: Int) -> MentionFacts {
+        let person = mention.author.id
+        let accounts = facts.accounts(of: person)
+        return MentionFacts(
+            post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author, bot: bot,
+            mentionsBot: isSummoned(by: mention),
+            isDenied: facts.people[person]?.stance == .deny || !facts.denied.isDisjoint(with: accounts),
+            repliesToPersonToday: facts.earlier.repliesToday(to: accounts) + waiting)
+    }
+
+    // MARK: Decisions
+
+    private func intent(about mention: ObservedPost, now: Date) -> (reply: Action.Reply, intent: Intent) {
         let reply = Action.Reply(
             to: mention.target, bystanders: bystanders(of: mention),
             thread: mention.conversation ?? mention.post.id.value)
         let intent = Intent(
             .reply(reply), due: max(now, network.local(mention.calledAt)),
             expires: network.local(mention.calledAt) + rules.maximumAge.timeInterval)
+        return (reply, intent)
+    }
+
+    /// What becomes of a mention, whatever is wrong with it.
+    private func outcome(
+        of mention: ObservedPost, _ facts: inout Facts, thread: KnownThread?, now: Date
+    ) async throws -> Outcome {
         do {
-            return try await decision(
-                about: mention, reply, intent, tries: tries, asksNetwork: asksNetwork, now: now)
-        } catch let error as StorageError where error.code == .invalidValue {
-            // No database can hold what the mention says, today or tomorrow.
-            return .decided(intent.skipped(Refusal(.undecidable, "\(error)")))
+            return try await decision(about: mention, &facts, thread: thread, now: now)
         } catch let error as NetworkError {
             return .postponed(Postponed(address: mention.address, reason: "\(error)", until: error.retryAfter))
         }
     }
 
-    /// Stores a decision; of what cannot be stored whole, that it was decided against.
-    private func stored(_ intent: Intent, now: Date) async throws -> (action: Action, isNew: Bool) {
-        do {
-            return try await store.propose(intent, now: now)
-        } catch let error as StorageError where error.code == .invalidValue {
-            let bare = Intent(
-                .undecidable(mention: intent.payload.subject), due: intent.due, expires: intent.expires)
-            return try await store.propose(bare.skipped(Refusal(.undecidable, "\(error)")), now: now)
-        }
-    }
-
     private func decision(
-        about mention: ObservedPost, _ reply: Action.Reply, _ intent: Intent, tries: Int, asksNetwork: Bool, now: Date
+        about mention: ObservedPost, _ facts: inout Facts, thread: KnownThread?, now: Date
     ) async throws -> Outcome {
-        var facts = MentionFacts(
+        var (reply, intent) = self.intent(about: mention, now: now)
+        // What the mention says of itself is remembered, whatever else is known.
+        let said = MentionFacts(
             post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author, bot: bot,
             mentionsBot: isSummoned(by: mention))
-        if let refusal = rules.refusal(of: facts, at: network.present(at: now)) {
-            try await remember(refusal, of: mention, now: now)
+        if let refusal = rules.refusal(of: said, at: network.present(at: now)) {
+            try await remember(refusal, of: mention, &facts, now: now)
             return .decided(intent.skipped(refusal))
         }
-        let person = mention.author.id
-        let accounts = try await people.linked(to: person)
-        facts.isDenied = try await people.stance(of: person) == .deny
         // Those that wait for their threads count as well: nobody takes up the worker's time alone.
-        facts.repliesToPersonToday =
-            try await store.repliesSince(LocalMidnight.before(now, in: zone), to: accounts)
-            + threads.open(of: person, besides: mention.address)
-        if let refusal = rules.refusal(of: facts, at: network.present(at: now)) ?? refusalOfNetwork(mention) {
+        var known = mentionFacts(
+            mention, facts, waiting: threads.open(of: mention.author.id, besides: mention.address))
+        if let refusal = rules.refusal(of: known, at: network.present(at: now)) ?? refusalOfNetwork(mention) {
             return .decided(intent.skipped(refusal))
         }
-        guard try await past() != nil else {
+        guard facts.past != nil else {
             return .postponed(
                 Postponed(
                     address: mention.address, reason: "the human's past is not known yet", until: now + Self.pastRest))
         }
-        var (answer, reply) = (intent, reply)
-        if configuration.review.contains(.reply) { answer.state = .suggested }
-        switch try await finder.reply(to: mention, accounts, now: now) {
+        if configuration.review.contains(.reply) { intent.state = .suggested }
+        let source: Archive.Original
+        switch try await finder.reply(
+            to: mention, by: facts.people[mention.author.id], facts.replies,
+            uses: facts.earlier.uses(for: facts.accounts(of: mention.author.id)), now: now)
+        {
         case .failure(let refusal): return .decided(intent.skipped(refusal))
-        case .success(let choice): (reply.wording, answer.explanation) = choice
+        case .success(let choice):
+            (reply.wording, intent.explanation) = (choice.wording, choice.explanation)
+            source = choice.source
         }
-        if answer.state == .suggested { reply.target = mention.shownTarget }
-        do {
-            switch try await knownThread(of: mention) {
-            case .known(let thread): reply.thread = thread ?? reply.thread
-            case .toBeAsked:
-                guard asksNetwork else { return .open }
-                guard threads.hasTime else {
-                    return .postponed(
-                        Postponed(address: mention.address, reason: "other threads took their time", until: nil))
-                }
-                reply.thread =
-                    try await threads.timing { try await network.conversation(of: mention) } ?? reply.thread
-            }
-        } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
-            return .postponed(
-                Postponed(address: mention.address, reason: "\(error)", until: error.retryAfter))
-        } catch is NetworkError {
-            // A thread that cannot be had is no reason for silence: the mention is its own.
+        if intent.state == .suggested { reply.target = mention.shownTarget }
+        switch thread ?? knownThread(of: mention, facts) {
+        case .known(let thread): reply.thread = thread ?? reply.thread
+        case .toBeAsked: return .open
         }
-        answer.payload = .reply(reply)
-        facts.repliesInThread = try await store.repliesInThread(reply.thread, since: now - Self.threadMemory)
-        return .decided(rules.refusal(of: facts, at: network.present(at: now)).map(answer.skipped) ?? answer)
+        intent.payload = .reply(reply)
+        known.repliesInThread = facts.earlier.replies(inThread: reply.thread)
+        if let refusal = rules.refusal(of: known, at: network.present(at: now)) {
+            return .decided(intent.skipped(refusal))
+        }
+        return .decided(intent, source: source)
     }
 
     /// Remembers what a mention says about its author, beyond this one answer.
-    private func remember(_ refusal: Refusal, of mention: ObservedPost, now: Date) async throws {
+    private func remember(
+        _ refusal: Refusal, of mention: ObservedPost, _ facts: inout Facts, now: Date
+    ) async throws {
         let author = mention.author
         if refusal.reason == .askedToStop {
             try await people.set(.deny, for: author.id, handle: author.handle, reason: refusal.code, at: now)
+            facts.denied.insert(author.id)
         }
         if [.askedToStop, .optedOut].contains(refusal.reason) { try await onOptOut(author.id, author.handle) }
     }
@@ -255,20 +378,43 @@ package struct MentionDecider: Sendable {
 
     // MARK: The conversation
 
-    /// The conversation a mention belongs to.
-    ///
-    /// A mention that answers one of the bot's replies is known at once; only
-    /// for answers to somebody else must the network be asked.
-    private func knownThread(of mention: ObservedPost) async throws -> KnownThread {
-        guard let parent = mention.replyToAddress else { return .known(mention.conversation) }
-        let known = try await store.thread(ofReplyPublishedAs: parent) ?? mention.conversation
-        return known.map { .known($0) } ?? .toBeAsked
-    }
-
-    private enum KnownThread {
+    private enum KnownThread: Sendable {
         /// Nil for a mention that is its own thread.
         case known(String?)
         case toBeAsked
+
+        var name: String? { if case .known(let name) = self { name } else { nil } }
+    }
+
+    /// The conversation a mention belongs to, as far as that is known without the network.
+    ///
+    /// A mention that answers one of the bot's replies is known at once; only
+    /// for answers to somebody else must the network be asked.
+    private func knownThread(of mention: ObservedPost, _ facts: Facts) -> KnownThread {
+        guard let parent = mention.replyToAddress else { return .known(mention.conversation) }
+        let known = facts.earlier.thread(ofReplyPublishedAs: parent) ?? mention.conversation
+        return known.map { .known($0) } ?? .toBeAsked
+    }
+
+    /// Why a mention waits for another try.
+    private struct Delay: Error {
+        let item: Postponed
+    }
+
+    /// Asks the network for the conversation of a mention, while there is time for that.
+    private func askForThread(of mention: ObservedPost, tries: Int) async throws -> Result<KnownThread, Delay> {
+        func later(_ reason: String, until: Date? = nil) -> Result<KnownThread, Delay> {
+            .failure(Delay(item: Postponed(address: mention.address, reason: reason, until: until)))
+        }
+        guard threads.hasTime else { return later("other threads took their time") }
+        do {
+            return .success(.known(try await threads.timing { try await network.conversation(of: mention) }))
+        } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
+            return later("\(error)", until: error.retryAfter)
+        } catch is NetworkError {
+            // A thread that cannot be had is no reason for silence: the mention is its own.
+            return .success(.known(nil))
+        }
     }
 }
 
@@ -333,6 +479,13 @@ private final class ThreadQuestions: @unchecked Sendable {
                 $0.key != address && $0.value.author == author && now - $0.value.since < Self.memory
             }
         }
+    }
+}
+
+extension [ObservedPost] {
+    /// The posts in their order, so many at a time.
+    fileprivate func portions(of size: Int) -> [[ObservedPost]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }
 

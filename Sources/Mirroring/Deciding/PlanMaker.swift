@@ -178,8 +178,19 @@ package struct PlanMaker: Sendable {
     ///
     /// - Throws: The store's error.
     package func objection(to post: Post) async throws -> String? {
-        let key = judge.rules.neverKey(of: post)
-        return try await archive.unwanted(in: zone).reason(against: post, key: key)
+        objection(to: post, try await archive.unwanted(in: zone))
+    }
+
+    /// The same from what was read already.
+    package func objection(to post: Post, _ unwanted: Unwanted) -> String? {
+        unwanted.reason(against: post, key: judge.rules.neverKey(of: post))
+    }
+
+    /// What holds for all texts now, in one statement.
+    ///
+    /// - Throws: The store's error.
+    package func circumstances() async throws -> Archive.Circumstances {
+        try await archive.circumstances(home: zone)
     }
 
     /// Why the text of a post does not stand for itself when it leaves; nil if it does.
@@ -187,12 +198,11 @@ package struct PlanMaker: Sendable {
     /// Of what a plan may choose for want of others only the days and hours count.
     ///
     /// - Parameters:
-    ///   - post: One of the archive.
+    ///   - fitness: What the rules found of the text; nil if they have not judged it.
     ///   - date: When it leaves.
     /// - Returns: The stable name of the first rule that speaks against it.
-    /// - Throws: The store's error.
-    package func unfitness(of post: PostID, at date: Date) async throws -> String? {
-        guard configuration.fitness != .off, let fitness = try await archive.fitness(of: post) else { return nil }
+    package func unfitness(_ fitness: Archive.StoredFitness?, at date: Date) -> String? {
+        guard configuration.fitness != .off, let fitness else { return nil }
         let time = LocalTime(date, in: zone)
         let holds =
             fitness.window.isEmpty || FitnessWindow(fitness.window)?.holds(on: time.day, at: time.minute) == true

@@ -1,12 +1,13 @@
 package import Archive
 package import Conduct
 import Favorites
-package import Foundation
+import Foundation
 import MeCab
 package import Networks
-package import Outbox
+import Outbox
 import Posts
 import Settings
+import Storage
 
 /// Finds the old reply that answers a mention: of those to the same person, the one nearest to it.
 package struct ReplyFinder: Sendable {
@@ -15,22 +16,31 @@ package struct ReplyFinder: Sendable {
     /// How many common words are noted with a choice.
     private static let wordsNoted = 5
 
-    let archive: Archive
-    let people: People
-    let store: OutboxStore
     let network: any SocialNetwork
     let configuration: MirrorSettings
-    /// In which muted days are counted.
-    let zone: TimeZone
     /// Counts words; nil where there is no dictionary, and then the seed chooses.
     let words: WordCounter?
-    /// The texts of posts of others that the mirror knows, of those that are asked for.
-    let answered: @Sendable ([PostID]) async throws -> [PostID: String]
+
+    /// What the database tells about old replies to some people, at one moment.
+    struct Facts: Sendable {
+        fileprivate var replies: [AccountID: [Archive.PastReply]] = [:]
+        fileprivate var unwanted: Unwanted?
+        fileprivate var names = ReplyFilter.KnownNames([])
+        /// Where the human answered others; read if there is nobody to whom they did.
+        fileprivate var networks: Set<NetworkName> = []
+
+        init() {}
+    }
+
+    /// A reply that was chosen.
+    typealias Choice = (wording: Action.Wording, explanation: Explanation?, source: Archive.Original)
 
     /// An old reply that may be sent.
     private struct Usable {
-        let post: Post
+        let past: Archive.PastReply
         let wording: Action.Wording
+
+        var post: Post { past.original.post }
     }
 
     /// How near a reply is to the mention.
@@ -40,23 +50,44 @@ package struct ReplyFinder: Sendable {
         var isByAnswered = false
     }
 
+    /// Reads what is known of old replies to some accounts.
+    ///
+    /// - Throws: The store's error.
+    func read(
+        about accounts: [AccountID], _ circumstances: Archive.Circumstances, on connection: any StorageConnection
+    ) throws -> Facts {
+        let mirror = configuration.mirror
+        var facts = Facts()
+        facts.unwanted = Unwanted(circumstances)
+        facts.replies = try Archive.replies(
+            to: accounts, answered: words == nil ? "NULL" : Favorites.textOfAnswered, of: mirror, on: connection)
+        if !facts.replies.isEmpty { facts.names = .init(telling: try People.names(in: mirror, on: connection)) }
+        if accounts.contains(where: { facts.replies[$0] == nil }) {
+            facts.networks = try Archive.networksOfReplies(of: mirror, on: connection)
+        }
+        return facts
+    }
+
     /// Chooses one of the human's old replies to the author of a mention.
     ///
     /// - Parameters:
     ///   - mention: The post to answer.
-    ///   - accounts: All accounts of its author.
+    ///   - author: What is known of its author.
+    ///   - facts: What is known of old replies to all accounts of the author.
+    ///   - uses: The earlier uses of old replies for the author.
     ///   - now: The time from which the past is counted.
     /// - Returns: What to say and why, or why nothing is to be said.
-    /// - Throws: The store's error, or `NetworkError` where the limits of the bot's server are not known.
+    /// - Throws: `NetworkError` where the limits of the bot's server are not known.
     func reply(
-        to mention: ObservedPost, _ accounts: [AccountID], now: Date
-    ) async throws -> Result<(Action.Wording, Explanation?), Refusal> {
-        let past = try await archive.replies(to: mention.author.id)
-        guard !past.isEmpty else { return .failure(try await refusalOfStranger(mention.author.id, accounts)) }
-        let (usable, refusals) = try await usable(among: past, for: mention)
-        let filter = try await filter(for: mention, accounts)
-        let near = try await nearness(of: usable, among: past, to: mention)
-        let uses = try await store.usesOfReplies(to: accounts)
+        to mention: ObservedPost, by author: People.Acquaintance?, _ facts: Facts, uses: [PostID: ReplyUse], now: Date
+    ) async throws -> Result<Choice, Refusal> {
+        let accounts = author?.accounts ?? [mention.author.id]
+        let past = accounts.flatMap { facts.replies[$0] ?? [] }
+            .sorted { ($0.post.createdAt, $0.post.id.value) > ($1.post.createdAt, $1.post.id.value) }
+        guard !past.isEmpty else { return .failure(refusalOfStranger(accounts, facts)) }
+        let (usable, refusals) = try await usable(among: past, for: mention, facts.unwanted)
+        let filter = filter(for: mention, accounts, called: author?.handles ?? [], facts)
+        let near = await nearness(of: usable, among: past, to: mention)
         var candidates: [ReplyCandidate] = []
         for (index, reply) in usable.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
@@ -72,7 +103,7 @@ package struct ReplyFinder: Sendable {
         guard let choice, let chosen = usable.first(where: { $0.post.id == choice.id }) else {
             return .failure(ReplyChooser.refusal(ofAll: past.count, refused: refusals))
         }
-        return .success((chosen.wording, explanation(choice, near[choice.id] ?? Nearness())))
+        return .success((chosen.wording, explanation(choice, near[choice.id] ?? Nearness()), chosen.past.original))
     }
 
     private func explanation(_ choice: ReplyChoice, _ near: Nearness) -> Explanation {
@@ -90,16 +121,16 @@ package struct ReplyFinder: Sendable {
     // MARK: Which may be sent
 
     private func usable(
-        among past: [Post], for mention: ObservedPost
+        among past: [Archive.PastReply], for mention: ObservedPost, _ unwanted: Unwanted?
     ) async throws -> (usable: [Usable], refusals: [Refusal]) {
         let rules = TextRules(
             configuration, limits: try await network.limits(),
             repliesNameThePerson: network.capabilities.replyNeedsMention)
-        let unwanted = try await archive.unwanted(in: zone)
         var (usable, refusals): ([Usable], [Refusal]) = ([], [])
-        for (index, post) in past.enumerated() {
+        for (index, reply) in past.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
-            if let reason = unwanted.reason(against: post, key: rules.neverKey(of: post)) {
+            let post = reply.post
+            if let reason = unwanted?.reason(against: post, key: rules.neverKey(of: post)) {
                 if let muted = Refusal.Reason(rawValue: reason) { refusals.append(Refusal(muted)) }
                 continue
             }
@@ -108,7 +139,7 @@ package struct ReplyFinder: Sendable {
                 let wording = Action.Wording(
                     source: post.id, text: text, language: post.language,
                     visibility: mention.post.visibility.ofRepetition, warning: rules.warning(of: post))
-                usable.append(Usable(post: post, wording: wording))
+                usable.append(Usable(past: reply, wording: wording))
             case .failure(let refusal): refusals.append(refusal)
             }
         }
@@ -118,9 +149,9 @@ package struct ReplyFinder: Sendable {
     /// Why there is nothing to answer a person with whom the human never answered.
     ///
     /// Across networks people are the same only where the operator said so.
-    private func refusalOfStranger(_ person: AccountID, _ accounts: [AccountID]) async throws -> Refusal {
+    private func refusalOfStranger(_ accounts: [AccountID], _ facts: Facts) -> Refusal {
         guard accounts.count == 1 else { return Refusal(.noPastReply) }
-        let elsewhere = try await archive.networksOfReplies().subtracting([person.network])
+        let elsewhere = facts.networks.subtracting(accounts.map(\.network))
         guard !elsewhere.isEmpty else { return Refusal(.noPastReply) }
         let names = elsewhere.map(\.displayName).sorted().joined(separator: " and ")
         return Refusal(
@@ -131,33 +162,31 @@ package struct ReplyFinder: Sendable {
 
     // MARK: Which one fits
 
-    private func filter(for mention: ObservedPost, _ accounts: [AccountID]) async throws -> ReplyFilter {
-        var names = [mention.author.handle, mention.author.displayName]
-        for account in accounts {
-            if account.network.traits.namesAreIdentities { names.append(account.value) }
-            if let handle = try await people.person(account)?.handle { names.append(handle) }
-        }
-        return ReplyFilter(answering: accounts, called: names, known: try await people.knownNames())
+    private func filter(
+        for mention: ObservedPost, _ accounts: [AccountID], called handles: [String], _ facts: Facts
+    ) -> ReplyFilter {
+        let identities = accounts.filter(\.network.traits.namesAreIdentities).map(\.value)
+        let names = [mention.author.handle, mention.author.displayName] + identities + handles
+        return ReplyFilter(answering: accounts, called: names, known: facts.names)
     }
 
     /// How near replies are to a mention, by their words or, where it is known, by what they once answered.
     ///
     /// How much a word says is told by all old replies to the person.
     private func nearness(
-        of usable: [Usable], among past: [Post], to mention: ObservedPost
-    ) async throws -> [PostID: Nearness] {
+        of usable: [Usable], among past: [Archive.PastReply], to mention: ObservedPost
+    ) async -> [PostID: Nearness] {
         guard let words else { return [:] }
         var counted: [PostID: WordLikeness.Words] = [:]
-        for (index, post) in past.enumerated() {
+        for (index, reply) in past.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
-            counted[post.id] = words.words(of: post.text)
+            counted[reply.post.id] = words.words(of: reply.post.text)
         }
         let likeness = WordLikeness(counted.values)
         let asked = likeness.vector(words.words(of: mention.post.text))
-        let answered = try await answered(usable.compactMap(\.post.replyTo?.post))
         var near: [PostID: Nearness] = [:]
         for reply in usable {
-            let known = reply.post.replyTo?.post.flatMap { answered[$0] }
+            let known = reply.past.answered
             let compared = known.map(words.words(of:)) ?? counted[reply.post.id] ?? [:]
             let (value, common) = WordLikeness.compare(asked, likeness.vector(compared))
             if value > 0 || known != nil {
@@ -200,22 +229,29 @@ extension Explanation.OldReply {
 extension People {
     /// The handles that are no words of a plain reply: those that are small words besides say nothing.
     package func knownNames() async throws -> ReplyFilter.KnownNames {
-        ReplyFilter.KnownNames(try await names().filter { !SmallFeatures.contains($0.lowercased()) })
+        ReplyFilter.KnownNames(telling: try await names())
     }
+}
+
+extension ReplyFilter.KnownNames {
+    /// Those of some handles that say something.
+    fileprivate init(telling names: Set<String>) {
+        self.init(names.filter { !SmallFeatures.contains($0.lowercased()) })
+    }
+}
+
+extension Archive.PastReply {
+    fileprivate var post: Post { original.post }
 }
 
 extension HumanMirror {
     /// Finds what to answer mentions with.
     ///
-    /// - Parameters:
-    ///   - network: The bot's network.
-    ///   - zone: The human's time zone.
-    ///   - store: Where decisions are kept.
+    /// - Parameter network: The bot's network.
     /// - Returns: The finder; without a dictionary it compares nothing.
-    package func replyFinder(on network: any SocialNetwork, zone: TimeZone, store: OutboxStore) -> ReplyFinder {
+    package func replyFinder(on network: any SocialNetwork) -> ReplyFinder {
         ReplyFinder(
-            archive: archive, people: people, store: store, network: network, configuration: configuration, zone: zone,
-            words: (try? installation.tokenizer()).map(WordCounter.init),
-            answered: { [storage, name] in try await Favorites.texts(of: $0, learnedBy: name, in: storage) })
+            network: network, configuration: configuration,
+            words: (try? installation.tokenizer()).map(WordCounter.init))
     }
 }

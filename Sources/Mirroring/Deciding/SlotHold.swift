@@ -48,10 +48,11 @@ package struct SlotHold: Sendable {
 
     /// What becomes of a slot that is due.
     ///
+    /// - Parameter last: When the human last posted, as far as that was seen.
     /// - Throws: The store's error.
-    package func verdict(on slot: Action, now: Date) async throws -> Verdict {
+    package func verdict(on slot: Action, lastActivity last: Date?, now: Date) async throws -> Verdict {
         guard !slot.isPinned, case .post(let name, _) = slot.payload else { return .leaves }
-        guard let start = try await silence(after: now) ?? (isQuiet(at: now) ? now : nil) else { return .leaves }
+        guard let start = silence(since: last, after: now) ?? (isQuiet(at: now) ? now : nil) else { return .leaves }
         let others = try await store.slots(of: name.day).filter {
             $0.id != slot.id && ![.skipped, .expired, .failed].contains($0.state)
         }
@@ -70,10 +71,11 @@ package struct SlotHold: Sendable {
     }
 
     /// When the human will have been silent for long enough; nil if they are.
-    private func silence(after now: Date) async throws -> Date? {
-        guard let hold = configuration.holdWhileActive, let last = try await archive.lastActivity(),
-            last <= now + Self.clockMargin, last + hold > now
-        else { return nil }
+    private func silence(since last: Date?, after now: Date) -> Date? {
+        guard let hold = configuration.holdWhileActive, let last, last <= now + Self.clockMargin, last + hold > now
+        else {
+            return nil
+        }
         return last + hold
     }
 

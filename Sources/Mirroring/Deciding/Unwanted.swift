@@ -4,7 +4,7 @@ package import Foundation
 package import Posts
 
 /// What a person never wants to be said: texts that are never sent, muted words and muted days.
-struct Unwanted: Sendable {
+package struct Unwanted: Sendable {
     /// The keys of texts that are never sent.
     let never: Set<String>
     let muted: Muted
@@ -12,6 +12,15 @@ struct Unwanted: Sendable {
     let zones: ZoneHistory
     /// Differs where what is muted does; empty where nothing is.
     let version: String
+
+    package init(_ circumstances: Archive.Circumstances) {
+        let (notes, zones) = (circumstances.muted, circumstances.zones)
+        let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
+        // Where days begin decides which posts are of a muted one.
+        let clocks = [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
+        version = names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
+        (never, muted, self.zones) = (circumstances.never, Muted(notes), zones)
+    }
 
     /// Why the text of a post is not used; nil if nobody minds.
     ///
@@ -31,13 +40,7 @@ extension Archive {
     ///
     /// - Throws: The store's error.
     func unwanted(in zone: TimeZone) async throws -> Unwanted {
-        let (never, notes) = try await unwanted()
-        let zones = try await zones(home: zone)
-        let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
-        // Where days begin decides which posts are of a muted one.
-        let clocks = [zone.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
-        let version = names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
-        return Unwanted(never: never, muted: Muted(notes), zones: zones, version: version)
+        Unwanted(try await circumstances(home: zone))
     }
 
     /// Stores posts, but for those with a muted word.

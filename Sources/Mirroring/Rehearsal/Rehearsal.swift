@@ -1,6 +1,6 @@
 package import Foundation
 import Networks
-import Outbox
+package import Outbox
 import Posts
 package import Settings
 import Transport
@@ -22,6 +22,11 @@ package struct Rehearsal: Sendable {
     /// A process whose lease has another timing, and nothing else.
     package init(leaseTiming: LeaseTiming) {
         self.init(clock: nil, leaseTiming: leaseTiming, faultPoints: .none)
+    }
+
+    /// The same rehearsal with fault points that count for the whole process.
+    func sharing(_ points: (FaultPoints) -> FaultPoints) -> Rehearsal {
+        Rehearsal(clock: clock, leaseTiming: leaseTiming, faultPoints: points(faultPoints))
     }
 
     private init(clock: (any WallClock)?, leaseTiming: LeaseTiming, faultPoints: FaultPoints) {

@@ -1,0 +1,491 @@
+package import Foundation
+import Posts
+package import Storage
+
+/// The mirrors that this process holds: one object, one row of `workers` and one beat a process, however many mirrors.
+///
+/// The owner of the object runs one loop, every ``LeaseTiming/interval``: ``beat()``, then ``claim(_:)``; ``end()`` comes
+/// after the last of them. Only that loop may call these three, one after the other. Everything else may be called from
+/// anywhere, as ``release(_:)`` once the work of a mirror has stopped. Every call that waits may throw the store's error,
+/// and may be repeated then.
+///
+/// - A mirror is taken only if it was released, if it never had a lease, or if this object has seen the beat of its worker
+///   stand still for the patience; see ``LeaseWatch``. Wall clocks decide nothing.
+/// - Taking is compare-and-set on (mirror, fence). Whether a lease still holds is decided by its fence in the transaction
+///   of each change (`OutboxStore`), never here.
+/// - A mirror that a newer version held is not taken while a worker of that version or a newer one lives. Once none has
+///   lived for the patience, as after a rollback, an older one may take it.
+package final class Claims: Sendable {
+    /// How many mirrors a worker takes.
+    package enum Scope: Sendable {
+        /// Every mirror that it is asked to claim: `run`, `run --mirrors` and the commands.
+        case listed
+        /// Its fair share: the mirrors, divided by the workers of this scope that live, rounded up.
+        ///
+        /// A worker takes up to its share at once, and up to 5 % more of what the look before left over; what nobody has
+        /// taken for the patience it takes in any case. With more than 5 % above its share it hands mirrors back, slowly.
+        /// Workers of older versions do not count for what is left over and handed back: they may not take it.
+        case shared
+    }
+
+    /// What a look for mirrors found.
+    package struct Turn: Sendable {
+        /// The mirrors that this process holds since the last turn.
+        package var taken: [String: Lease] = [:]
+        /// Mirrors to hand back to workers that have too few: stop their work, then call ``Claims/release(_:)``.
+        ///
+        /// Each is named once. Until it is released it stays held, and its work may go on.
+        package var surplus: [String] = []
+    }
+
+    /// Looks and beats after which everything is read again, whatever is believed to be known.
+    private static let thoroughness = 12
+
+    /// The name of this process, which no other has.
+    package let worker: String
+    package let timing: LeaseTiming
+
+    private let storage: any StorageEngine
+    private let table: WorkerTable
+    private let version: String
+    private let scope: Scope
+    private let lateness: @Sendable () -> TimeInterval
+    private let now: @Sendable () -> Date
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let lock = NSLock()
+    // Only touched under `lock`.
+    private nonisolated(unsafe) var state: State
+
+    private struct State {
+        var held: [String: Lease] = [:]
+        /// Held, and named as surplus.
+        var leaving: Set<String> = []
+        /// No longer held, and not yet released in the database.
+        var releasing: Set<String> = []
+        /// Those of them whose release failed.
+        var unreleased: Set<String> = []
+        /// Taken, and not yet told by a turn.
+        var untold: [String: Lease] = [:]
+        var beat: Int64 = 0
+        var lastBeat: ContinuousClock.Instant?
+        var beatsSinceCheck = 0
+        var watch: LeaseWatch
+        /// For how long mirrors have been seen free.
+        var freeFor: [String: Duration] = [:]
+        /// Mirrors whose lease has a row.
+        var known: Set<String> = []
+        var looksSinceWhole = 0
+        /// Whether the database may hold leases of this worker that are not in `held`.
+        var isUncertain = false
+        var unowned = 0
+    }
+
+    /// - Parameters:
+    ///   - worker: A name that no other process has; by default a new one.
+    ///   - version: The version of this program, as `0.2.0`.
+    ///   - lateness: Returns ``WorkerRecord/lateness`` for the next beat.
+    ///   - now: The wall clock, noted for display.
+    ///   - instant: The monotonic clock, by which other workers are silent.
+    package init(
+        storage: any StorageEngine, worker: String = UUID().uuidString.lowercased(), version: String, scope: Scope,
+        timing: LeaseTiming = LeaseTiming(), lateness: @escaping @Sendable () -> TimeInterval = { 0 },
+        now: @escaping @Sendable () -> Date,
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        (self.storage, self.worker, self.version, self.scope) = (storage, worker, version, scope)
+        (self.timing, self.lateness, self.now, self.instant) = (timing, lateness, now, instant)
+        table = WorkerTable(storage: storage)
+        state = State(watch: LeaseWatch(timing))
+    }
+
+    /// The leases of this process, as far as it knows.
+    package var held: [String: Lease] { lock.withLock { state.held } }
+
+    /// Returns the lease of a mirror; nil if this process does not hold it, as far as it knows.
+    package func lease(of mirror: String) -> Lease? { lock.withLock { state.held[mirror] } }
+
+    /// The number of claimed mirrors that the last turn found free and did not take.
+    ///
+    /// The mirrors of a worker that died count only once it has been silent for the patience.
+    package var unowned: Int { lock.withLock { state.unowned } }
+
+    /// Forgets a lease that a change has found lost, and changes nothing in the database; a later turn looks for itself.
+    package func drop(_ mirror: String) {
+        lock.withLock {
+            state.held[mirror] = nil
+            state.untold[mirror] = nil
+            state.leaving.remove(mirror)
+            state.isUncertain = true
+        }
+    }
+
+    private func record(on state: State) -> WorkerRecord {
+        WorkerRecord(
+            worker: worker, beat: state.beat, version: version, isSharing: scope == .shared,
+            mirrors: state.held.count, lateness: lateness(), updatedMilliseconds: now().milliseconds)
+    }
+
+    /// The next beat of this process.
+    private func nextBeat() -> WorkerRecord {
+        lock.withLock {
+            state.beat += 1
+            return record(on: state)
+        }
+    }
+}
+
+// MARK: Beating
+
+extension Claims {
+    /// Stores a beat, and releases what could not be released before.
+    ///
+    /// The leases themselves are read only if others may have taken them: if more than half of the patience has passed
+    /// since the beat before, and now and then.
+    ///
+    /// - Returns: The mirrors whose leases other workers have taken; their work must end.
+    package func beat() async throws -> [String] {
+        let unreleased = lock.withLock {
+            defer { state.unreleased = [] }
+            return state.unreleased.sorted()
+        }
+        try await storeRelease(unreleased)
+        let began = instant()
+        try await storage.note(WorkerTable.beat(nextBeat()))
+        let mayBeLost = lock.withLock {
+            let gap = state.lastBeat.map { $0.duration(to: instant()) } ?? .zero
+            state.beatsSinceCheck += 1
+            return !state.held.isEmpty
+                && (gap > timing.patience / 2 || state.beatsSinceCheck >= Self.thoroughness)
+        }
+        let lost = mayBeLost ? try await dropLost() : []
+        // Only now: if the leases could not be read, the next beat reads them.
+        lock.withLock { state.lastBeat = began }
+        return lost
+    }
+
+    private func dropLost() async throws -> [String] {
+        let believed = held
+        let rows = try await storage.query(
+            "SELECT mirror, fence FROM leases WHERE worker = \(worker) AND NOT released")
+        let fences = Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("fence")) }) { first, _ in first }
+        return lock.withLock {
+            state.beatsSinceCheck = 0
+            let lost = believed.filter { fences[$0.key] != $0.value.fence && state.held[$0.key] == $0.value }.keys
+            for mirror in lost {
+                state.held[mirror] = nil
+                state.untold[mirror] = nil
+                state.leaving.remove(mirror)
+            }
+            return lost.sorted()
+        }
+    }
+}
+
+// MARK: Claiming
+
+/// The stored lease of a mirror that is to be claimed.
+private struct Claimed {
+    let mirror: String
+    /// Nil if nobody ever held it.
+    let worker: String?
+    let fence: Int64
+    let isReleased: Bool
+    /// The version that held it last; nil for one that told none.
+    let version: WorkerVersion?
+
+    init(_ row: SQLRow) throws {
+        mirror = try row.text("mirror")
+        worker = try row.optionalText("worker")
+        fence = try row.integer("fence")
+        isReleased = try row.boolean("released")
+        version = try row.optionalText("version").map(WorkerVersion.init)
+    }
+}
+
+/// What one look saw of the other workers.
+private struct Company {
+    /// The versions of the others that live.
+    var versions: [WorkerVersion] = []
+    /// How many others share the mirrors.
+    var sharing = 0
+    /// How many of them are not older.
+    var peers = 0
+    /// How many mirrors are held by others that do not share.
+    var listed = 0
+    var living: [String] = []
+    var silent: [WorkerRecord] = []
+}
+
+extension Claims {
+    /// Looks at the other workers, and takes those of the mirrors that are free and belong to this process's share.
+    ///
+    /// Most looks are two statements; taking is one transaction for each 500 mirrors. With ``Scope/listed`` it asks
+    /// nothing while every mirror is held.
+    ///
+    /// - Parameter wanted: All mirrors that this process may hold; with ``Scope/shared`` they are what is divided.
+    /// - Returns: What was taken since the last turn, also by a call that threw, and what to hand back.
+    package func claim(_ wanted: [String]) async throws -> Turn {
+        let candidates = lock.withLock {
+            Set(wanted.filter { state.held[$0] == nil && !state.releasing.contains($0) })
+        }
+        if candidates.isEmpty, scope == .listed {
+            lock.withLock { state.unowned = 0 }
+            return told(surplus: [])
+        }
+        lock.withLock { state.watch.begin(at: instant()) }
+        // A listed mirror is mostly free or held by this process, so that nobody else matters.
+        var company = try await scope == .shared ? self.company() : nil
+        let leases = try await candidates.isEmpty ? [] : self.leases(of: candidates, company)
+        if company == nil, leases.contains(where: { needsCompany($0) }) { company = try await self.company() }
+        let found = company ?? Company()
+        let share = scope == .shared ? Share(of: wanted.count, found) : nil
+        let free = self.free(candidates, leases, found, share)
+        do {
+            for portion in free.portions { try await take(portion, found) }
+        } catch {
+            lock.withLock { state.isUncertain = true }
+            throw error
+        }
+        return told(surplus: share.map { surplus(of: $0) } ?? [])
+    }
+
+    private func told(surplus: [String]) -> Turn {
+        lock.withLock {
+            let turn = Turn(taken: state.untold, surplus: surplus)
+            state.untold = [:]
+            return turn
+        }
+    }
+
+    /// Looks at the rows of the other workers.
+    private func company() async throws -> Company {
+        let records = try await table.records()
+        let mine = WorkerVersion(version)
+        return lock.withLock {
+            var company = Company()
+            for record in records where record.worker != worker {
+                state.watch.see(record.worker, beat: record.beat)
+                guard !state.watch.isSilent(record.worker) else {
+                    company.silent.append(record)
+                    continue
+                }
+                let version = WorkerVersion(record.version)
+                company.living.append(record.worker)
+                company.versions.append(version)
+                guard record.isSharing else {
+                    company.listed += record.mirrors
+                    continue
+                }
+                company.sharing += 1
+                if version >= mine { company.peers += 1 }
+            }
+            return company
+        }
+    }
+
+    /// Reads the leases that may be taken, or all of those that are claimed where that costs no more.
+    private func leases(of candidates: Set<String>, _ company: Company?) async throws -> [Claimed] {
+        let isWhole = lock.withLock {
+            state.looksSinceWhole += 1
+            let isWhole =
+                company == nil || candidates.count <= 500 || state.isUncertain
+                || state.looksSinceWhole >= Self.thoroughness || !candidates.isSubset(of: state.known)
+            if isWhole { state.looksSinceWhole = 0 }
+            return isWhole
+        }
+        let columns: SQL = "SELECT mirror, worker, fence, released, version FROM leases"
+        let condition: SQL =
+            if candidates.count <= 500 {
+                " WHERE mirror IN \(list: candidates.sorted())"
+            } else if isWhole {
+                ""
+            } else {
+                " WHERE released OR worker NOT IN \(list: [worker] + (company?.living ?? []))"
+            }
+        let leases = try await storage.query(columns + condition).map(Claimed.init)
+            .filter { candidates.contains($0.mirror) }
+        lock.withLock {
+            if isWhole { state.known.subtract(candidates) }
+            state.known.formUnion(leases.map(\.mirror))
+            if isWhole, state.isUncertain {
+                // The answer to an earlier attempt was lost, and it was heard.
+                for lease in leases where lease.worker == worker && !lease.isReleased {
+                    hold([lease.mirror: Lease(owner: worker, fence: lease.fence)])
+                }
+                state.isUncertain = false
+            }
+        }
+        return leases
+    }
+
+    /// Adds leases to those that are held; the caller holds the lock.
+    private func hold(_ leases: [String: Lease]) {
+        state.held.merge(leases) { $1 }
+        state.untold.merge(leases) { $1 }
+        state.known.formUnion(leases.keys)
+        for mirror in leases.keys { state.freeFor[mirror] = nil }
+    }
+
+    /// Whether it depends on the other workers if a lease may be taken.
+    private func needsCompany(_ lease: Claimed) -> Bool {
+        guard lease.worker != worker || lease.isReleased else { return false }
+        return !lease.isReleased || lease.version ?? WorkerVersion("") > WorkerVersion(version)
+    }
+
+    /// How many mirrors this process takes and keeps.
+    private struct Share {
+        /// What it takes at once.
+        let fair: Int
+        /// What it keeps, and takes if others leave it: divided by the workers that are not older, and 5 % more.
+        let most: Int
+        /// What it keeps once it hands mirrors back.
+        let least: Int
+
+        init(of mirrors: Int, _ company: Company) {
+            func part(_ others: Int) -> Int { (max(0, mirrors - company.listed) + others) / (others + 1) }
+            (fair, least) = (part(company.sharing), part(company.peers))
+            most = least + least / 20
+        }
+    }
+
+    /// Returns the free mirrors that this process takes now, and notes how many it leaves.
+    private func free(
+        _ candidates: Set<String>, _ leases: [Claimed], _ company: Company, _ share: Share?
+    ) -> [FreeMirror] {
+        lock.withLock {
+            var free: [FreeMirror] = []
+            var barred: Set<String> = []
+            for lease in leases where state.held[lease.mirror] == nil {
+                guard isFree(lease) else { continue }
+                free.append(FreeMirror(mirror: lease.mirror, fence: lease.fence))
+                if let version = lease.version, version > WorkerVersion(self.version) {
+                    if company.versions.contains(where: { $0 >= version }) {
+                        // It is not waited for as long as a worker of that version lives.
+                        state.freeFor[lease.mirror] = nil
+                        barred.insert(lease.mirror)
+                    } else if state.freeFor[lease.mirror].map({ $0 + state.watch.step < timing.patience }) ?? true {
+                        barred.insert(lease.mirror)
+                    }
+                }
+            }
+            for mirror in candidates where !state.known.contains(mirror) {
+                free.append(FreeMirror(mirror: mirror, fence: 0))
+            }
+            let waited = state.freeFor
+            state.freeFor = Dictionary(
+                uniqueKeysWithValues: free.map { ($0.mirror, waited[$0.mirror].map { $0 + state.watch.step } ?? .zero) }
+            )
+            let taken = chosen(free.filter { !barred.contains($0.mirror) }, share)
+            state.unowned = free.count - taken.count
+            return taken
+        }
+    }
+
+    /// Whether a lease was released or its worker is silent; the caller holds the lock.
+    private func isFree(_ lease: Claimed) -> Bool {
+        guard !lease.isReleased, let holder = lease.worker else { return true }
+        guard holder != worker else { return false }
+        // One that holds leases and has no row is watched as well; one whose row was seen in this look is not seen twice.
+        state.watch.see(holder, beat: nil)
+        return state.watch.isSilent(holder)
+    }
+
+    /// Chooses the mirrors to take among the free ones; the caller holds the lock.
+    private func chosen(_ free: [FreeMirror], _ share: Share?) -> [FreeMirror] {
+        let sorted = free.sorted { $0.mirror < $1.mirror }
+        guard let share, !sorted.isEmpty else { return sorted }
+        // Workers that look at the same time begin at different places, so that few of them want the same mirrors.
+        let number: UInt64 = worker.utf8.reduce(0) { ($0 &* 31) &+ UInt64($1) }
+        let start = Int(number % UInt64(sorted.count))
+        var count = state.held.count - state.leaving.count
+        var chosen: [FreeMirror] = []
+        for mirror in sorted[start...] + sorted[..<start] {
+            let waited = state.freeFor[mirror.mirror] ?? .zero
+            let limit = waited >= timing.patience ? Int.max : waited > .zero ? share.most : share.fair
+            guard count < limit else { continue }
+            chosen.append(mirror)
+            count += 1
+        }
+        return chosen
+    }
+
+    /// Takes some mirrors, and removes the rows of workers that are gone.
+    private func take(_ free: [FreeMirror], _ company: Company) async throws {
+        let (beat, began) = (nextBeat(), instant())
+        let ordered = free.sorted { $0.mirror < $1.mirror }
+        let taken = try await storage.transaction { [worker, version] connection in
+            // A worker is there before it holds anything, so that nobody takes it for a silent one.
+            try connection.execute(WorkerTable.beat(beat))
+            let taken = try LeaseTable.take(
+                ordered, for: worker, version: version, now: beat.updatedMilliseconds, on: connection)
+            for gone in company.silent { try connection.execute(WorkerTable.removing(gone.worker, at: gone.beat)) }
+            return taken
+        }
+        lock.withLock {
+            let wanted = Set(ordered.map(\.mirror))
+            hold(taken.filter { wanted.contains($0.key) && state.held[$0.key] == nil })
+            if state.lastBeat == nil { state.lastBeat = began }
+        }
+    }
+
+    /// Chooses what to hand back now, and notes it as leaving.
+    private func surplus(of share: Share) -> [String] {
+        lock.withLock {
+            let count = state.held.count - state.leaving.count
+            // What was handed back before must have found a new worker.
+            let isLeftAlone = state.freeFor.contains { $0.value >= timing.patience / 2 && state.held[$0.key] == nil }
+            guard count > share.most, !isLeftAlone else { return [] }
+            let number = min(count - share.least, max(4, (count - share.least) / 12))
+            let names = state.held.keys.filter { !state.leaving.contains($0) }.sorted().suffix(number)
+            state.leaving.formUnion(names)
+            return Array(names)
+        }
+    }
+}
+
+// MARK: Releasing
+
+extension Claims {
+    /// Releases mirrors whose work has stopped, so that the next worker need not wait.
+    ///
+    /// They are not held any more, also if it throws; the next beat tries again to tell the database.
+    package func release(_ mirrors: [String]) async throws {
+        let released = lock.withLock {
+            let released = mirrors.filter { state.held.removeValue(forKey: $0) != nil }
+            for mirror in released { state.untold[mirror] = nil }
+            state.leaving.subtract(released)
+            state.releasing.formUnion(released)
+            return released
+        }
+        try await storeRelease(released)
+    }
+
+    private func storeRelease(_ mirrors: [String]) async throws {
+        var left = mirrors[...]
+        do {
+            while !left.isEmpty {
+                let portion = Array(left.prefix(500))
+                try await storage.note(LeaseTable.releasing(portion, of: worker, now: now().milliseconds))
+                left = left.dropFirst(portion.count)
+                lock.withLock { state.releasing.subtract(portion) }
+            }
+        } catch {
+            lock.withLock { state.unreleased.formUnion(left) }
+            throw error
+        }
+    }
+
+    /// Releases everything and removes this process's row; it may claim again afterwards, as a new worker would.
+    package func end() async throws {
+        lock.withLock {
+            let (beat, watch) = (state.beat, state.watch)
+            state = State(watch: watch)
+            (state.beat, state.isUncertain) = (beat, true)
+        }
+        let now = now().milliseconds
+        try await storage.transaction { [worker] connection in
+            try connection.execute(LeaseTable.releasing(nil, of: worker, now: now))
+            try connection.execute(WorkerTable.removing(worker))
+        }
+    }
+}

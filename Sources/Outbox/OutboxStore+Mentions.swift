@@ -1,0 +1,172 @@
+package import Foundation
+package import Posts
+package import Storage
+
+/// What a mirror decided before about mentions, their authors and their conversations.
+package struct EarlierReplies: Sendable {
+    /// The mentions that have an action.
+    package fileprivate(set) var known: Set<String> = []
+    /// The replies to each account that count for the cap of a day.
+    private var today: [AccountID: Int] = [:]
+    private var uses: [AccountID: [PostID: ReplyUse]] = [:]
+    /// The conversations of replies, by their addresses at the bot's server.
+    private var threads: [String: String] = [:]
+    /// The replies in each conversation that count for its cap, by the conversation's digest.
+    private var counts: [String: Int] = [:]
+    /// The same of the conversations in `threads`.
+    private var countsOfThreads: [String: Int] = [:]
+    /// The replies in each conversation that were added.
+    private var added: [String: Int] = [:]
+
+    package init() {}
+
+    /// Returns the number of replies to any of these accounts on this day that count for the cap.
+    package func repliesToday(to accounts: [AccountID]) -> Int { Set(accounts).map { today[$0] ?? 0 }.reduce(0, +) }
+
+    /// Returns the uses of old replies for any of these accounts, by the old reply.
+    package func uses(for accounts: [AccountID]) -> [PostID: ReplyUse] {
+        accounts.compactMap { uses[$0] }.reduce(into: [:]) { all, some in all.merge(some) { $0.merged(with: $1) } }
+    }
+
+    /// Returns the conversation of the reply published under this address; nil if there is none.
+    package func thread(ofReplyPublishedAs address: String) -> String? { threads[address] }
+
+    /// Returns the number of replies in a conversation that count for its cap.
+    package func replies(inThread thread: String) -> Int {
+        let name = OutboxStore.forgotten(thread)
+        return max(counts[name] ?? 0, countsOfThreads[name] ?? 0) + (added[name] ?? 0)
+    }
+
+    /// Adds a decision that is about to be stored, so that the next one goes by it.
+    package mutating func add(_ intent: Intent, since midnight: Date) {
+        guard case .reply(let reply) = intent.payload, [.planned, .suggested].contains(intent.state) else { return }
+        let person = reply.target.author
+        if intent.due >= midnight { today[person, default: 0] += 1 }
+        added[OutboxStore.forgotten(reply.thread), default: 0] += 1
+        guard intent.state == .planned, let source = reply.wording?.source else { return }
+        let use = ReplyUse(last: intent.due, isInFlight: true)
+        uses[person, default: [:]].merge([source: use]) { $0.merged(with: $1) }
+    }
+
+    fileprivate mutating func add(_ row: SQLRow) throws {
+        let name = try row.text("name")
+        switch try row.int("part") {
+        case 0: known.insert(name)
+        case 1:
+            let thread = try row.text("source")
+            threads[name] = threads[name] ?? thread
+            countsOfThreads[thread] = try row.int("number")
+        case 2: counts[OutboxStore.forgotten(name), default: 0] += try row.int("number")
+        default:
+            guard let network = NetworkName(rawValue: try row.text("network")) else { return }
+            let person = AccountID(network: network, value: name)
+            today[person, default: 0] += try row.int("number")
+            guard let last = try row.optionalDate("last_ms"),
+                let origin = NetworkName(rawValue: try row.text("source_network"))
+            else { return }
+            let source = PostID(network: origin, value: try row.text("source"))
+            uses[person, default: [:]][source] = ReplyUse(last: last, isInFlight: try row.int("open") > 0)
+        }
+    }
+}
+
+extension ReplyUse {
+    fileprivate func merged(with other: ReplyUse) -> ReplyUse {
+        ReplyUse(last: max(last, other.last), isInFlight: isInFlight || other.isInFlight)
+    }
+}
+
+extension OutboxStore {
+    /// The mentions about which decisions are to be made, a hundred at most.
+    package struct Question: Sendable {
+        /// The identities of the mentions.
+        package var subjects: [String] = []
+        /// All accounts of their authors.
+        package var accounts: [AccountID] = []
+        /// The addresses of the posts that they answer.
+        package var parents: [String] = []
+        /// The conversations to which they belong, as far as that is known.
+        package var threads: [String] = []
+        /// Since when the replies to a person count.
+        package var midnight: Date
+        /// Since when the replies in a conversation count.
+        package var memory: Date
+
+        package init(midnight: Date, memory: Date) { (self.midnight, self.memory) = (midnight, memory) }
+    }
+
+    /// Reads what was decided before, in one statement; in two if a conversation is stored under its name, as an earlier
+    /// version did.
+    package func earlierReplies(
+        _ question: Question, on connection: any StorageConnection
+    ) throws -> EarlierReplies {
+        var replies = EarlierReplies()
+        // What was said to somebody who was forgotten is known, too.
+        let names = Dictionary(question.subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) { first, _ in first }
+        var parts: [SQL] = []
+        if !names.isEmpty {
+            parts.append(
+                """
+                SELECT 0 AS part, subject AS name, '' AS network, '' AS source_network, '' AS source, 0 AS last_ms,
+                    0 AS open, 0 AS number
+                FROM actions WHERE mirror = \(mirror) AND kind = 'reply' AND subject IN \(list: Array(names.keys))
+                """)
+        }
+        if !question.parents.isEmpty {
+            parts.append(
+                """
+                SELECT 1 AS part, answered.remote_address AS name, '' AS network, '' AS source_network,
+                    answered.thread AS source, 0 AS last_ms, 0 AS open,
+                    (SELECT COUNT(*) FROM actions AS replies
+                    WHERE replies.mirror = \(mirror) AND replies.kind = 'reply'
+                        AND SUBSTR(replies.thread, 1, 200) = SUBSTR(answered.thread, 1, 200)
+                        AND replies.thread = answered.thread AND \(Self.counting)
+                        AND +replies.due_ms >= \(question.memory.milliseconds)) AS number
+                FROM actions AS answered
+                WHERE answered.mirror = \(mirror) AND answered.kind = 'reply'
+                    AND answered.remote_address IN \(list: question.parents) AND answered.thread IS NOT NULL
+                """)
+        }
+        if !question.threads.isEmpty { parts.append(counts(of: question.threads, since: question.memory)) }
+        for target in Self.targets(question.accounts) { parts.append(uses(target, since: question.midnight)) }
+        guard let first = parts.first else { return replies }
+        let all = parts.dropFirst().reduce(first) { $0 + " UNION ALL " + $1 }
+        for row in try connection.query(all) { try replies.add(row) }
+        replies.known = Set(replies.known.compactMap { names[$0] })
+        let others = Set(question.parents.compactMap(replies.thread(ofReplyPublishedAs:)))
+            .filter { $0 != Self.forgotten($0) }.subtracting(question.threads)
+        guard !others.isEmpty else { return replies }
+        for row in try connection.query(counts(of: Array(others), since: question.memory)) { try replies.add(row) }
+        return replies
+    }
+
+    /// The replies in conversations that count for their caps, by conversation.
+    private func counts(of threads: [String], since start: Date) -> SQL {
+        let names = Array(Set(threads.flatMap { [$0, Self.forgotten($0)] }))
+        // The index has what a thread's name begins with.
+        let starts = Array(Set(names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }))
+        return """
+            SELECT 2 AS part, COALESCE(thread, '') AS name, '' AS network, '' AS source_network, '' AS source,
+                0 AS last_ms, 0 AS open, COUNT(*) AS number
+            FROM actions
+            WHERE mirror = \(mirror) AND kind = 'reply' AND SUBSTR(thread, 1, 200) IN \(list: starts)
+                AND COALESCE(thread, '') IN \(list: names) AND \(Self.counting)
+                AND +due_ms >= \(start.milliseconds)
+            GROUP BY COALESCE(thread, '')
+            """
+    }
+
+    /// The replies to some accounts by account and source: when each source was used last, and how many replies count
+    /// for the cap of a day.
+    private func uses(_ target: SQL, since midnight: Date) -> SQL {
+        """
+        SELECT 3 AS part, target_author AS name, target_network AS network,
+            COALESCE(source_network, '') AS source_network, COALESCE(source_post_id, '') AS source,
+            MAX(CASE WHEN source_post_id IS NOT NULL AND \(Self.using) THEN due_ms END) AS last_ms,
+            MAX(CASE WHEN state IN ('done', 'undone') OR NOT \(Self.using) THEN 0 ELSE 1 END) AS open,
+            SUM(CASE WHEN \(Self.counting) AND due_ms >= \(midnight.milliseconds) THEN 1 ELSE 0 END) AS number
+        FROM actions WHERE mirror = \(mirror) AND kind = 'reply' AND \(target)
+        GROUP BY target_author, target_network, COALESCE(source_network, ''), COALESCE(source_post_id, '')
+        """
+    }
+}
