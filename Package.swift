@@ -123,6 +123,10 @@ let harnesses: [Target] = {
             exclude: ["Mutants"],
             swiftSettings: settings
         ),
+        // What the benchmarks of a fleet compare the worker's requests with.
+        .executableTarget(
+            name: "CurlLoop", path: "Benchmarks/Sources/CurlLoop", linkerSettings: [.linkedLibrary("curl")]
+        ),
         tests(
             "TortureTests",
             [
@@ -149,6 +153,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+        .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
         .package(
             url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"), traits: ["Logging"]),
         .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
@@ -238,6 +243,8 @@ let package = Package(
             [
                 "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox",
                 "Posts", "Redis", "Settings", "Storage", lifecycle, logging,
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
             ]),
         target(
             "Evaluation",
@@ -255,6 +262,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             resources: [.embedInCode("Resources")],

@@ -19,6 +19,8 @@ package actor Courier {
     private static let replacementsAtMost = 3
     /// The age in seconds of a decision about another person's post from which the post is checked again.
     private static let decisionsLast: TimeInterval = 3_600
+    /// The age in seconds up to which what a decision was made from counts as known.
+    private static let knowledgeLasts: TimeInterval = 60
 
     private let delivery: Delivery
     /// Nil for a dry run.
@@ -36,7 +38,7 @@ package actor Courier {
     private let clock: any WallClock
     private let logger: Logger
     /// Actions decided since the last sending.
-    private var decided: [Action] = []
+    private var decided: [Decision] = []
     private let turnstile = Turnstile()
 
     /// The parts that change something at the bot's network.
@@ -71,19 +73,32 @@ package actor Courier {
     /// - Throws: As ``deliverDue(_:heard:)``.
     func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
         let now = clock.now
-        func mayLeave(_ action: Action) -> Bool { action.kind == kind && action.mayLeave(heard: heard, at: now) }
-        let due = decided.filter { mayLeave($0) && $0.due <= now }
+        func mayLeave(_ decision: Decision) -> Bool {
+            decision.action.kind == kind && decision.action.mayLeave(heard: heard, at: now)
+        }
+        let due = decided.filter { mayLeave($0) && $0.action.due <= now }
         decided.removeAll(where: mayLeave)
         guard !due.isEmpty else { return }
         try await passing {
             guard try await bot.isOpen() else { return }
-            try await send(due)
+            try await send(
+                due.map { decision in
+                    let age = now.timeIntervalSince(decision.action.created)
+                    return (0..<Self.knowledgeLasts).contains(age) ? decision : Decision(of: decision.action)
+                })
         }
     }
 
     /// Records a decided action.
-    func expect(_ action: Action) {
-        if action.state == .planned { decided.append(action) }
+    func expect(_ decision: Decision) {
+        if decision.action.state == .planned { decided.append(decision) }
+    }
+
+    /// The times of the next work, see ``deliverDue(_:heard:knowing:)``.
+    ///
+    /// - Throws: The store's error.
+    func attention(_ kinds: [ActionKind], heard: Date?) async throws -> OutboxStore.Attention {
+        try await delivery.attention(kinds, heard: heard, now: clock.now)
     }
 
     /// Looks up lost answers, marks expired actions, continues threads, carries out requests to undo, then sends the
@@ -97,19 +112,22 @@ package actor Courier {
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
+    ///   - known: ``attention(_:heard:)`` of the same kinds as it was just now; nil to read it.
     /// - Returns: The time of the next work; nil for none.
     /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
     @discardableResult
-    func deliverDue(_ kinds: [ActionKind], heard: Date? = .distantFuture) async throws -> Date? {
+    func deliverDue(
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, knowing known: OutboxStore.Attention? = nil
+    ) async throws -> Date? {
         try await passing {
-            let attention = try await delivery.nextAttention(kinds, heard: heard, now: clock.now)
-            guard let attention, attention <= clock.now else {
+            let attention = if let known { known } else { try await self.attention(kinds, heard: heard) }
+            guard let next = attention.next, next <= clock.now else {
                 // Credentials are verified again when that is due, also while nothing else is.
                 _ = try await bot.isOpen()
                 try await originals.askAgain()
-                return attention
+                return attention.next
             }
-            try await deliver(kinds, heard: heard)
+            try await deliver(kinds, heard: heard, attention)
             return try await delivery.nextAttention(kinds, heard: heard, now: clock.now)
         }
     }
@@ -125,27 +143,38 @@ package actor Courier {
         }
     }
 
-    private func deliver(_ kinds: [ActionKind], heard: Date?) async throws {
-        for action in try await store.expire(now: clock.now) { await log(action) }
+    /// Does what is due, and asks for nothing else; what becomes due by that is left to the next call, which is at once.
+    private func deliver(_ kinds: [ActionKind], heard: Date?, _ attention: OutboxStore.Attention) async throws {
+        func isDue(_ time: Date?) -> Bool { time.map { $0 <= clock.now } ?? false }
+        let expired = isDue(attention.expiry) ? try await store.expire(now: clock.now) : []
+        for action in expired { await log(action) }
         // A part that is out may have been the last thing that a worker saw.
-        for action in try await store.continueThreads(now: clock.now, grace: planner.grace) { await log(action) }
-        guard try await bot.isOpen() else { return }
-        for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
-            try await note(action)
+        var isSettled = false
+        if isDue(attention.thread) || !expired.isEmpty {
+            isSettled = true
+            for action in try await store.continueThreads(now: clock.now, grace: planner.grace) { await log(action) }
         }
-        _ = try await takingBack?.carryOut()
+        guard try await bot.isOpen() else { return }
+        if isDue(attention.lookUp) {
+            for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
+                isSettled = true
+                try await note(action)
+            }
+        }
+        if isDue(attention.undo) || isSettled { _ = try await takingBack?.carryOut() }
         try bot.check()
-        let ready = try await store.due(kinds, heard: heard, now: clock.now)
+        let (ready, version) = try await store.dueAsOf(kinds, heard: heard, now: clock.now)
         let due = try await store.spreadLate(ready, now: clock.now)
         for action in due.expired { await log(action) }
-        try await send(due.ready)
+        try await send(due.ready.map { Decision(of: $0, asOf: version) })
         try await originals.askAgain()
     }
 
     /// Sends one action after the other, at most one post, until the network refuses or the worker ends.
-    private func send(_ due: [Action]) async throws {
+    private func send(_ due: [Decision]) async throws {
         var postsLeft = 1
-        for action in due {
+        for decision in due {
+            let action = decision.action
             // What is not begun is left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             if bot.pause(at: clock.now) != nil { return }
@@ -154,11 +183,16 @@ package actor Courier {
                 postsLeft -= 1
             }
             do {
-                if let held = try await heldBack(action) {
+                let circumstances = action.kind == .post ? try await planner.circumstances() : nil
+                if let held = try await heldBack(action, circumstances) {
                     await log(held)
                     continue
                 }
-                try await note(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
+                let sent = try await delivery.deliver(
+                    action, asOf: decision.version, now: { [clock] in clock.now },
+                    // What is read after the version holds if the version does.
+                    prepare: { try await prepare($0, decision, decision.version == nil ? nil : circumstances) })
+                try await note(sent)
             } catch let error as OutboxError where error.code == .stateChanged {
                 // Somebody else settled it; nothing was sent from here.
                 let metadata = await people.metadata(of: action)
@@ -169,11 +203,11 @@ package actor Courier {
     }
 
     /// Holds a post back while the human is posting or in quiet hours, and returns it as stored; nil if it may be sent.
-    private func heldBack(_ action: Action) async throws -> Action? {
+    private func heldBack(_ action: Action, _ circumstances: Archive.Circumstances?) async throws -> Action? {
         guard action.kind == .post else { return nil }
         let now = clock.now
         var due: Date?
-        switch try await hold.verdict(on: action, now: now) {
+        switch try await hold.verdict(on: action, lastActivity: circumstances?.lastActivity, now: now) {
         case .leaves: return nil
         case .moves(let later): due = later
         case .falls: break
@@ -186,15 +220,24 @@ package actor Courier {
         if let author = action.target?.author, try await people.stance(of: author) == .deny { return false }
         if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
         guard bot.capabilities.canPublish else { return false }
-        return try await reasonAgainstText(of: action) == nil
+        return try await reasonAgainstText(of: action, unwanted()) == nil
     }
 
+    /// What a person does not want to be said now.
+    private func unwanted() async throws -> Unwanted { Unwanted(try await planner.circumstances()) }
+
     /// Checks right before sending whether the action is still allowed.
-    private func prepare(_ action: Action) async throws -> Preparation {
-        if let author = action.target?.author, try await people.stance(of: author) == .deny {
+    ///
+    /// What a reply was decided from just now holds if the mirror's version does, which the commit of `sending` requires.
+    private func prepare(
+        _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
+    ) async throws -> Preparation {
+        if decision.source == nil, let author = action.target?.author,
+            try await people.stance(of: author) == .deny
+        {
             return .skip(reason: Action.Reason.denied)
         }
-        let prepared = try await prepareAsDecided(action)
+        let prepared = try await prepareAsDecided(action, decision, circumstances)
         guard case .ready = prepared, let target = action.target else { return prepared }
         do {
             return try await reasonAgainst(target, decided: action.created).map { .skip(reason: $0) } ?? prepared
@@ -215,7 +258,9 @@ package actor Courier {
         }
     }
 
-    private func prepareAsDecided(_ action: Action) async throws -> Preparation {
+    private func prepareAsDecided(
+        _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
+    ) async throws -> Preparation {
         switch action.kind {
         case .favorite:
             if !givesFavorites { return .skip(reason: Action.Reason.noFavorites) }
@@ -226,12 +271,17 @@ package actor Courier {
             guard bot.capabilities.canPublish else {
                 return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue)
             }
-            return action.kind == .reply ? try await prepareReply(action) : try await preparePost(action)
+            if let source = decision.source {
+                return try await reasonAgainst(source, of: action).map { .skip(reason: $0) } ?? .ready(action)
+            }
+            let unwanted = if let circumstances { Unwanted(circumstances) } else { try await self.unwanted() }
+            return action.kind == .reply
+                ? try await prepareReply(action, unwanted) : try await preparePost(action, unwanted)
         }
     }
 
-    private func prepareReply(_ action: Action) async throws -> Preparation {
-        if let reason = try await reasonAgainstText(of: action) { return .skip(reason: reason) }
+    private func prepareReply(_ action: Action, _ unwanted: Unwanted) async throws -> Preparation {
+        if let reason = try await reasonAgainstText(of: action, unwanted) { return .skip(reason: reason) }
         return .ready(action)
     }
 
@@ -242,16 +292,18 @@ package actor Courier {
             try await firstPostLook?.look(at: action)
             return
         }
-        if try await people.stance(of: author) == .deny {
-            // Who was forgotten while this was under way can be forgotten wholly now.
-            try await goOnForgetting()
-        } else if action.kind == .reply, action.state == .done {
-            try await people.recordContact(author, handle: action.target?.name, at: clock.now)
-        }
+        let isLeftAlone =
+            if action.kind == .reply, action.state == .done {
+                try await !people.recordContact(author, handle: action.target?.name, at: clock.now)
+            } else {
+                try await people.isLeftAlone(author)
+            }
+        // Who was forgotten while this was under way can be forgotten wholly now.
+        if isLeftAlone { try await goOnForgetting() }
     }
 
     /// Returns the post with its text, or with another if the human deleted the original.
-    private func preparePost(_ action: Action) async throws -> Preparation {
+    private func preparePost(_ action: Action, _ unwanted: Unwanted) async throws -> Preparation {
         if planner.makesNoPosts, !action.isPinned { return .skip(reason: Action.Reason.onlyAnswers) }
         var planner = planner
         planner.limits = try await bot.limits()
@@ -263,7 +315,7 @@ package actor Courier {
         while true {
             let candidate = tried[tried.count - 1]
             let isSaid = candidate.texts.contains { left.contains(TextRules.textKey($0)) }
-            let reason = isSaid ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate)
+            let reason = isSaid ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate, unwanted)
             guard let reason else { return .ready(candidate) }
             // What a person chose is sent or not, and nothing else in its place.
             if candidate.isPinned { return .skip(reason: reason) }
@@ -276,31 +328,45 @@ package actor Courier {
 
     /// Returns why the text of an action is no longer usable: the human deleted it, or a person excluded it; nil if it
     /// is usable.
-    private func reasonAgainstText(of action: Action) async throws -> String? {
+    private func reasonAgainstText(of action: Action, _ unwanted: Unwanted) async throws -> String? {
         // What a person pinned may have lost its text, for a reason that is known.
         guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
+        let original = try await archive.original(wording.source)
         // A person who pins a text has read it.
         if action.kind == .post, !action.isPinned,
-            let reason = try await planner.unfitness(of: wording.source, at: clock.now)
+            let reason = planner.unfitness(original?.fitness, at: clock.now)
         {
             return reason
         }
         // A thread is begun only while all of it may be said; once it is, each part is looked at in its turn.
         let rest = action.parent == nil ? wording.rest : []
-        if let reason = try await reasonAgainstText(of: action, part: nil, wording) { return reason }
+        if let reason = try await reasonAgainst(original, of: action, wording, unwanted) { return reason }
         for part in rest {
-            if let reason = try await reasonAgainstText(of: action, part: part, part.wording) { return reason }
+            let original = try await archive.original(part.source)
+            if let reason = try await reasonAgainst(original, of: action, part: part, part.wording, unwanted) {
+                return reason
+            }
         }
         return nil
     }
 
-    private func reasonAgainstText(
-        of action: Action, part: Action.Part?, _ wording: Action.Wording
+    private func reasonAgainst(
+        _ original: Archive.Original?, of action: Action, part: Action.Part? = nil, _ wording: Action.Wording,
+        _ unwanted: Unwanted
     ) async throws -> String? {
-        guard let post = try await archive.post(wording.source) else { return Action.Reason.sourceGone }
-        if let reason = try await planner.objection(to: post) { return reason }
-        if !wording.pictures.isEmpty, let reason = planner.refusalOfMedia(post)?.code { return reason }
-        return switch try await originals.find(post, for: action, part: part) {
+        guard let original else { return Action.Reason.sourceGone }
+        if let reason = planner.objection(to: original.post, unwanted) { return reason }
+        if !wording.pictures.isEmpty, let reason = planner.refusalOfMedia(original.post)?.code { return reason }
+        return try await reasonAgainst(original, of: action, part: part)
+    }
+
+    /// Returns why the human's network speaks against a text; nil if it does not.
+    private func reasonAgainst(
+        _ original: Archive.Original, of action: Action, part: Action.Part? = nil
+    ) async throws -> String? {
+        switch try await originals.find(
+            original.post, mayBeDenied: original.denied != nil, for: action, part: part)
+        {
         case .kept, .unasked: nil
         case .edited: Action.Reason.sourceEdited
         case .withheld: Action.Reason.sourceGone

@@ -15,12 +15,14 @@ struct FirstPostLook: Sendable {
     let bot: AccountGate
     let clock: any WallClock
     let logger: Logger
+    private let known = KnownLook()
 
     /// - Throws: The store's error. What the network refuses is looked at again with the next post.
     func look(at action: Action) async throws {
-        guard action.kind == .post, action.state == .done, action.wording?.visibility.isOpen == true,
-            let address = action.remoteAddress, try await mirror.probes.findings(of: account)?.kept[.open] == nil
+        guard !known.isOver, action.kind == .post, action.state == .done, action.wording?.visibility.isOpen == true,
+            let address = action.remoteAddress
         else { return }
+        guard try await mirror.probes.findings(of: account)?.kept[.open] == nil else { return known.end() }
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
@@ -30,6 +32,7 @@ struct FirstPostLook: Sendable {
             return
         }
         try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
+        if isShown != nil { known.end() }
         guard isShown == false else { return }
         logger.warning("Mirror pauses, because its first post cannot be seen without a login")
         try await mirror.table.pause(
@@ -41,4 +44,15 @@ struct FirstPostLook: Sendable {
         who has no login is not shown the bot's first post, although it was sent for everybody; look at the bot's page \
         in a browser without a login, and run mirror-bot resume if that is intended
         """
+}
+
+/// Whether the look was made, which nothing takes back.
+private final class KnownLook: @unchecked Sendable {
+    // Sendable because every access to `isMade` holds the lock.
+    private let lock = NSLock()
+    private var isMade = false
+
+    var isOver: Bool { lock.withLock { isMade } }
+
+    func end() { lock.withLock { isMade = true } }
 }

@@ -81,10 +81,13 @@ actor Originals {
     ///
     /// - Parameters:
     ///   - post: As it is archived.
+    ///   - mayBeDenied: Whether a denial of it may be noted in the archive.
     ///   - action: What is about to say it; nil if nothing is.
     ///   - part: The further part of that thread which says it; nil for the action's own text.
     /// - Returns: Whether the archived text may be used, and what is about to be said is still it.
-    func find(_ post: Post, for action: Action? = nil, part: Action.Part? = nil) async throws -> Finding {
+    func find(
+        _ post: Post, mayBeDenied: Bool = true, for action: Action? = nil, part: Action.Part? = nil
+    ) async throws -> Finding {
         guard let human, human.name == post.id.network, let address = post.address else { return .kept }
         if gone[post.id] != nil { gone[post.id] = clock.now }
         let found: ObservedPost
@@ -101,7 +104,9 @@ actor Originals {
             return .unasked
         }
         gone[post.id] = nil
-        if try await archive.denial(of: post.id) != nil { try await archive.noteDenial(of: post.id, at: nil) }
+        if mayBeDenied, try await archive.denial(of: post.id) != nil {
+            try await archive.noteDenial(of: post.id, at: nil)
+        }
         // Where a server may say nothing of a change, the texts tell.
         let isSilentlyEdited =
             found.editedAt == nil && human.capabilities.mayHideEdits

@@ -24,19 +24,29 @@ struct Passes: Sendable {
     private static let postsAtOnce = 50
 
     let parts: WorkerParts
+    /// Called when something may be due earlier than the publisher knows.
+    var onNews: @Sendable () -> Void = {}
 
     /// Makes today's plan when it is missing, and sends what is due.
     func publish() async throws -> Date {
         try await makePlan()
-        try await lookAtHuman()
         // Where mentions are not read, nothing can be waited for.
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
-        let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard)
+        let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
+        if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
+        let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard, knowing: known)
         let now = parts.clock.now
-        let latest = now + parts.cadence.publisher.timeInterval
+        let midnight = now + Self.untilMidnight(now, in: parts.zone)
+        let latest = min(now + parts.cadence.publisher.timeInterval, midnight)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         return min(max(attention ?? latest, now + 1), latest)
+    }
+
+    /// Seconds until the next local day, which needs a plan; an hour more or less on days when the clocks change.
+    private static func untilMidnight(_ now: Date, in zone: TimeZone) -> TimeInterval {
+        let minutes = 1_440 - LocalTime(now, in: zone).minute.value
+        return Double(minutes) * 60 - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
     }
 
     /// Before a post leaves that waits for the human's silence, sees whether they have just posted, where that costs
@@ -48,7 +58,6 @@ struct Passes: Sendable {
         let now = parts.clock.now
         let age = await feed.lastRead.map { now.timeIntervalSince($0) }
         if let age, (0..<Self.attention).contains(age) { return }
-        guard try await !parts.store.due([.post], now: now, limit: 1).isEmpty else { return }
         do {
             _ = try await feed.look(keep)
         } catch let error as NetworkError {
@@ -100,8 +109,8 @@ struct Passes: Sendable {
 
     private func hear(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
         let (decided, postponed) = try await parts.mentionDecider.decide(items, now: parts.clock.now, tries: tries)
-        for action in decided {
-            await tell(action)
+        for decision in decided {
+            await tell(decision)
             parts.faultPoints.pass(.mentionDecided)
         }
         return postponed
@@ -140,7 +149,7 @@ struct Passes: Sendable {
         let next = try await feed.look { items, _ in
             let (decided, stances) = try await parts.favoriteDecider.decide(
                 items, with: session, now: parts.clock.now)
-            for action in decided { await tell(action) }
+            for action in decided { await tell(Decision(of: action)) }
             if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
             if parts.feeds.humanHome == nil {
                 let events = try await parts.learnable.among(items, stances).map { FavoriteEvent.seen($0.example) }
@@ -201,6 +210,7 @@ struct Passes: Sendable {
             posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
         try await parts.hold.note(posts, now: parts.clock.now)
         if kept.stored > 0 { try await judge() }
+        onNews()
         return []
     }
 
@@ -242,30 +252,47 @@ struct Passes: Sendable {
     /// The same in the order in which one look at everything leaves nothing for the next.
     var inOrder: [Pass] { human + bot + [publisher] }
 
-    private var publisher: Pass { Pass(name: WorkFault.publisher, sends: true, run: publish) }
+    private var publisher: Pass { Pass(name: WorkFault.publisher, lane: .bot, sends: true, run: publish) }
 
     private var bot: [Pass] {
         [
-            parts.feeds.mentions.map { feed in Pass(name: FeedName.botMentions) { try await mentions(feed) } },
-            parts.feeds.botHome.map { feed in Pass(name: FeedName.botHome) { try await botHome(feed) } },
+            parts.feeds.mentions.map { feed in
+                Pass(name: FeedName.botMentions, lane: .bot) { try await mentions(feed) }
+            },
+            parts.feeds.botHome.map { feed in
+                Pass(name: FeedName.botHome, lane: .bot) { try await botHome(feed) }
+            },
         ].compactMap(\.self)
     }
 
     private var human: [Pass] {
         [
-            parts.feeds.humanPosts.map { feed in Pass(name: FeedName.humanPosts) { try await humanPosts(feed) } },
-            parts.feeds.humanFavorites.map { feed in
-                Pass(name: FeedName.humanFavorites) { try await humanFavorites(feed) }
+            parts.feeds.humanPosts.map { feed in
+                Pass(name: FeedName.humanPosts, lane: .human) { try await humanPosts(feed) }
             },
-            parts.feeds.humanHome.map { feed in Pass(name: FeedName.seen) { try await humanHome(feed) } },
-            parts.human.map { _ in Pass(name: "originals") { try await parts.originals.look() } },
-            parts.training.map { training in Pass(name: "training") { try await train(training) } },
+            parts.feeds.humanFavorites.map { feed in
+                Pass(name: FeedName.humanFavorites, lane: .human) { try await humanFavorites(feed) }
+            },
+            parts.feeds.humanHome.map { feed in
+                Pass(name: FeedName.seen, lane: .human) { try await humanHome(feed) }
+            },
+            parts.human.map { _ in
+                Pass(name: "originals", lane: .human) {
+                    // It may ask for something to be taken back.
+                    defer { onNews() }
+                    return try await parts.originals.look()
+                }
+            },
+            parts.training.map { training in
+                Pass(name: "training", lane: .human) { try await train(training) }
+            },
         ].compactMap(\.self)
     }
 
-    private func tell(_ action: Action) async {
-        await parts.courier.expect(action)
-        let metadata = await parts.people.metadata(of: action)
+    private func tell(_ decision: Decision) async {
+        await parts.courier.expect(decision)
+        onNews()
+        let metadata = await parts.people.metadata(of: decision.action)
         parts.logger.info("Decision made", metadata: metadata)
     }
 }
@@ -273,6 +300,8 @@ struct Passes: Sendable {
 /// One of the things that a worker does again and again.
 struct Pass: Sendable {
     let name: String
+    /// Whose network it asks.
+    let lane: Rounds.Lane
     /// Sends all that is due: a worker in which it ends well does its work.
     var sends = false
     /// Does it once and returns when to do it again.

@@ -99,7 +99,7 @@ extension Worker {
                 goOnForgetting: unlearning.goOnForgetting),
             originals: originals,
             mentionDecider: MentionDecider(
-                of: mirror, finder: mirror.replyFinder(on: bot, zone: zone, store: store), store: store, network: bot,
+                of: mirror, finder: mirror.replyFinder(on: bot), store: store, network: bot,
                 zone: zone, bot: accounts.bot, own: accounts.own, activated: activated, onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
                 store: store, network: bot,

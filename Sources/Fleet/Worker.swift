@@ -17,11 +17,15 @@ package struct Worker: Sendable {
     let cadence: Cadence
     /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
+    /// The wait of a publisher that is told of changes.
+    private static let longWait: Duration = .seconds(900)
+
+    private let isOneOfMany: Bool
     let manager: ServiceManager?
     /// Live status of the worker, read by the notifier and the watchdog.
     let pulse: WorkerPulse?
     /// The parts of the work that fail now, stored for every process to read.
-    private let faults: FaultLog
+    let faults: FaultLog
 
     /// - Parameters:
     ///   - mirror: The open mirror, whose clock and logger the worker uses.
@@ -36,8 +40,12 @@ package struct Worker: Sendable {
             faults: FaultLog(of: mirror, pulse: pulse))
     }
 
-    private init(
-        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse?, faults: FaultLog
+    /// - Parameters:
+    ///   - faults: The mirror's, which outlives a worker that begins anew.
+    ///   - isOneOfMany: Whether the process tells the publisher of changes, so that it need not look for them.
+    init(
+        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse?, faults: FaultLog,
+        isOneOfMany: Bool = false
     ) {
         self.mirror = mirror
         self.manager = manager
@@ -45,10 +53,11 @@ package struct Worker: Sendable {
         self.faults = faults
         givenCadence = cadence
         let configuration = mirror.configuration
-        self.cadence =
-            cadence
-            ?? Cadence(
-                poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
+        var usual = Cadence(
+            poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
+        if isOneOfMany { usual.publisher = Self.longWait }
+        self.cadence = cadence ?? usual
+        self.isOneOfMany = isOneOfMany
     }
 
     var clock: any WallClock { mirror.clock }
@@ -75,9 +84,9 @@ package struct Worker: Sendable {
             pulse?.holdsMirror = true
             defer { pulse?.holdsMirror = false }
             do {
-                try await workOn(under: lease, keeper: keeper, until: end)
+                try await live(under: lease, keeper: keeper, until: end)
                 return await keeper.release(lease)
-            } catch let error as OutboxError where error.code == .leaseLost {
+            } catch  where error.isLostLease {
                 logger.warning("Lease lost to another worker, waiting for it")
             } catch {
                 await noteEnd(error)
@@ -93,60 +102,49 @@ package struct Worker: Sendable {
         if Retry.isInVain(cause), !(cause is CancellationError) { await faults.fails(WorkFault.end, cause) }
     }
 
-    /// Works, and restarts after a change of settings, logins or accounts.
-    private func workOn(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
-        var worker = self
-        while true {
-            do {
-                return try await worker.work(under: lease, keeper: keeper, until: end)
-            } catch let error as OutboxError where error.code == .paused {
-                logger.debug("A pause began while something was about to be sent")
-            } catch is MirrorChanged {
-                logger.notice("Logins, accounts, settings or a pause changed, starting anew")
-                guard let mirror = try await mirrorWhenReachable() else { return }
-                worker = Worker(
-                    mirror: mirror, cadence: givenCadence, manager: manager, pulse: pulse, faults: faults)
-            }
+    /// Lives until the end, beating beside it.
+    private func live(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
+        try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).forgetPasses()
+        let rounds = Rounds(limit: mirror.process.passes, clock: clock)
+        let ending = Ending()
+        let life = MirrorLife(
+            lease: lease, rounds: rounds, company: .alone, clock: clock, logger: logger
+        ) { last in
+            // The first time it is open already.
+            try await last?.withCurrentSettings() ?? self
+        } onEnd: { error in
+            ending.note(error)
+            rounds.stop()
         }
+        // For the rounds. On a clock that jumps, the present also stays until their end was heard of.
+        clock.join()
+        defer { clock.leave() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await keeper.beat(lease) }
+            if let end {
+                group.addTask {
+                    try await clock.sleep(until: end)
+                    throw Deadline()
+                }
+            }
+            group.addTask {
+                await life.begin()
+                await rounds.run()
+                throw ending.error ?? Deadline()
+            }
+            do {
+                while try await group.next() != nil {}
+            } catch is Deadline {}
+            group.cancelAll()
+        }
+        logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror.name)"])
     }
 
-    /// Returns the mirror with its present settings as soon as the database answers; nil if the worker ends before
-    /// that.
-    ///
-    /// A lease that is lost meanwhile shows in the next operation.
-    private func mirrorWhenReachable() async throws -> HumanMirror? {
-        var failures = 0
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            do {
-                return try await mirror.withCurrentSettings()
-            } catch  where !Retry.isInVain(error) {
-                failures += 1
-                try await waitToStart(after: failures, error)
-            }
-        }
-        return nil
-    }
-
-    /// Waits before the next attempt to start, and logs the failure.
-    ///
-    /// - Parameters:
-    ///   - known: The settings and logins that the failed attempt used; nil if the next attempt reads them again.
-    /// - Throws: ``MirrorChanged`` if they differ from `known`.
-    private func waitToStart(
-        after failures: Int, _ error: any Error, goingBy known: MirrorStamp? = nil
-    ) async throws(MirrorChanged) {
-        await faults.fails(WorkFault.start, error)
-        let next = RetryRule.work.next(after: failures, of: "start", error, now: clock.now)
-        logger.warning(
-            "Start failed, trying again",
-            metadata: [
-                LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
-            ])
-        repeat {
-            let look = known == nil ? next : min(next, clock.now + Self.changesLast)
-            try? await cancelWhenGracefulShutdown { try await clock.sleep(until: look) }
-            if let known, let stamp = try? await mirror.stamp(), !stamp.isSame(as: known) { throw MirrorChanged() }
-        } while clock.now < next && !Task.isCancelled && !Task.isShuttingDownGracefully
+    /// Returns the worker with the mirror's present settings.
+    func withCurrentSettings() async throws -> Worker {
+        Worker(
+            mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager, pulse: pulse,
+            faults: faults, isOneOfMany: isOneOfMany)
     }
 
     /// Makes one pass over everything, for cron.
@@ -193,7 +191,7 @@ package struct Worker: Sendable {
     }
 
     /// Records the difference between this machine's clock and the network's.
-    private func compareClocks(_ bot: AccountGate) async {
+    func compareClocks(_ bot: AccountGate) async {
         guard let lead = bot.clockLead else { return }
         pulse?.compares(clockLead: lead)
         if let difference = ClockDifference(lead: lead) {
@@ -226,7 +224,7 @@ package struct Worker: Sendable {
     private var hasty: Gates { Gates(patience: .none) }
 
     /// The error to report: for an unusable account the network's own error, for a missing training the missing setting.
-    private static func cause(of error: any Error) -> any Error {
+    static func cause(of error: any Error) -> any Error {
         (error as? UnusableAccount)?.cause ?? (error as? AwaitsTraining)?.cause ?? error
     }
 
@@ -257,185 +255,13 @@ package struct Worker: Sendable {
         logger.warning("The service manager could not be told that the worker is ready")
     }
 
-    private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
-        try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).forgetPasses()
-        // A loop that ended counts until it was heard what it ended with.
-        var loopsLeft = 0
-        defer { for _ in 0..<loopsLeft { clock.leave() } }
-        try await withThrowingTaskGroup(of: Ending.self) { group in
-            group.addTask {
-                try await keeper.beat(lease)
-                return .heartbeat
-            }
-            guard let (parts, stamp) = try await partsWhenReachable(lease: lease, until: end) else {
-                return group.cancelAll()
-            }
-            var loops = loops(Passes(parts: parts), since: stamp)
-            // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
-            for index in loops.indices { loops[index].turn = clock.join() }
-            loopsLeft = loops.count
-            await faults.begins(loops.map(\.name) + [WorkFault.clock])
-            logger.info("Worker started", metadata: [LogKeys.mirror: "\(mirror.name)"])
-            for loop in loops {
-                group.addTask {
-                    try await loop.run()
-                    return .loop
-                }
-            }
-            if let end {
-                group.addTask {
-                    try? await clock.sleep(until: end)
-                    return .deadline
-                }
-            }
-            while loopsLeft > 0, let ending = try await group.next() {
-                switch ending {
-                case .loop:
-                    loopsLeft -= 1
-                    clock.leave()
-                case .deadline: group.cancelAll()
-                case .heartbeat: break
-                }
-            }
-            group.cancelAll()
-        }
-        logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror.name)"])
-    }
-
-    /// Makes the parts of the worker as soon as the networks and the database answer; nil if the worker ends before
-    /// that.
-    ///
-    /// The stamp identifies the settings and logins that the parts use.
-    ///
-    /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry can mend.
-    private func partsWhenReachable(
-        lease: Lease, until end: Date?
-    ) async throws -> (WorkerParts, MirrorStamp)? {
-        let gates = Gates()
-        var failures = 0
-        var known: MirrorStamp?
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            do {
-                let before = if let known { known } else { try await mirror.stamp() }
-                known = before
-                guard try await isToGoOn(until: end, lease: lease, gates: gates) else { return nil }
-                let parts = try await parts(lease: lease, deliverer: nil, gates: gates)
-                // A first start binds the accounts itself.
-                let stamp = try await mirror.stamp()
-                guard stamp.isSame(as: before) else { throw MirrorChanged() }
-                return (parts, stamp)
-            } catch is CancellationError {
-                return nil
-            } catch  where !Retry.isInVain(error) {
-                try gates.check()
-                failures += 1
-                try await waitToStart(after: failures, error, goingBy: known)
-            }
-        }
-        return nil
-    }
-
-    /// Waits until the end of a pause; false if the worker ends before that.
-    ///
-    /// Requests to undo are carried out meanwhile.
-    private func isToGoOn(until end: Date?, lease: Lease, gates: Gates) async throws -> Bool {
-        var isAnnounced = false
-        while let pause = try await mirror.table.pause(at: clock.now) {
-            if Task.isCancelled || Task.isShuttingDownGracefully || clock.now >= end ?? .distantFuture { return false }
-            if !isAnnounced {
-                logger.notice(
-                    "Paused",
-                    metadata: [
-                        LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")", LogKeys.reason: "\(pause.reason ?? "-")",
-                    ])
-                isAnnounced = true
-                await faults.begins([])
-            }
-            let undo = try await takeBack(lease: lease, gates: gates)
-            notePause()
-            let next = min(
-                max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture,
-                end ?? .distantFuture)
-            try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
-        }
-        if isAnnounced { logger.notice("Resumed") }
-        return true
-    }
-
-    /// Carries out due requests to undo during a pause.
-    ///
-    /// - Returns: The time of the next check.
-    /// - Throws: What only a person can mend; the store's error.
-    private func takeBack(lease: Lease, gates: Gates) async throws -> Date {
-        let store = mirror.outbox(lease: lease)
-        guard let due = try await store.nextRecall(now: clock.now) else { return .distantFuture }
-        guard due <= clock.now else { return due }
-        try await mirror.table.requireHere()
-        do {
-            let bot = gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: self)
-            guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
-            _ = try await Recall(mirror, network: bot, lease: lease).carryOut()
-        } catch let error as NetworkError where !error.stopsActor {
-            logger.warning("Nothing taken back yet", metadata: [LogKeys.error: "\(error)"])
-            return .distantFuture
-        }
-        return try await store.nextRecall(now: clock.now) ?? .distantFuture
-    }
-
     /// Counts a pause that a person wants as working, for the watchdog and the heartbeat.
     package func notePause() { pulse?.works(uptime: clock.uptime) }
 
-    /// Seconds between two checks for changed logins, settings or pauses.
-    private static let changesLast: TimeInterval = 50
-    /// Seconds between two writes of the request counts, which `status --metrics` shows.
-    private static let metricsLast: TimeInterval = 600
-
-    private static let tidying = "tidying"
-
-    /// The kind of task that ended.
-    private enum Ending {
-        case loop
-        case deadline
-        case heartbeat
-    }
-
-    private func loops(_ passes: Passes, since stamp: MirrorStamp) -> [PollingLoop] {
-        let loops = passes.all.map { pass in
-            loop(pass.name) { [pulse, clock] in
-                let next = try await pass.run()
-                if pass.sends { pulse?.works(uptime: clock.uptime) }
-                return next
-            }
-        }
-        let tidying = loop(Self.tidying) { [clock] in
-            ProcessHeap.giveBack()
-            try await passes.clean()
-            try await passes.judge()
-            return clock.now + 3_600
-        }
-        let changes = loop("changes") { [clock, mirror] in
-            guard try await mirror.stamp() == stamp else { throw MirrorChanged() }
-            await compareClocks(passes.parts.bot)
-            return clock.now + Self.changesLast
-        }
-        let metrics = loop("metrics") { [clock, mirror] in
-            await mirror.storeRequests()
-            return clock.now + Self.metricsLast
-        }
-        return loops + [tidying, changes, metrics]
-    }
-
-    private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {
-        PollingLoop(name: name, clock: clock, logger: logger) {
-            try await noting(name) {
-                guard let manager else { return try await pass() }
-                return try await manager.watching("\(mirror.name)/\(name)", pass)
-            }
-        }
-    }
+    static let tidying = "tidying"
 
     /// Does a part of the work and records whether it failed, except for errors that end the worker.
-    private func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
+    func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
             await faults.works(part)
@@ -467,13 +293,6 @@ package struct Worker: Sendable {
     }
 }
 
-extension MirrorStamp {
-    /// Whether a start that used `other` may continue; the accounts, which a start itself binds, do not count.
-    fileprivate func isSame(as other: MirrorStamp) -> Bool {
-        credentials == other.credentials && settings == other.settings && !isPaused
-    }
-}
-
 /// The worker as a service of a group.
 extension Worker: Service {}
 
@@ -490,3 +309,17 @@ private struct ClockDifference: Error, CustomStringConvertible {
         description = "\(Int(abs(lead))) s \(lead > 0 ? "ahead" : "behind")"
     }
 }
+
+/// What ended the life of a mirror.
+private final class Ending: @unchecked Sendable {
+    // Sendable because `noted` is only touched under `lock`.
+    private let lock = NSLock()
+    private var noted: (any Error)?
+
+    var error: (any Error)? { lock.withLock { noted } }
+
+    func note(_ error: (any Error)?) { lock.withLock { noted = noted ?? error } }
+}
+
+/// The time until which the worker was to run has come, or it was told to stop.
+private struct Deadline: Error {}

@@ -58,7 +58,7 @@ struct BareMirror {
         let closing = try #require(OpenMirrors.current)
         let mirror = try await HumanMirror.open(
             try configuration(changes), clock: clock, rehearsal: rehearsal,
-            logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) }, opening: OpenMirrors.open)
         closing.add { [folder] in
             await mirror.close()
             // The folder goes with the last reference, and not before what is in it.

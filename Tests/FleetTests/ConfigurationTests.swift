@@ -34,7 +34,7 @@ import Testing
         "BOT_ACCESS_TOKEN_SECRET": "s3cr3t-bats", "BOT_CONSUMER_KEY": "s3cr3t-bck",
         "BOT_CONSUMER_SECRET": "s3cr3t-bcs", "BOT_HANDLE": "mirror.example", "BOT_APP_PASSWORD": "s3cr3t-bap",
         "BOT_API_BASE_URL": "http://127.0.0.1:9000", "SECRET_KEY": key,
-        "DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "REDIS_TLS_VERIFY": "full",
+        "DATABASE_URL": databaseURL, "DATABASE_CONNECTIONS": "12", "REDIS_URL": redisURL, "REDIS_TLS_VERIFY": "full",
         "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
         "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m", "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
         "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "FITNESS": "loose", "CONTENT_WARNINGS": "carry",
@@ -47,7 +47,8 @@ import Testing
         "ARCHIVE_LIMIT": "2000",
         "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",
         "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30",
-        "X_APP_OWNER": "bot", "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "OPERATOR_CONTACT": "ops@example.org",
+        "X_APP_OWNER": "bot", "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "PASSES": "40",
+        "OPERATOR_CONTACT": "ops@example.org",
         "NOTIFY_URL": "https://s3cr3t-token@hooks.example/s3cr3t-path", "NOTIFY_FORMAT": "ntfy",
         "NOTIFY_COMMAND": "tell 'the operator'", "HEARTBEAT_URL": "https://beat.example/s3cr3t-beat",
         "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
@@ -94,7 +95,13 @@ import Testing
         }
         let fields = AccountRole.allCases.flatMap { role in AccountField.settable.map { $0.name(of: role) } }
         for setting in Setting.all where !fields.contains(setting.name) {
-            let base = setting.name == Setting.mediaWithoutAlt.name ? ["MEDIA": "own"] : [:]
+            // What means something only beside another one.
+            let base =
+                switch setting.name {
+                case Setting.mediaWithoutAlt.name: ["MEDIA": "own"]
+                case "DATABASE_CONNECTIONS": ["DATABASE_URL": Self.databaseURL]
+                default: [String: String]()
+                }
             let before = try parsed(base)
             let after = try parsed(base.merging([setting.name: try #require(Self.everything[setting.name])]) { $1 })
             #expect((before.process != after.process) == (setting.scope == .process), "\(setting.name)")
@@ -132,9 +139,10 @@ import Testing
         #expect(all.mirror.x.appOwner == .bot)
         #expect(all.mirror.x.fieldNames == .post)
         #expect(all.mirror.x.monthlyBudget.description == "$7.50")
-        guard case .postgres(Self.databaseURL) = all.process.storage else {
+        guard case .postgres(Self.databaseURL, connections: 12) = all.process.storage else {
             return #expect(Bool(false), "\(all.process.storage)")
         }
+        #expect(all.process.passes == 40)
         #expect(all.process.redisURL?.reveal() == Self.redisURL)
         #expect(all.process.redisTLSVerify == "full")
         #expect(all.mirror.timeZone?.identifier == "Europe/Berlin")

@@ -34,7 +34,9 @@ import Testing
         let relay = try Relay(to: server.port)
         let fixture = try await MirrorFixture.start(
             .postgres, from: hour, isTrained: own != nil,
-            variables: ["DATABASE_URL": server.url(database, through: relay) + settings, "FAVORITES_PER_DAY": "1000"])
+            variables: ["DATABASE_URL": server.url(database, through: relay) + settings, "FAVORITES_PER_DAY": "1000"],
+            // Faults are counted by statements and answers, which a strict engine would double.
+            opening: { try await Storage.open($0) })
         // Not before the fixture's own end: closing it talks to the server.
         OpenMirrors.current?.add { withExtendedLifetime(relay) {} }
         return (fixture, relay, database)
@@ -241,7 +243,7 @@ extension PostgresServer {
     /// Does something at every `period`-th change of a table of the mirror, in the middle of the transaction.
     func chaos(in database: String, every period: Int, _ statement: String) async throws {
         try await calm(database)
-        let changes = ["actions", "plans", "leases", "feeds", "examples", "counters", "posts"].map { table in
+        let changes = ["actions", "plans", "leases", "workers", "feeds", "examples", "counters", "posts"].map { table in
             """
             CREATE TRIGGER chaos BEFORE INSERT OR UPDATE ON \(table) FOR EACH STATEMENT EXECUTE FUNCTION chaos();
             """
@@ -302,7 +304,7 @@ extension MirrorFixture {
         let favorites = try await actions(.favorite).filter { $0.state == .done }
         #expect(favorites.compactMap(\.target?.address).sorted() == ledger.favorites.map(\.postID).sorted())
         try await expect(leaseHolder(), equals: nil)
-        let plans = try await mirror.storage.query("SELECT local_day FROM plans")
+        let plans = try await mirror.storage.lenient.query("SELECT local_day FROM plans")
         #expect(plans.count == 1)
         let report = try await StatusReporter(mirror: mirror).report(now: clock.now)
         #expect(report.idle.filter { !$0.contains("no worker is running") } == [])

@@ -7,6 +7,7 @@ import Outbox
 import Posts
 import Sandbox
 import Storage
+import TestSupport
 import Testing
 
 @testable import Control
@@ -112,7 +113,7 @@ import Testing
         try await expect(archive.count(), equals: count)
         #expect(timesAfter == times)
         func unfit() async throws -> [String?] {
-            try await fixture.mirror.storage.query(
+            try await fixture.mirror.storage.lenient.query(
                 "SELECT unfit FROM posts WHERE post_id = \(source.id.value)"
             ).map { try $0.optionalText("unfit") }
         }

@@ -9,6 +9,7 @@ import Sandbox
 import ServiceLifecycle
 import Settings
 import Storage
+import TestSupport
 import Testing
 
 /// Workers that are told to end, whatever they are at.
@@ -171,7 +172,7 @@ import Testing
             try await fixture.log.wait { $0.contains("Plan made") }
             holding.add(
                 Task {
-                    try await other.storage.transaction { connection in
+                    try await other.storage.lenient.transaction { connection in
                         if engine == .postgres {
                             try connection.execute(
                                 "LOCK TABLE actions, leases, feeds, people IN ACCESS EXCLUSIVE MODE")

@@ -104,7 +104,7 @@ import Testing
         let mirror = try await working()
         try await mirror.table.pause(until: nil, reason: nil, now: clock.now)
         try await expect(verdict(mirror).state, equals: .paused)
-        try await mirror.storage.execute(
+        try await mirror.storage.lenient.execute(
             "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'elsewhere', move_ms = 0")
         try await expect(verdict(mirror).state, equals: .failing)
         try await expect(mirror.health(now: clock.now).failure, equals: .configuration)
@@ -220,7 +220,8 @@ import Testing
                 """)
         }
         try await expect(codes(mirror), equals: [.everybodyDenied])
-        try await mirror.storage.execute("UPDATE people SET stance = NULL WHERE account_id = \(people[0].value)")
+        try await mirror.storage.lenient.execute(
+            "UPDATE people SET stance = NULL WHERE account_id = \(people[0].value)")
         try await expect(codes(mirror)) { $0.isEmpty }
     }
 
@@ -310,8 +311,8 @@ import Testing
             _ = try await maker.make(day, now: clock.now, activated: clock.now, watching: true, onDrawn: {})
         }
 
-        let counter = CountingEngine(first.storage)
-        let installation = Installation(counter, first.process, clock: clock, logger: first.logger)
+        let counter = CountingEngine(first.storage.lenient)
+        let installation = Installation(counter, try bare.configuration(), clock: clock, logger: first.logger)
         let mirror = try await HumanMirror(try bare.configuration().mirror, in: installation)
         let status = try await counter.counting { _ = try await StatusReporter(mirror: mirror).report(now: clock.now) }
         #expect(status.statements <= 21, "\(status)")

@@ -96,6 +96,56 @@ import Testing
         }
     }
 
+    /// An answer that was decided just now is sent without being read again, unless a person has spoken since.
+    @Test(arguments: Engine.allCases, [Word.pause, .mute, .deny, .denyServer, .forgetPerson])
+    func anAnswerThatWasJustDecidedDoesNotLeave(_ engine: Engine, _ word: Word) async throws {
+        let (paper, parts) = try await paper(engine)
+        let mirror = paper.mirror
+        try await paper.archive([pastReply("other", to: Self.friend, "to the harbour, then")])
+        paper.bot.add(
+            [paperPost("fresh", on: .mastodon, "@bot hello", at: paper.clock.now, mentions: ["bot"])], to: .mentions)
+        let spoken = Recorder<Bool>()
+        paper.bot.with { state in
+            state.onPrepare = {
+                guard spoken.values.isEmpty else { return }
+                spoken.add(true)
+                try await say(word, in: mirror)
+            }
+        }
+        let feed = try #require(parts.feeds.mentions)
+        do { _ = try await Passes(parts: parts).mentions(feed) } catch let error as OutboxError {
+            #expect(error.code == .paused)
+        }
+        #expect(spoken.values.count == 1)
+        #expect(paper.bot.with { $0.published.isEmpty })
+        #expect(paper.bot.with { $0.withdrawn } == 1)
+    }
+
+    /// A planned post is not claimed while it is prepared, and what a person makes of it meanwhile is what leaves.
+    @Test(arguments: Engine.allCases) func aTextThatIsChosenMeanwhileLeaves(_ engine: Engine) async throws {
+        let (paper, parts) = try await paper(engine)
+        let other = Post(
+            id: PostID(network: .mastodon, value: "evening"), author: AccountID(network: .mastodon, value: "human"),
+            text: "an evening by the sea", createdAt: PaperMirror.now - 80 * 86_400)
+        try await paper.archive([other])
+        let slot = try #require(try await parts.store.due([.post], now: paper.clock.now).first)
+        let (store, now) = (paper.mirror.outbox(lease: nil), paper.clock.now)
+        let spoken = Recorder<Bool>()
+        paper.bot.with { state in
+            state.onPrepare = {
+                guard spoken.values.isEmpty else { return }
+                spoken.add(true)
+                let wording = Action.Wording(source: other.id, text: other.text, visibility: .unlisted)
+                _ = try await store.pin(slot.id, wording, now: now)
+            }
+        }
+        try await parts.courier.deliverDue([.post])
+        #expect(spoken.values.count == 1)
+        #expect(paper.bot.with { $0.published.isEmpty })
+        try await parts.courier.deliverDue([.post])
+        #expect(paper.bot.with { $0.published.map(\.text) } == [other.text])
+    }
+
     /// The request has left: the person waits for its end and is told of it.
     @Test(arguments: Engine.allCases) func whatHasLeftIsWaitedFor(_ engine: Engine) async throws {
         let (paper, parts) = try await paper(engine)

@@ -59,12 +59,14 @@ struct MirrorFixture: Sendable {
     ///   - bot: Where the bot is.
     ///   - variables: Settings besides those of the accounts and the database; empty ones count as not set.
     ///   - rehearsal: How its processes differ from those in earnest.
+    ///   - opening: Opens the database of the mirror.
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
     static func start(
         _ engine: Engine = .sqlite, seed: UInt64 = 1, days: Int = 1, from hour: Double = 0, isTrained: Bool = true,
         human: NetworkName = .mastodon, bot: NetworkName = .mastodon, variables: [String: String] = [:],
-        rehearsal: Rehearsal = .off
+        rehearsal: Rehearsal = .off,
+        opening: (StorageLocation) async throws -> any StorageEngine = OpenMirrors.open
     ) async throws -> MirrorFixture {
         let closing = try #require(OpenMirrors.current)
         let clock = VirtualClock(startingAt: Sample.hour(hour))
@@ -79,14 +81,15 @@ struct MirrorFixture: Sendable {
         closing.add { await sandbox.stop() }
         let fixture = try await MirrorFixture(
             engine, sandbox: sandbox, requests: requests, clock: clock, isTrained: isTrained,
-            networks: (human, bot), variables: variables, rehearsal: rehearsal)
+            networks: (human, bot), variables: variables, rehearsal: rehearsal, opening: opening)
         closing.add { [mirror = fixture.mirror] in await mirror.close() }
         return fixture
     }
 
     private init(
         _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock, isTrained: Bool,
-        networks: (human: NetworkName, bot: NetworkName), variables: [String: String], rehearsal: Rehearsal
+        networks: (human: NetworkName, bot: NetworkName), variables: [String: String], rehearsal: Rehearsal,
+        opening: (StorageLocation) async throws -> any StorageEngine
     ) async throws {
         self.rehearsal = rehearsal
         folder = try TemporaryDirectory()
@@ -119,7 +122,7 @@ struct MirrorFixture: Sendable {
         all.merge(variables) { $1 }
         self.variables = all
         mirror = try await HumanMirror.open(
-            try Self.configuration(all), clock: clock, rehearsal: rehearsal, logger: Self.logger(log))
+            try Self.configuration(all), clock: clock, rehearsal: rehearsal, logger: Self.logger(log), opening: opening)
         if isTrained, !isCopied {
             try await TrainedDatabase.train(mirror, on: networks.human)
         }
@@ -186,7 +189,7 @@ struct MirrorFixture: Sendable {
     func reopened(changing changes: [String: String] = [:]) async throws -> HumanMirror {
         let other = try await HumanMirror.open(
             try Self.configuration(variables.merging(changes) { $1 }), clock: clock, rehearsal: rehearsal,
-            logger: Self.logger(log))
+            logger: Self.logger(log), opening: OpenMirrors.open)
         OpenMirrors.current?.add { await other.close() }
         return other
     }

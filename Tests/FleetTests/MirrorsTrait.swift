@@ -1,4 +1,6 @@
 import Foundation
+import Storage
+import TestSupport
 import Testing
 
 /// Closes what the tests of a suite opened.
@@ -7,11 +9,13 @@ import Testing
 /// compiler (6.3) mixes up closures inside and outside of expectations.
 struct MirrorsTrait: SuiteTrait, TestTrait, TestScoping {
     let isRecursive = true
+    /// Whether the tests count statements, which a strict engine would double.
+    var countsStatements = false
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        let open = OpenMirrors()
+        let open = OpenMirrors(countsStatements: countsStatements)
         do {
             try await OpenMirrors.$current.withValue(open) { try await function() }
         } catch {
@@ -25,6 +29,8 @@ struct MirrorsTrait: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == MirrorsTrait {
     /// Lets tests use ``MirrorFixture/start(_:seed:from:isTrained:variables:)``.
     static var mirrors: Self { MirrorsTrait() }
+    /// The same for tests that count statements.
+    static var countedMirrors: Self { MirrorsTrait(countsStatements: true) }
 }
 
 /// What a test has to close at its end, in the opposite order.
@@ -32,6 +38,19 @@ final class OpenMirrors: Sendable {
     @TaskLocal static var current: OpenMirrors?
 
     private let actions = Recorder<@Sendable () async -> Void>()
+    private let countsStatements: Bool
+
+    init(countsStatements: Bool = false) { self.countsStatements = countsStatements }
+
+    /// Opens a database that finds bodies which cannot be repeated.
+    ///
+    /// These tests look at whole tables themselves, so that only those of the domain find statements that are not of one
+    /// mirror.
+    @Sendable static func open(_ location: StorageLocation) async throws -> any StorageEngine {
+        let engine = try await Storage.open(location)
+        if current?.countsStatements == true { return engine }
+        return StrictEngine(engine, requiresMirror: false) { Issue.record(Comment(rawValue: $0)) }
+    }
 
     func add(_ close: @escaping @Sendable () async -> Void) { actions.add(close) }
 

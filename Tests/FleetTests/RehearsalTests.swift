@@ -1,6 +1,7 @@
 import Configuration
 import Expectations
 import Foundation
+import Outbox
 import TestSupport
 import Testing
 

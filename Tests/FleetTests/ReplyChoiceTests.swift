@@ -41,7 +41,7 @@ import Testing
         let mention = paperPost(
             id, by: author, on: .mastodon, "@bot \(text)", at: paper.clock.now - 1, mentions: ["bot"])
         let decided = try await parts.mentionDecider.decide([mention], now: paper.clock.now, tries: 0).decided
-        return try #require(decided.first)
+        return try #require(decided.first).action
     }
 
     private func source(_ action: Action) -> String? { action.wording?.source.value }

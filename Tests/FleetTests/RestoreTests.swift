@@ -123,7 +123,7 @@ import Testing
         #expect(Set(known.compactMap(\.text)) == Set(said.map(\.text)))
         try await expect(mirror.table.gap(), equals: nil)
         // Their texts count as used.
-        let used = try await mirror.storage.query(
+        let used = try await mirror.storage.lenient.query(
             "SELECT post_id FROM posts WHERE uses > 0 AND last_used_ms IS NOT NULL")
         try #expect(Set(used.map { try $0.text("post_id") }).isSuperset(of: known.compactMap(\.wording?.source.value)))
     }
@@ -136,7 +136,7 @@ import Testing
         let (denied, forgotten) = (Sample.person("aoi"), Sample.person("daichi"))
         try await mirror.people.set(.deny, for: denied, at: now)
         _ = try await mirror.forget(forgotten, now: now)
-        let row = try await mirror.storage.query(
+        let row = try await mirror.storage.lenient.query(
             "SELECT post_id FROM posts WHERE is_reply = FALSE ORDER BY post_id LIMIT 1")
         let post = PostID(network: .mastodon, value: try #require(try row.first?.text("post_id")))
         try await mirror.archive.forgetForGood([post], now: now)
@@ -155,7 +155,7 @@ import Testing
         let life = try await Life(until: 10.5)
         let mirror = life.fixture.mirror
         let posts = try await mirror.archive.count()
-        try await mirror.storage.execute("DELETE FROM posts")
+        try await mirror.storage.lenient.execute("DELETE FROM posts")
         try await mirror.storage.execute(
             """
             INSERT INTO settings (mirror, name, value, updated_ms) VALUES (\(mirror.name), 'MAX_PER_DAY', '1', 1)
@@ -163,7 +163,7 @@ import Testing
         let (restored, report) = try await life.restored(after: .nothing)
         #expect(report.mirrors[0].posts > 0)
         try await expect(restored.archive.count()) { (posts - 5...posts).contains($0) }
-        try await expect(restored.storage.query("SELECT 1 AS one FROM settings")) { $0.isEmpty }
+        try await expect(restored.storage.lenient.query("SELECT 1 AS one FROM settings")) { $0.isEmpty }
         // What was there before is kept, whole.
         let kept = try #require(report.before)
         try await Storage.open(.sqlite(path: kept)).closing { engine in

@@ -184,7 +184,7 @@ import Testing
         try #require(yes.id != no.id)
         let review = SuggestionReview(mirror: fixture.mirror)
         func state(_ action: Action) async throws -> String? {
-            try await fixture.mirror.storage.query(
+            try await fixture.mirror.storage.lenient.query(
                 "SELECT state FROM examples WHERE post_id = \(action.target?.post)"
             ).first?.text("state")
         }
@@ -377,14 +377,15 @@ import Testing
             id: PostID(network: .mastodon, value: "https://social.example/twin"), author: source.author,
             text: source.text, createdAt: source.createdAt, visibility: .public)
         _ = try await fixture.mirror.archive.store([twin], timeZone: Sample.zone, limit: 10_000)
-        try await fixture.mirror.storage.execute("UPDATE posts SET rules = '', unfit = NULL")
+        try await fixture.mirror.storage.lenient.execute("UPDATE posts SET rules = '', unfit = NULL")
         try await fixture.live(until: 23.9)
         let sent = await fixture.sandbox.ledger.deliveries.map { TextRules.textKey($0.text) }
         #expect(!sent.isEmpty)
         #expect(!sent.contains(TextRules.textKey(source.text)))
         _ = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
             on: Sample.day.advanced(by: 1), now: Sample.hour(23.9))
-        let rows = try await fixture.mirror.storage.query("SELECT unfit FROM posts WHERE post_id = \(twin.id.value)")
+        let rows = try await fixture.mirror.storage.lenient.query(
+            "SELECT unfit FROM posts WHERE post_id = \(twin.id.value)")
         let unfit = try rows.first?.optionalText("unfit")
         #expect(unfit == "never")
     }

@@ -71,7 +71,7 @@ import Testing
     }
 
     private func sealed(_ mirror: HumanMirror) async throws -> [String: String] {
-        let rows = try await mirror.storage.query("SELECT role, sealed FROM credentials")
+        let rows = try await mirror.storage.lenient.query("SELECT role, sealed FROM credentials")
         return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text("role"), try $0.text("sealed")) })
     }
 
@@ -172,7 +172,7 @@ import Testing
             bytes[index] ^= 1
         }
         for text in broken {
-            try await mirror.storage.execute("UPDATE credentials SET sealed = \(text)")
+            try await mirror.storage.lenient.execute("UPDATE credentials SET sealed = \(text)")
             let error = await login(mirror)
             #expect(error?.setting == "SECRET_KEY")
             expect(error) { $0?.isMissing == false }
@@ -310,7 +310,7 @@ import Testing
         try await expect(session(other).load()?.reveal(), equals: "{\"planted\":\"2 ✓\"}")
         try await expect(session(other, .human).load()) { $0 == nil }
         #expect(log.values.isEmpty)
-        let rows = try await mirror.storage.query("SELECT updated_ms FROM credentials")
+        let rows = try await mirror.storage.lenient.query("SELECT updated_ms FROM credentials")
         try expect(rows.map { try $0.date("updated_ms") }, equals: [BareMirror.now])
     }
 

@@ -6,6 +6,7 @@ import Outbox
 import Posts
 import Sandbox
 import Storage
+import TestSupport
 import Testing
 
 @testable import Control
@@ -114,7 +115,7 @@ import Testing
         let rules = TextRules(fixture.mirror.configuration, limits: .usual(of: .mastodon))
         let plain = try await fixture.mirror.archive.standalonePosts().first { rules.text(for: $0).isSuccess }
         let id = try #require(plain).id
-        try await fixture.mirror.storage.execute(
+        try await fixture.mirror.storage.lenient.execute(
             "UPDATE posts SET sensitive = TRUE, warning = 'dark thoughts' WHERE post_id = \(id.value)")
         let post = try #require(try await fixture.mirror.archive.post(id))
         let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)

@@ -21,7 +21,7 @@ import Testing
         mirror.bot.with { $0.account.isBot = false }
         _ = try await mirror.parts()
         #expect(labels(mirror) == 1)
-        #expect(mirror.log.values.contains("info The bot's account now says that it is automated"))
+        #expect(mirror.log.values.contains("info The bot's account now says that it is automated mirror=test"))
         _ = try await mirror.parts()
         #expect(labels(mirror) == 1)
     }

@@ -34,8 +34,8 @@ enum Gazette {
                     client: GazetteClient(
                         network: name,
                         server: try ServerAddress(made.account.credentials.text(.server), network: name),
-                        http: made.client, token: made.account.credentials.secret(.accessToken),
-                        now: made.now))
+                        http: made.client, origin: made.origin,
+                        token: made.account.credentials.secret(.accessToken), now: made.now))
             })
     }
 }
@@ -44,6 +44,7 @@ struct GazetteClient: NetworkClient {
     let network: NetworkName
     let server: ServerAddress
     let http: HTTPClient
+    let origin: RequestOrigin
     let token: Secret
     let now: @Sendable () -> Date
     let serverClock = ServerClock()

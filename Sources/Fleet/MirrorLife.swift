@@ -1,0 +1,355 @@
+import Control
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import ServiceLifecycle
+import Settings
+
+/// What a process does for one mirror as long as it holds its lease: a start, and then its passes, in the rounds of the
+/// process.
+///
+/// The start is a pass too. It is tried until the networks and the database answer and no pause holds the mirror up; then
+/// the passes of the mirror take its place. After a change of settings, logins or accounts they end and a start takes
+/// theirs.
+package actor MirrorLife {
+    /// Seconds between two checks for changed logins, settings or pauses.
+    private static let changesLast: TimeInterval = 50
+    private static let (startName, waitName, changesName) = (WorkFault.start, "waiting", "changes")
+    /// Seconds between two writes of the request counts, which `status --metrics` shows.
+    private static let metricsLast: TimeInterval = 600
+
+    /// How many mirrors the process works for.
+    enum Company: Sendable {
+        /// One. It looks for changes itself; what only a person can mend ends it, and with it the process.
+        case alone
+        /// Many. The process looks for changes of all of them (``look(at:)``); what only a person can mend is noted in the
+        /// log of faults, and the mirror waits until something was changed for it.
+        case many(FaultLog)
+    }
+
+    private enum Phase {
+        case starting
+        case working
+        case waiting
+    }
+
+    private let lease: Lease
+    private let rounds: Rounds
+    private let company: Company
+    private let clock: any WallClock
+    private let logger: Logger
+    private let opening: @Sendable (_ last: Worker?) async throws -> Worker
+    private let onEnd: @Sendable ((any Error)?) async -> Void
+    /// Knows the mirror, and makes the parts that its passes work with; nil before the mirror was opened.
+    private var worker: Worker?
+    private var gates = Gates()
+    private var group: PassGroup?
+    private var isOver = false
+    /// Whether the `MirrorVersion` has changed since the last look for changes.
+    private var hasNews = false
+    /// The `MirrorVersion` that was read last.
+    private var version: Int64
+
+    // The start that is under way.
+    /// The settings and logins that it goes by; nil before they are read.
+    private var known: MirrorStamp?
+    private var failures = 0
+    /// When a start that failed is tried again.
+    private var nextTry: Date?
+    private var isOutdated = true
+    private var phase = Phase.starting
+    private var isPauseAnnounced = false
+
+    /// - Parameters:
+    ///   - rounds: Where the passes run.
+    ///   - company: How many mirrors the process works for.
+    ///   - version: The `MirrorVersion` that was read before; see ``look(at:)``.
+    ///   - clock: Tells the time of waits.
+    ///   - logger: Where the events of the mirror go.
+    ///   - opening: Opens the mirror, or the last one again with its present settings.
+    ///   - onEnd: Called once, when none of the passes runs any more: with what ended it, which is a lost lease or what
+    ///     only a person can mend; nil after ``end(with:)`` without an error.
+    init(
+        lease: Lease, rounds: Rounds, company: Company, version: Int64 = 0, clock: any WallClock, logger: Logger,
+        opening: @escaping @Sendable (_ last: Worker?) async throws -> Worker,
+        onEnd: @escaping @Sendable ((any Error)?) async -> Void
+    ) {
+        (self.lease, self.rounds, self.company, self.clock, self.logger) = (lease, rounds, company, clock, logger)
+        (self.opening, self.onEnd, self.version) = (opening, onEnd, version)
+    }
+
+    /// Begins with a start.
+    func begin() { begin(Self.startName) { try await $0.start() } }
+
+    /// Ends it: with an error at once, else when the passes that run have ended.
+    package func end(with error: (any Error)? = nil) async {
+        isOver = true
+        if let group { await rounds.end(group, with: error) }
+    }
+
+    private func begin(_ name: String, _ pass: @escaping @Sendable (MirrorLife) async throws -> Date?) {
+        let group = rounds.group { [weak self] in await self?.passesEnded(with: $0) }
+        self.group = group
+        let repeated = repeated(name) { [weak self] in
+            guard let self else { return nil }
+            return try await pass(self)
+        }
+        rounds.add([Rounds.Pass(name: name, lane: .bot) { try await repeated.run() }], to: group)
+    }
+
+    private func passesEnded(with error: (any Error)?) async {
+        (gates, failures, nextTry, isPauseAnnounced, phase) = (Gates(), 0, nil, false, .starting)
+        switch error {
+        case let error as OutboxError where error.code == .paused && !isOver:
+            logger.debug("A pause began while something was about to be sent")
+        case is MirrorChanged where !isOver:
+            logger.notice("Logins, accounts, settings or a pause changed, starting anew")
+            isOutdated = true
+        default:
+            return await ended(with: error)
+        }
+        known = nil
+        begin()
+    }
+
+    private func ended(with error: (any Error)?) async {
+        guard case .many(let faults) = company, let error, !isOver, !error.isLostLease else {
+            group = nil
+            return await onEnd(error)
+        }
+        let cause = Worker.cause(of: error)
+        logger.error("This mirror waits for a person", metadata: [LogKeys.error: "\(cause)"])
+        await faults.fails(WorkFault.end, cause)
+        known = try? await worker?.mirror.stamp()
+        phase = .waiting
+        begin(Self.waitName) { try await $0.waitForPerson() }
+    }
+
+    /// Looks whether something was changed for a mirror that only a person can help.
+    private func waitForPerson() async throws -> Date? {
+        // One that could not even be opened is tried again.
+        if worker != nil {
+            try await lookForChanges()
+        } else if (try? await opening(nil)) != nil {
+            throw MirrorChanged()
+        }
+        return clock.now + Self.changesLast
+    }
+
+    /// Lets the passes look that go by what a person may have changed, if the mirror's `MirrorVersion` differs from the last.
+    func look(at version: Int64) {
+        guard self.version != version, let group, !isOver else { return }
+        self.version = version
+        hasNews = true
+        for name in [Self.startName, Self.waitName, Self.changesName, WorkFault.publisher] {
+            rounds.hurry(name, of: group)
+        }
+    }
+
+    private func takeNews() -> Bool {
+        defer { hasNews = false }
+        return hasNews
+    }
+
+    /// - Throws: ``MirrorChanged`` if what the mirror goes by differs from what its start or its last end went by.
+    private func lookForChanges() async throws {
+        guard let worker, let known else {
+            if phase == .waiting { throw MirrorChanged() }
+            // The start compares by itself.
+            return
+        }
+        let stamp = try await worker.mirror.stamp()
+        guard phase == .starting ? stamp.isSame(as: known) : stamp == known else { throw MirrorChanged() }
+    }
+
+    // MARK: The start
+
+    /// Tries to start, and adds the passes if that succeeds.
+    ///
+    /// - Returns: When to go on with it; nil if it is done.
+    /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry can mend.
+    private func start() async throws -> Date? {
+        if let nextTry, clock.now < nextTry { return try await timeToWait(until: nextTry) }
+        nextTry = nil
+        do {
+            let worker = try await currentWorker()
+            await worker.faults.works(WorkFault.end)
+            let stamp = if let known { known } else { try await worker.mirror.stamp() }
+            known = stamp
+            if let end = try await endOfPause(worker) { return end }
+            let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
+            // A first start binds the accounts itself.
+            let now = try await worker.mirror.stamp()
+            guard now.isSame(as: stamp) else { throw MirrorChanged() }
+            (known, phase) = (now, .working)
+            await addPasses(worker, with: parts)
+            return nil
+        } catch  where !Retry.isInVain(error) && !(error is CancellationError && Self.isEnding) {
+            try gates.check()
+            return try await tryAgain(after: error)
+        }
+    }
+
+    private func currentWorker() async throws -> Worker {
+        if let worker, !isOutdated { return worker }
+        let current = try await opening(worker)
+        (worker, isOutdated) = (current, false)
+        return current
+    }
+
+    private static var isEnding: Bool { Task.isCancelled || Task.isShuttingDownGracefully }
+
+    private func tryAgain(after error: any Error) async throws -> Date {
+        failures += 1
+        await faults?.fails(WorkFault.start, error)
+        let next = RetryRule.work.next(after: failures, of: "start", error, now: clock.now)
+        logger.warning(
+            "Start failed, trying again",
+            metadata: [
+                LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
+            ])
+        nextTry = next
+        return look(before: next)
+    }
+
+    /// The next look at a start that is tried again later; other settings or logins are tried at once.
+    private func timeToWait(until next: Date) async throws -> Date {
+        if let known, let stamp = try? await worker?.mirror.stamp(), !stamp.isSame(as: known) { throw MirrorChanged() }
+        return look(before: next)
+    }
+
+    private func look(before next: Date) -> Date {
+        // Without a stamp, every try reads the settings itself.
+        known == nil ? next : min(next, clock.now + Self.changesLast)
+    }
+
+    private var faults: FaultLog? {
+        if case .many(let faults) = company { return faults }
+        return worker?.faults
+    }
+
+    /// Returns when to look again at a pause; nil if there is none.
+    ///
+    /// Requests to undo are carried out meanwhile.
+    private func endOfPause(_ worker: Worker) async throws -> Date? {
+        let mirror = worker.mirror
+        guard let pause = try await mirror.table.pause(at: clock.now) else {
+            if isPauseAnnounced { logger.notice("Resumed") }
+            isPauseAnnounced = false
+            return nil
+        }
+        if !isPauseAnnounced {
+            logger.notice(
+                "Paused",
+                metadata: [
+                    LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")", LogKeys.reason: "\(pause.reason ?? "-")",
+                ])
+            isPauseAnnounced = true
+            await worker.faults.begins([])
+        }
+        let undo = try await takeBack(worker)
+        worker.notePause()
+        return min(max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture)
+    }
+
+    /// Carries out due requests to undo during a pause.
+    ///
+    /// - Returns: The time of the next check.
+    /// - Throws: What only a person can mend; the store's error.
+    private func takeBack(_ worker: Worker) async throws -> Date {
+        let mirror = worker.mirror
+        let store = mirror.outbox(lease: lease)
+        guard let due = try await store.nextRecall(now: clock.now) else { return .distantFuture }
+        guard due <= clock.now else { return due }
+        try await mirror.table.requireHere()
+        do {
+            let bot = gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
+            guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
+            _ = try await Recall(mirror, network: bot, lease: lease).carryOut()
+        } catch let error as NetworkError where !error.stopsActor {
+            logger.warning("Nothing taken back yet", metadata: [LogKeys.error: "\(error)"])
+            return .distantFuture
+        }
+        return try await store.nextRecall(now: clock.now) ?? .distantFuture
+    }
+
+    // MARK: The passes
+
+    private func addPasses(_ worker: Worker, with parts: WorkerParts) async {
+        guard let group else { return }
+        let passes = passes(
+            worker, Passes(parts: parts, onNews: { [rounds] in rounds.hurry(WorkFault.publisher, of: group) }))
+        let changes = changes(worker, bot: parts.bot)
+        await worker.faults.begins((passes + [changes]).map(\.name) + [WorkFault.clock])
+        logger.info("Worker started", metadata: [LogKeys.mirror: "\(worker.mirror.name)"])
+        rounds.add(passes, to: group)
+        rounds.add([changes], to: group, due: clock.now + Self.changesLast)
+    }
+
+    private func passes(_ worker: Worker, _ passes: Passes) -> [Rounds.Pass] {
+        let clock = clock
+        let isAlone = if case .alone = company { true } else { false }
+        let own = passes.all.map { pass in
+            upkeep(worker, pass.name, pass.lane) {
+                let next = try await pass.run()
+                if pass.sends { worker.pulse?.works(uptime: clock.uptime) }
+                return next
+            }
+        }
+        let tidying = upkeep(worker, Worker.tidying, .human) {
+            if isAlone { ProcessHeap.giveBack() }
+            try await passes.clean()
+            try await passes.judge()
+            return clock.now + 3_600
+        }
+        guard isAlone else { return own + [tidying] }
+        let metrics = upkeep(worker, "metrics", .human) {
+            await worker.mirror.storeRequests()
+            return clock.now + Self.metricsLast
+        }
+        return own + [tidying, metrics]
+    }
+
+    /// Looks for changes, where nobody else does, and compares the clocks; there is nothing to see at the start.
+    private func changes(_ worker: Worker, bot: AccountGate) -> Rounds.Pass {
+        let clock = clock
+        let isAlone = if case .alone = company { true } else { false }
+        return upkeep(worker, Self.changesName, .bot) { [weak self] in
+            if await self?.takeNews() == true || isAlone { try await self?.lookForChanges() }
+            await worker.compareClocks(bot)
+            return clock.now + Self.changesLast
+        }
+    }
+
+    /// A pass whose failures are noted for other processes, and whose end the service manager waits for.
+    private func upkeep(
+        _ worker: Worker, _ name: String, _ lane: Rounds.Lane, _ pass: @escaping @Sendable () async throws -> Date
+    ) -> Rounds.Pass {
+        let repeated = repeated(name) {
+            try await worker.noting(name) {
+                guard let manager = worker.manager else { return try await pass() }
+                return try await manager.watching("\(worker.mirror.name)/\(name)", pass)
+            }
+        }
+        return Rounds.Pass(name: name, lane: lane) { try await repeated.run() }
+    }
+
+    private func repeated(_ name: String, _ pass: @escaping @Sendable () async throws -> Date?) -> RepeatedPass {
+        RepeatedPass(name: name, clock: clock, logger: logger, pass: pass)
+    }
+}
+
+extension MirrorStamp {
+    /// Whether a start that used `other` may continue; the accounts, which a start itself binds, do not count.
+    fileprivate func isSame(as other: MirrorStamp) -> Bool {
+        credentials == other.credentials && settings == other.settings && !isPaused
+    }
+}
+
+extension Error {
+    /// Whether another worker has taken the mirror.
+    var isLostLease: Bool { (self as? OutboxError)?.code == .leaseLost }
+}

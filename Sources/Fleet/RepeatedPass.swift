@@ -1,0 +1,61 @@
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Posts
+import ServiceLifecycle
+import Storage
+
+/// A pass that is tried again after a failure, later each time.
+///
+/// Only errors that a person must mend, such as a wrong configuration or refused credentials, and a lost lease are thrown.
+actor RepeatedPass {
+    private let name: String
+    private let clock: any WallClock
+    private let logger: Logger
+    private let pass: @Sendable () async throws -> Date?
+    private var failures = 0
+    private var refusedSince: Date?
+
+    /// - Parameters:
+    ///   - name: The name of the pass in the log.
+    ///   - pass: Does the work once and returns the time of the next call; nil for none.
+    init(name: String, clock: any WallClock, logger: Logger, pass: @escaping @Sendable () async throws -> Date?) {
+        (self.name, self.clock, self.logger, self.pass) = (name, clock, logger, pass)
+    }
+
+    /// Does the work once and returns the time of the next call, also after a failure; nil if there is none.
+    ///
+    /// - Throws: `UnusableAccount`, `ConfigurationError`, `OutboxError` for a lost lease, or another error that no retry
+    ///   can mend.
+    func run() async throws -> Date? {
+        do {
+            let next = try await pass()
+            if let next { logger.debug("Pass ended", metadata: [LogKeys.feed: "\(name)", LogKeys.until: "\(next)"]) }
+            (failures, refusedSince) = (0, nil)
+            return next
+        } catch is CancellationError where Task.isCancelled || Task.isShuttingDownGracefully {
+            return nil
+        } catch {
+            return try next(after: error)
+        }
+    }
+
+    private func next(after error: any Error) throws -> Date {
+        let now = clock.now
+        let isRefusalByDatabase = (error as? StorageError)?.code == .authentication
+        refusedSince = isRefusalByDatabase ? refusedSince ?? now : nil
+        let rule = refusedSince == nil ? RetryRule.work : .databaseLogin
+        let isPatient = refusedSince != nil && !rule.isOver(since: refusedSince, now: now)
+        if Retry.isInVain(error), !isPatient { throw error }
+        failures += 1
+        let next = rule.next(after: failures, of: name, error, now: now)
+        logger.warning(
+            "Pass failed, trying again",
+            metadata: [
+                LogKeys.feed: "\(name)", LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)",
+                LogKeys.until: "\(next)",
+            ])
+        return next
+    }
+}

@@ -1,0 +1,404 @@
+import DequeModule
+package import Foundation
+import HeapModule
+package import Mirroring
+import ServiceLifecycle
+
+/// Runs the passes of the mirrors of a process, each when it is due.
+///
+/// One heap holds the next run of every pass; one task waits for the first of them. So a mirror costs no task, thread or
+/// timer while it waits. Passes that are due begin in the order of their times. Three rules keep mirrors apart:
+/// - Passes of one mirror that ask the same account (``Lane``) run one after the other, so at most two of a mirror run at
+///   once, and a server of the human that hangs does not hold up the bot.
+/// - At most ``limit`` passes run at once.
+/// - A pass that has run for ``youth`` no longer counts as one of these: it waits for a server, and whoever is due does
+///   not wait for that server too.
+///
+/// Times are those of the wall clock. A pass also begins when as much time has passed as there was until then, so that a
+/// clock that is set back delays nothing; a clock that is set ahead brings every pass closer.
+package final class Rounds: @unchecked Sendable {
+    // Sendable because every mutable property, those of `PassGroup` included, is only touched under `lock`.
+
+    /// Whose network a pass asks.
+    package enum Lane: Int, CaseIterable, Sendable {
+        case bot
+        case human
+    }
+
+    /// One of the things that are done again and again for a mirror.
+    package struct Pass: Sendable {
+        let name: String
+        let lane: Lane
+        /// Does it once and returns when to do it again; nil for never.
+        ///
+        /// An error ends the group.
+        let run: @Sendable () async throws -> Date?
+
+        package init(name: String, lane: Lane, run: @escaping @Sendable () async throws -> Date?) {
+            (self.name, self.lane, self.run) = (name, lane, run)
+        }
+    }
+
+    /// How long a pass counts against ``limit``, in seconds.
+    static let youth: TimeInterval = 1
+
+    /// How many passes may run at once, those aside that have run for ``youth``.
+    private let limit: Int
+    private let clock: any WallClock
+    private let lock = NSLock()
+    private var heap = Heap<Entry>()
+    private var time = SteadyTime()
+    private var entries = 0
+    private var tickets = 0
+    /// How many passes run.
+    private var running = 0
+    private var young: Set<Int> = []
+    /// The passes that were begun, in that order; those that ended are removed late.
+    private var begun: Deque<(ticket: Int, uptime: TimeInterval)> = []
+    private var lateness = Lateness()
+    private var nap: Task<Void, Never>?
+    private var news: News?
+    /// Whether only the end of a pass ends the nap early.
+    private var waitsForAnEnd = false
+    private var isStopped = false
+
+    package init(limit: Int, clock: any WallClock) {
+        (self.limit, self.clock) = (max(limit, 1), clock)
+    }
+
+    /// Begins due passes until it is stopped, cancelled, or told to end gracefully.
+    ///
+    /// The caller has joined the clock, and leaves it afterwards.
+    /// Passes that have begun are finished first; a cancellation reaches them.
+    package func run() async {
+        let isLeft = await withDiscardingTaskGroup { tasks in
+            await withTaskCancellationHandler {
+                await withGracefulShutdownHandler {
+                    while !Task.isCancelled, !Task.isShuttingDownGracefully, !lock.withLock({ isStopped }) {
+                        switch step() {
+                        case .wait(let deadline):
+                            await wait(until: deadline)
+                            // Woken by a pass that runs, which goes on first on a clock that jumps.
+                            if lock.withLock({ running > 0 }) { await wait(until: clock.now, orAnEnd: true) }
+                        case .begin(let entry, let ticket):
+                            let turn = clock.join()
+                            tasks.addTask { await self.perform(entry, ticket) }
+                            // On such a clock, the next begins when this one waits or has ended.
+                            await wait(until: clock.now, turn: turn, orAnEnd: true)
+                        }
+                    }
+                } onGracefulShutdown: {
+                    self.wake(by: .end)
+                }
+            } onCancel: {
+                wake(by: .end)
+            }
+            // Passes that wait are not waited for with a clock that stands still.
+            let isWaiting = lock.withLock { running > 0 }
+            if isWaiting { clock.leave() }
+            return isWaiting
+        }
+        if isLeft { clock.join() }
+    }
+
+    /// Ends ``run()`` when the passes that have begun have ended.
+    package func stop() {
+        lock.withLock { isStopped = true }
+        wake(by: .end)
+    }
+
+    /// The most seconds by which a pass began late within the last minute, or is late now.
+    package var latest: TimeInterval {
+        lock.withLock {
+            let uptime = clock.uptime
+            let present = time.milliseconds(now: clock.now, uptime: uptime)
+            let waiting = heap.min.map { Double(present - $0.place) / 1_000 } ?? 0
+            return max(lateness.worst(at: uptime), waiting, 0)
+        }
+    }
+
+    // MARK: Groups
+
+    /// Makes a group for the passes of one mirror.
+    ///
+    /// - Parameter onEnd: Called once, when the group was ended and the last of its passes has: with the error that ended
+    ///   it, or nil.
+    package func group(onEnd: @escaping @Sendable ((any Error)?) async -> Void) -> PassGroup { PassGroup(onEnd) }
+
+    /// Adds passes to a group, the first first.
+    ///
+    /// - Parameter due: When they are due first; nil for now.
+    package func add(_ passes: [Pass], to group: PassGroup, due: Date? = nil) {
+        lock.withLock {
+            let now = clock.now
+            for pass in passes { push(pass, of: group, due: due ?? now, at: now) }
+        }
+        wake()
+    }
+
+    /// Lets a pass of a group be due now, if it is not due earlier; one that runs is due again when it has ended.
+    package func hurry(_ name: String, of group: PassGroup) {
+        let isWaiting = lock.withLock { () -> Bool in
+            guard let waiting = group.entries[name] else {
+                if group.running.values.contains(where: { $0.name == name }) { group.hurried.insert(name) }
+                return false
+            }
+            let now = clock.now
+            guard waiting.due > now else { return false }
+            push(waiting.pass, of: group, due: now, at: now)
+            return true
+        }
+        if isWaiting { wake() }
+    }
+
+    /// Ends a group: none of its passes begins any more.
+    ///
+    /// - Parameter error: Why; the passes that run are cancelled then. Nil lets them finish.
+    package func end(_ group: PassGroup, with error: (any Error)? = nil) async {
+        let isOver = lock.withLock { () -> Bool in
+            guard !group.isEnded else { return false }
+            group.end(with: error)
+            return group.running.isEmpty
+        }
+        if isOver { await group.onEnd(error) }
+    }
+
+    // MARK: The heap
+
+    private enum Step {
+        case wait(Date)
+        case begin(Entry, ticket: Int)
+    }
+
+    private func step() -> Step {
+        lock.withLock {
+            let (now, uptime) = (clock.now, clock.uptime)
+            let present = time.milliseconds(now: now, uptime: uptime)
+            while let first = begun.first, first.uptime + Self.youth <= uptime || !young.contains(first.ticket) {
+                begun.removeFirst()
+                young.remove(first.ticket)
+            }
+            while let first = heap.min {
+                guard first.isCurrent else {
+                    heap.removeMin()
+                    continue
+                }
+                guard first.due <= now || first.place < present else {
+                    return .wait(Self.deadline(of: first, present: present, now: now))
+                }
+                if first.group.isBusy(first.pass.lane) {
+                    first.group.waiting.append(heap.removeMin())
+                    continue
+                }
+                if young.count >= limit, let oldest = begun.first {
+                    return .wait(now + (oldest.uptime + Self.youth - uptime))
+                }
+                tickets += 1
+                running += 1
+                first.group.entries[first.pass.name] = nil
+                news = nil
+                young.insert(tickets)
+                begun.append((tickets, uptime))
+                first.group.running[tickets] = Running(name: first.pass.name, lane: first.pass.lane)
+                lateness.note(Double(present - first.place) / 1_000, at: uptime)
+                return .begin(heap.removeMin(), ticket: tickets)
+            }
+            return .wait(.distantFuture)
+        }
+    }
+
+    /// The wall clock's time at which an entry is due: its own, unless the clock was set back meanwhile.
+    private static func deadline(of entry: Entry, present: Int64, now: Date) -> Date {
+        // Both are rounded.
+        let rest = Double(entry.place - present + 1) / 1_000
+        return entry.due.timeIntervalSince(now) - rest > 0.002 ? now + rest : entry.due
+    }
+
+    /// Call under the lock.
+    private func push(_ pass: Pass, of group: PassGroup, due: Date, at now: Date) {
+        entries += 1
+        let present = time.milliseconds(now: now, uptime: clock.uptime)
+        let rest = min(max(due.timeIntervalSince(now), 0), Double(Int32.max)) * 1_000
+        let entry = Entry(
+            place: present + Int64(rest.rounded()), number: entries, due: due, pass: pass, group: group)
+        group.entries[pass.name] = entry
+        heap.insert(entry)
+    }
+
+    private func perform(_ entry: Entry, _ ticket: Int) async {
+        let task = Task { try await entry.pass.run() }
+        let isEnded = lock.withLock { () -> Bool in
+            entry.group.running[ticket]?.task = task
+            return entry.group.isCancelled
+        }
+        if isEnded { task.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        if let (onEnd, error) = finish(entry, ticket, result) { await onEnd(error) }
+        wake(by: .end)
+        // Last of all: until then a clock that jumps stands still.
+        clock.leave()
+    }
+
+    /// Notes the end of a pass; returns what is to be told if it was the last of an ended group.
+    private func finish(
+        _ entry: Entry, _ ticket: Int, _ result: Result<Date?, any Error>
+    ) -> (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)? {
+        lock.withLock {
+            let group = entry.group
+            running -= 1
+            young.remove(ticket)
+            group.running[ticket] = nil
+            for waiting in group.waiting where waiting.pass.lane == entry.pass.lane && waiting.isCurrent {
+                heap.insert(waiting)
+            }
+            group.waiting.removeAll { $0.pass.lane == entry.pass.lane }
+            switch result {
+            case .success(let next?) where !group.isEnded:
+                let now = clock.now
+                let isHurried = group.hurried.remove(entry.pass.name) != nil
+                push(entry.pass, of: group, due: isHurried ? min(next, now) : next, at: now)
+            case .failure(let error) where !group.isEnded:
+                group.end(with: error)
+            default: break
+            }
+            return group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Why the rounds look at their heap before its first entry is due.
+    private enum News {
+        case change
+        case end
+    }
+
+    /// Waits until the clock shows `deadline`, or something has changed.
+    ///
+    /// - Parameter orAnEnd: Whether only the end of a pass, or of the rounds, ends the wait early.
+    private func wait(until deadline: Date, turn: Int? = nil, orAnEnd: Bool = false) async {
+        let nap = Task<Void, Never> { [clock] in
+            if let turn {
+                try? await clock.sleep(until: deadline, turn: turn)
+            } else {
+                try? await clock.sleep(until: deadline)
+            }
+        }
+        let isLate = lock.withLock { () -> Bool in
+            (self.nap, waitsForAnEnd) = (nap, orAnEnd)
+            return orAnEnd ? news == .end : news != nil
+        }
+        if isLate { nap.cancel() }
+        await nap.value
+        lock.withLock {
+            self.nap = nil
+            if !orAnEnd || news == .end { news = nil }
+        }
+    }
+
+    private func wake(by news: News = .change) {
+        let nap = lock.withLock { () -> Task<Void, Never>? in
+            if self.news != .end { self.news = news }
+            return news == .end || !waitsForAnEnd ? self.nap : nil
+        }
+        nap?.cancel()
+    }
+
+    struct Running {
+        let name: String
+        let lane: Lane
+        var task: Task<Date?, any Error>?
+    }
+
+    fileprivate struct Entry: Comparable {
+        /// When it is due, in milliseconds of ``SteadyTime``.
+        let place: Int64
+        /// Of entries with the same place, the earlier one is first.
+        let number: Int
+        /// When it is due by the wall clock.
+        let due: Date
+        let pass: Pass
+        let group: PassGroup
+
+        /// False once the group has ended, or another entry of the pass has taken its place.
+        var isCurrent: Bool { group.entries[pass.name]?.number == number }
+
+        static func < (left: Entry, right: Entry) -> Bool { (left.place, left.number) < (right.place, right.number) }
+
+        static func == (left: Entry, right: Entry) -> Bool { left.number == right.number }
+    }
+}
+
+/// The passes of one mirror in ``Rounds``, which end together.
+package final class PassGroup: @unchecked Sendable {
+    // Sendable because its properties are only touched under the lock of `Rounds`.
+    fileprivate let onEnd: @Sendable ((any Error)?) async -> Void
+    fileprivate var running: [Int: Rounds.Running] = [:]
+    /// What is due while its lane is busy.
+    fileprivate var waiting: [Rounds.Entry] = []
+    /// The next run of each pass that does not run, by name.
+    fileprivate var entries: [String: Rounds.Entry] = [:]
+    /// Passes that run, and are due again when they have ended.
+    fileprivate var hurried: Set<String> = []
+    fileprivate private(set) var isEnded = false
+    fileprivate private(set) var error: (any Error)?
+
+    fileprivate init(_ onEnd: @escaping @Sendable ((any Error)?) async -> Void) { self.onEnd = onEnd }
+
+    fileprivate var isCancelled: Bool { error != nil }
+
+    fileprivate func isBusy(_ lane: Rounds.Lane) -> Bool { running.values.contains { $0.lane == lane } }
+
+    fileprivate func end(with error: (any Error)?) {
+        (isEnded, self.error) = (true, error)
+        (waiting, entries) = ([], [:])
+        if error != nil { for pass in running.values { pass.task?.cancel() } }
+    }
+}
+
+/// The worst of what was noted within a minute.
+private struct Lateness {
+    /// Seconds; what is noted counts for one to two of these.
+    private static let half: TimeInterval = 30
+
+    private var begin: TimeInterval = -.infinity
+    private var (last, present): (TimeInterval, TimeInterval) = (0, 0)
+
+    mutating func note(_ seconds: TimeInterval, at uptime: TimeInterval) {
+        _ = worst(at: uptime)
+        present = max(present, seconds)
+    }
+
+    mutating func worst(at uptime: TimeInterval) -> TimeInterval {
+        if uptime - begin >= 2 * Self.half {
+            (last, present, begin) = (0, 0, uptime)
+        } else if uptime - begin >= Self.half {
+            (last, present, begin) = (present, 0, begin + Self.half)
+        }
+        return max(last, present)
+    }
+}
+
+/// A time that goes on with the machine's monotonic clock, and jumps ahead when the wall clock is set ahead.
+private struct SteadyTime {
+    /// Seconds; less is the difference of two readings.
+    private static let tolerance: TimeInterval = 0.001
+
+    private var offset: TimeInterval?
+    private var ahead: TimeInterval = 0
+
+    /// The present, in milliseconds since any instant.
+    mutating func milliseconds(now: Date, uptime: TimeInterval) -> Int64 {
+        let present = now.timeIntervalSinceReferenceDate - uptime
+        let jump = present - (offset ?? present)
+        if offset == nil || abs(jump) > Self.tolerance {
+            offset = present
+            ahead += max(jump, 0)
+        }
+        return Int64(((uptime + ahead) * 1_000).rounded())
+    }
+}

@@ -1,0 +1,181 @@
+import Expectations
+import Foundation
+import Logging
+import Outbox
+import Sandbox
+import ServiceLifecycle
+import Storage
+import Testing
+
+@testable import Control
+@testable import Fleet
+@testable import Mirroring
+@testable import Settings
+
+/// Processes that work for many mirrors of a town, on a clock that stands still but for what a test lets pass.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct MirrorFleetTests {
+    private static let begin = Date(timeIntervalSince1970: 1_795_000_000)
+
+    private let clock = VirtualClock(startingAt: Self.begin)
+
+    /// A town and a database with its mirrors.
+    private struct Stage: Sendable {
+        let town: Town
+        let bare: BareMirror
+        let names: [String]
+    }
+
+    /// A process that works for mirrors, and what it logged.
+    private struct Running: Sendable {
+        let log: Recorder<String>
+        let group: ServiceGroup
+        let task: Task<Void, any Error>
+
+        /// Tells it to end, and waits until it has.
+        func end() async throws {
+            await group.triggerGracefulShutdown()
+            try await task.value
+        }
+
+        func waitForStarts(_ number: Int) async throws {
+            try await log.wait(forMore: number - 1) { $0.contains(MirrorFixture.started) }
+        }
+
+        var started: Set<String> {
+            Set(
+                log.values.filter { $0.contains(MirrorFixture.started) }.compactMap { line in
+                    line.split(separator: " ").first { $0.hasPrefix("mirror=") }.map { String($0.dropFirst(7)) }
+                })
+        }
+    }
+
+    private func stage(_ engine: Engine, mirrors: Int) async throws -> Stage {
+        let closing = try #require(OpenMirrors.current)
+        let town = try await Town.start(
+            plan: TownPlan(seed: 1, mirrors: mirrors, hosts: 2, origin: Self.begin, pace: .still),
+            now: { [clock] in clock.steadyNow })
+        closing.add { await town.stop() }
+        let bare = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "5a", count: 32)])
+        let names = (0..<mirrors).map { "mirror-\($0)" }
+        let lines = names.enumerated().map { number, name in
+            func login(_ part: TownPart) -> String {
+                let token = town.plan.token(of: TownPerson(number, part))
+                return #"{"network":"mastodon","server":"\#(town.url(of: number))","access_token":"\#(token)"}"#
+            }
+            return
+                #"{"name":"\#(name)","settings":{"TIME_ZONE":"Asia/Tokyo"},"#
+                + #""credentials":{"human":\#(login(.human)),"bot":\#(login(.bot))}}"#
+        }
+        let register = MirrorRegister(try await bare.open(clock: clock))
+        let report = try await register.importMirrors(Data(lines.joined(separator: "\n").utf8))
+        #expect(report.added == names)
+        return Stage(town: town, bare: bare, names: names)
+    }
+
+    /// Starts a process; the clock stands still while it runs.
+    private func start(_ stage: Stage, _ selection: MirrorFleet.Selection = .all) async throws -> Running {
+        let closing = try #require(OpenMirrors.current)
+        let log = Recorder<String>()
+        let installation = try await Installation.open(
+            try stage.bare.configuration(), logsEveryName: true, clock: clock,
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+        closing.add { await installation.close() }
+        // Who never sleeps keeps the clock where it is.
+        clock.join()
+        let fleet = MirrorFleet(installation, selection, rehearsal: .meeting)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: fleet, successTerminationBehavior: .gracefullyShutdownGroup)],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        let task = Task { try await group.run() }
+        closing.add {
+            await group.triggerGracefulShutdown()
+            _ = try? await task.value
+        }
+        return Running(log: log, group: group, task: task)
+    }
+
+    private func owners(_ stage: Stage) async throws -> [String: String] {
+        let storage = try await stage.bare.open(clock: clock).storage
+        return try await LeaseTable.records(of: stage.names, in: storage).filter { !$0.value.isReleased }
+            .mapValues(\.owner)
+    }
+
+    @Test(arguments: Engine.allCases) func worksForEveryMirrorAndGivesAllOfThemBack(_ engine: Engine) async throws {
+        let stage = try await stage(engine, mirrors: 3)
+        let running = try await start(stage)
+        try await running.waitForStarts(3)
+        #expect(running.started == Set(stage.names))
+        let owners = try await owners(stage)
+        #expect(Set(owners.keys) == Set(stage.names))
+        #expect(Set(owners.values).count == 1)
+        try await running.end()
+        try await expect(self.owners(stage)) { $0.isEmpty }
+        let storage = try await stage.bare.open(clock: clock).storage
+        try await expect(WorkerTable(storage: storage).records()) { $0.isEmpty }
+        #expect(stage.town.ledger.incidents.isEmpty)
+    }
+
+    @Test func worksForTheNamedMirrorsAlone() async throws {
+        let stage = try await stage(.sqlite, mirrors: 3)
+        let running = try await start(stage, .named(["mirror-2", "mirror-0", "unknown"]))
+        try await running.waitForStarts(2)
+        try await expect(owners(stage)) { Set($0.keys) == ["mirror-0", "mirror-2"] }
+        try await running.end()
+        #expect(running.started == ["mirror-0", "mirror-2"])
+    }
+
+    /// A setting that cannot be used, noted beside the program, ends one mirror until somebody mends it.
+    @Test func aMirrorThatOnlyAPersonCanHelpLeavesTheOthersAlone() async throws {
+        let stage = try await stage(.sqlite, mirrors: 3)
+        let mirror = try await stage.bare.open(["MIRROR": "mirror-1"], clock: clock)
+        try await mirror.storage.execute(
+            """
+            INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('mirror-1', 'POLL_SECONDS', 'often', 0)
+            """)
+        let running = try await start(stage)
+        try await running.waitForStarts(2)
+        try await running.log.wait { $0.hasPrefix("error This mirror waits for a person") }
+        expect(running.log.values) {
+            $0.contains { $0.contains("waits for a person") && $0.contains("mirror=mirror-1") && $0.contains("often") }
+        }
+        let faults = try await FaultTable(storage: mirror.storage, mirror: "mirror-1").rows().faults
+        #expect(faults.map(\.part) == [WorkFault.end])
+        _ = try await SettingTable(storage: mirror.storage, mirror: "mirror-1").remove(["POLL_SECONDS"])
+        try await running.waitForStarts(3)
+        #expect(running.started == Set(stage.names))
+        try await running.end()
+    }
+
+    /// Within the looks of the process, and without a query for each mirror: the clock stands still.
+    @Test func hearsOfNewMirrorsChangesPausesAndRemovals() async throws {
+        let stage = try await stage(.sqlite, mirrors: 2)
+        let running = try await start(stage, .all)
+        try await running.waitForStarts(2)
+        let first = try await stage.bare.open(["MIRROR": "mirror-0"], clock: clock)
+        try await first.set(["MAX_PER_DAY": "7"], now: clock.now)
+        try await running.log.wait { $0.contains("starting anew") && $0.contains("mirror=mirror-0") }
+        try await running.waitForStarts(3)
+        let second = try await stage.bare.open(["MIRROR": "mirror-1"], clock: clock)
+        try await second.table.pause(until: nil, reason: nil, now: clock.now)
+        try await running.log.wait { $0.contains("Mirror given back") && $0.contains("mirror=mirror-1") }
+        _ = try await second.table.resume(now: clock.now)
+        try await running.waitForStarts(4)
+        try await running.end()
+    }
+
+    @Test(arguments: Engine.allCases) func processesShareTheMirrorsAndTakeOver(_ engine: Engine) async throws {
+        let stage = try await stage(engine, mirrors: 8)
+        let first = try await start(stage)
+        try await first.waitForStarts(8)
+        let second = try await start(stage)
+        try await second.waitForStarts(4)
+        let owners = try await owners(stage)
+        #expect(Dictionary(grouping: owners.values) { $0 }.mapValues(\.count).values.sorted() == [4, 4])
+        try await first.end()
+        try await second.waitForStarts(8)
+        try await expect(self.owners(stage)) { Set($0.keys) == Set(stage.names) && Set($0.values).count == 1 }
+        try await second.end()
+        #expect(stage.town.ledger.incidents.isEmpty)
+    }
+}
