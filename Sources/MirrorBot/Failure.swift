@@ -80,7 +80,7 @@ struct Failure {
     var status: ExitStatus? {
         switch error {
         case is ConfigurationError, is MeCabError: .configuration
-        case is ImportError, is ArchiveError: .badData
+        case is ImportError, is ArchiveError, is EntryProblem: .badData
         case let error as CommandError: error.status
         case is InputEnded: .usage
         case let error as ChangeRefusal: status(of: error)

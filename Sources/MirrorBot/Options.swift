@@ -1,4 +1,5 @@
 import ArgumentParser
+import Blocking
 import Control
 import Foundation
 import Mirroring
@@ -167,6 +168,23 @@ struct MirrorOptions: ParsableArguments {
                 throw error
             }
         }
+    }
+
+    /// Opens what the mirrors of a database share, runs `body` and closes it again.
+    ///
+    /// - Parameters:
+    ///   - opening: How it is opened.
+    ///   - body: Given the open installation.
+    /// - Throws: `ConfigurationError` for a database that would not last, or is not there; what opening or `body` throws.
+    func withInstallation(
+        opening: (MirrorConfiguration) async throws -> Installation, _ body: (Installation) async throws -> Void
+    ) async throws {
+        let configuration = try await configuration()
+        Console.current.log.follow(configuration)
+        try configuration.process.requireLastingStorage()
+        try await requireDatabase(configuration)
+        let installation = try await opening(configuration)
+        try await afterwards(installation.close) { try await body(installation) }
     }
 
     /// Fails with the first step of the setup where there is no database.

@@ -50,6 +50,13 @@ import Testing
         ("logout", "logout --as bot", 0),
         ("migrate", "migrate", 0),
         ("mirrors", "mirrors", 0),
+        ("mirrors add", "mirrors add another", 0),
+        ("mirrors export", "mirrors export", 0),
+        ("mirrors import", "mirrors import no-such-file", 65),
+        ("mirrors list", "mirrors list", 0),
+        ("mirrors pause", "mirrors pause no-such-mirror", 78),
+        ("mirrors remove", "mirrors remove no-such-mirror --yes", 78),
+        ("mirrors resume", "mirrors resume no-such-mirror", 78),
         ("move", "move --to other", 0),
         ("never", "never 20-0", 0),
         ("notify", "notify", 0),
@@ -125,7 +132,7 @@ import Testing
     /// The calls that succeed and may be asked for JSON.
     private static let answering = calls.filter { $0.status == 0 && !withoutJSON.contains($0.command) }
     /// Commands that show their help, or what a person reads.
-    private static let withoutJSON = ["evaluate", "people", "run", "train"]
+    private static let withoutJSON = ["evaluate", "mirrors export", "people", "run", "train"]
 
     /// A program that reads standard output finds one document there, and nothing else.
     @Test(arguments: answering)

@@ -2,6 +2,7 @@ import Control
 import Expectations
 import Foundation
 import Mirroring
+import Outbox
 import Sandbox
 import TestSupport
 import Testing

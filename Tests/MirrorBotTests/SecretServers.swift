@@ -71,7 +71,7 @@ final class PlantedServers: Sendable {
     /// Lets ``spoil(_:)`` have its way with every change of a table of the mirror.
     func watchChanges() async throws {
         try await mend()
-        for table in ["actions", "plans", "leases", "feeds", "examples", "counters"] {
+        for table in ["actions", "plans", "leases", "workers", "feeds", "examples", "counters"] {
             try await postgres.run(
                 "CREATE TRIGGER spoil BEFORE INSERT OR UPDATE ON \(table) FOR EACH STATEMENT EXECUTE FUNCTION spoil()",
                 database: database)

@@ -140,7 +140,9 @@ extension HealthFacts {
         guard !isElsewhere, hasBot else { return [] }
         let start = Obstacle.Remedy.run("mirror-bot run", "start one with mirror-bot run")
         switch worker {
-        case .running, .passes: break
+        // A process with other mirrors keeps one that it can do nothing for.
+        case .running: if let ending { return [ended(ending)] }
+        case .passes: break
         case .absent:
             if let ending { return [ended(ending)] }
             return [make(.noWorker, .stops, "no worker is running", setup.isEmpty ? start : lastStep, by: .later)]

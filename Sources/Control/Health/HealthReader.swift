@@ -43,6 +43,21 @@ struct HealthNumbers {
     var examination: LastExamination?
 }
 
+/// The stored rows from which the facts of a mirror's health follow.
+struct HealthRows {
+    var record: MirrorRecord
+    var accounts: FoundAccounts
+    /// Nil before any worker held the mirror.
+    var lease: LeaseRecord?
+    var refusals: [AccountRole: StoredFault] = [:]
+    var feeds: [FeedHealth] = []
+    /// What is left of the month's money; nil unless one of the accounts is on X.
+    var money: MoneyFact?
+    /// How many texts may be posted by themselves; nil if they were not counted.
+    var fitTexts: Int?
+    var numbers = HealthNumbers()
+}
+
 /// Reads the facts of a mirror's health: some statements, and no change.
 struct HealthReader {
     private let mirror: HumanMirror
@@ -68,7 +83,7 @@ struct HealthReader {
         let record = try await mirror.table.record()
         let accounts = try await FoundAccounts(in: mirror)
         let lease = try await LeaseTable(storage: storage, mirror: mirror.name).record()
-        let rows = try await mirror.refusals.rows()
+        let faults = try await mirror.refusals.rows()
         let feeds = try await mirror.feeds.health(now: now)
         let spending =
             accounts.networks.contains { $0.descriptor.prices != nil }
@@ -76,29 +91,42 @@ struct HealthReader {
         let texts = try await mirror.unsentTexts()
         let zone = mirror.knownTimeZone(record)
         let numbers = try await numbers(now: now, zone: zone)
-        var facts = HealthFacts(now: now)
-        (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
-        facts.zoneToCome = mirror.zoneToCome(record)
-        facts.adoptedZone = mirror.adoptedZone(record)
-        (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
-        (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
-        (facts.refusals, facts.feeds) = (rows.refusals, feeds)
-        facts.worker = pulse == nil ? WorkerFact(lease, limit: silence, now: now) : .running
-        try await read(rows.faults, pulse, into: &facts)
-        facts.money = spending.map { money($0, accounts) }
-        facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
-        facts.wishes = wishes(accounts, now: now, zone: zone)
-        facts.knowsPast = record.past != nil
-        facts.fitTexts = texts.fit + texts.sometimes.values.reduce(0, +) + texts.unjudged
-        (facts.posts, facts.favoritesToday) = (numbers.posts, numbers.favoritesToday)
-        (facts.people, facts.denied) = (numbers.denied, numbers.denied)
-        (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.undo.proposed)
+        let rows = HealthRows(
+            record: record, accounts: accounts, lease: lease, refusals: faults.refusals, feeds: feeds,
+            money: spending.map { money($0, accounts) },
+            fitTexts: texts.fit + texts.sometimes.values.reduce(0, +) + texts.unjudged, numbers: numbers)
+        var facts = self.facts(of: rows, zone: zone, now: now)
+        if pulse != nil { facts.worker = .running }
+        try await read(faults.faults, pulse, into: &facts)
         if record.activated == nil || record.past == nil {
             facts.setup = try await mirror.setupSteps(record, accounts, posts: numbers.posts)
         }
         return HealthReading(
             facts: facts, record: record, accounts: accounts, spending: spending, lease: lease, texts: texts,
             numbers: numbers)
+    }
+
+    /// Returns the facts that follow from rows and settings alone: without the faults of the work, the state of the
+    /// database and the checklist of the setup.
+    func facts(of rows: HealthRows, zone: TimeZone?, now: Date) -> HealthFacts {
+        let (record, accounts, numbers) = (rows.record, rows.accounts, rows.numbers)
+        var facts = HealthFacts(now: now)
+        (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
+        facts.zoneToCome = mirror.zoneToCome(record)
+        facts.adoptedZone = mirror.adoptedZone(record)
+        (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
+        (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
+        (facts.refusals, facts.feeds) = (rows.refusals, rows.feeds)
+        facts.worker = WorkerFact(rows.lease, limit: silence, now: now)
+        facts.money = rows.money
+        facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
+        facts.wishes = wishes(accounts, now: now, zone: zone)
+        facts.knowsPast = record.past != nil
+        facts.fitTexts = rows.fitTexts
+        (facts.posts, facts.favoritesToday) = (numbers.posts, numbers.favoritesToday)
+        (facts.people, facts.denied) = (numbers.denied, numbers.denied)
+        (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.undo.proposed)
+        return facts
     }
 
     /// The faults of the work: those of this process, which may know better, and stored ones.
@@ -166,7 +194,7 @@ struct HealthReader {
     private static let memory: TimeInterval = 1_200
 
     /// Why the database takes no changes, as far as the worker's own writes and a look without a change tell.
-    private func storeFault(_ live: [WorkFault], now: Date) async throws -> StoreFault? {
+    func storeFault(_ live: [WorkFault], now: Date) async throws -> StoreFault? {
         if let problem = mirror.process.storage.lackOfRoom { return StoreFault(.full, problem) }
         let refused = live.first { fault in
             guard let kind = fault.storeKind, (0..<Self.memory).contains(now.timeIntervalSince(fault.noted)) else {
@@ -201,7 +229,7 @@ struct HealthReader {
 
     // MARK: Settings
 
-    private func money(_ spending: Spending, _ accounts: FoundAccounts) -> MoneyFact {
+    func money(_ spending: Spending, _ accounts: FoundAccounts) -> MoneyFact {
         func lacks(_ role: AccountRole, _ feed: Feed) -> Bool {
             guard let prices = accounts.accounts[role]?.network.descriptor.prices else { return false }
             return spending.left < prices.look(feed, role, configuration)
@@ -239,7 +267,7 @@ struct HealthReader {
 
 extension WorkerFact {
     /// Reads it off the mirror's lease; `limit` is from how many seconds on a beat is too old, nil for the usual limit.
-    fileprivate init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, now: Date) {
+    init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, now: Date) {
         self.init(
             silence: lease?.silence(at: now), limit: limit ?? HumanMirror.usualSilence, lastPass: lease?.lastPass,
             interval: lease?.passInterval, now: now, isLimitGiven: limit != nil)

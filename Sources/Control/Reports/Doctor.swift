@@ -155,7 +155,9 @@ package struct Doctor: Sendable {
     /// What the bot's token does not allow, where the server tells.
     private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
         guard account.role == .bot, let lacks = account.network.descriptor.missingScopes else { return [] }
-        let missing = try await lacks(account, mirror.installation.client) { [clock = mirror.clock] in clock.now }
+        let missing = try await lacks(account, mirror.installation.client, mirror.origin) { [clock = mirror.clock] in
+            clock.now
+        }
         guard !missing.isEmpty else { return [.ok("scopes", "the bot's token allows what the bot does")] }
         let names = missing.map(\.name).joined(separator: ", ")
         let fix = "run mirror-bot login \(account.network) --as bot and allow everything that is listed"

@@ -10,7 +10,7 @@ import Storage
 
 /// The metrics of all mirrors of a database, for a monitoring system.
 ///
-/// No label holds anything that a person or a server wrote but the names of mirrors.
+/// No label holds anything that a person or a server wrote but the names of mirrors and workers.
 package struct MetricsReport: Sendable {
     /// Names the program.
     package struct Build: Sendable {
@@ -45,14 +45,16 @@ package struct MetricsReport: Sendable {
     ///
     /// - Parameters:
     ///   - mirror: An open mirror.
-    ///   - isAlone: Whether the other mirrors of the database are left out.
+    ///   - isAlone: Whether the other mirrors of the database are left out, and what is about all of them.
     /// - Throws: The store's error; `ConfigurationError` for a stored setting of another mirror that cannot be used.
     package init(of mirror: HumanMirror, isAlone: Bool, build: Build, now: Date) async throws {
         var exposition = Exposition()
         exposition.add([build.family, Self.up(true)])
         var mirrors = [mirror]
         if !isAlone {
-            let names = try await MirrorTable.names(in: mirror.storage)
+            let all = try await MirrorTable.all(in: mirror.storage)
+            exposition.add(try await MirrorOwnership(of: all, in: mirror.storage, now: now).families)
+            let names = all.map(\.name)
             let others = names.filter { $0 != mirror.name }
             // A database without a mirror of the usual name has none of it.
             if others.count == names.count, !others.isEmpty { mirrors = [] }
@@ -62,6 +64,23 @@ package struct MetricsReport: Sendable {
             exposition.add(try await MirrorMetrics(mirror, now: now).families())
         }
         self.exposition = exposition
+    }
+}
+
+extension MirrorOwnership {
+    /// Which workers hold the mirrors, as metrics.
+    fileprivate var families: [Exposition.Family] {
+        var held = Exposition.Family(
+            "mirrorbot_mirrors_owned", .gauge, "Mirrors of the database that a living worker holds.")
+        for (worker, count) in owned.sorted(by: { $0.key < $1.key }) { held.add(Double(count), ["worker": worker]) }
+        var free = Exposition.Family(
+            "mirrorbot_mirrors_unowned", .gauge, "Mirrors of the database that neither pause nor have a worker.")
+        free.add(Double(unowned), [:])
+        var late = Exposition.Family(
+            "mirrorbot_passes_late_seconds", .gauge,
+            "By how much one of a worker's passes began late, at most, within the last minute.")
+        for (worker, seconds) in lateness.sorted(by: { $0.key < $1.key }) { late.add(seconds, ["worker": worker]) }
+        return [held, free, late]
     }
 }
 

@@ -15,6 +15,8 @@ package struct MirrorList: Codable, Equatable, Sendable {
             /// It lives in another database now.
             case left
             case arriving
+            /// Its removal was begun, and is to be continued.
+            case removing
         }
 
         package let name: String
@@ -64,6 +66,7 @@ extension MirrorList {
                 switch record.move?.state {
                 case .left: .left
                 case .arriving: .arriving
+                case nil where record.pause?.code == .removing: .removing
                 case nil: record.pause?.holds(at: now) == true ? .paused : isHeld ? .running : .stopped
                 }
             return Mirror(

@@ -33,6 +33,18 @@ extension HumanMirror {
     func setupSteps(
         _ record: MirrorRecord, _ accounts: FoundAccounts, posts: Int, on networks: [AccountRole: NetworkName] = [:]
     ) async throws -> [SetupStep] {
+        var rows = SetupRows(hasPosts: posts > 0)
+        rows.trainings = try await trainingsThatGoOn(accounts)
+        rows.hasExamples = try await hasExamples()
+        if !hasZone(record) { rows.zoneProposal = try await timeZoneProposal() }
+        return setupSteps(record, accounts, rows, on: networks)
+    }
+
+    /// The same, from rows that were read already.
+    func setupSteps(
+        _ record: MirrorRecord, _ accounts: FoundAccounts, _ rows: SetupRows,
+        on networks: [AccountRole: NetworkName] = [:]
+    ) -> [SetupStep] {
         let flags = configuration.flagWords.map { " \($0)" }.joined()
         func command(_ words: String) -> String { "mirror-bot \(words)\(flags)" }
         func login(_ role: AccountRole) -> String {
@@ -42,11 +54,10 @@ extension HumanMirror {
         func problem(_ role: AccountRole) -> String? {
             networks[role].map { $0 == configuration.network(of: role) } ?? true ? accounts.problem(role) : nil
         }
-        let goesOn = try await trainingsThatGoOn(accounts)
         let hasHuman = accounts.accounts[.human] != nil
         var steps = [
             SetupStep(
-                .human, isDone: hasHuman || posts > 0, text: "the human's account, or an archive of theirs",
+                .human, isDone: hasHuman || rows.hasPosts, text: "the human's account, or an archive of theirs",
                 command: login(.human),
                 detail: [problem(.human), "\(command("train scheduler --from FILE")) reads an archive"]
                     .compactMap(\.self).joined(separator: "; ")),
@@ -64,11 +75,12 @@ extension HumanMirror {
         }
         steps += [
             SetupStep(
-                .posts, isDone: record.past != nil || goesOn.posts, text: "when and what the human posts",
+                .posts, isDone: record.past != nil || rows.trainings.posts, text: "when and what the human posts",
                 command: command("train scheduler")),
-            try await timeZoneStep(record, command),
+            timeZoneStep(record, rows.zoneProposal, command),
             SetupStep(
-                .favorites, isDone: try await hasLearnedFavorites() || goesOn.favorites,
+                .favorites,
+                isDone: configuration.favoriteMode == .off || rows.hasExamples || rows.trainings.favorites,
                 text: "what the human favorites",
                 command: command("train classifier")),
         ]
@@ -85,14 +97,19 @@ extension HumanMirror {
         ]
     }
 
-    private func timeZoneStep(_ record: MirrorRecord, _ command: (String) -> String) async throws -> SetupStep {
-        // The mirror works with an adopted zone; a person should confirm it once.
-        let isDone = configuration.timeZone != nil || record.timeZone != nil && record.timeZoneSource == nil
+    /// Whether a person named the time zone: the mirror works with an adopted one, but a person should confirm it once.
+    private func hasZone(_ record: MirrorRecord) -> Bool {
+        configuration.timeZone != nil || record.timeZone != nil && record.timeZoneSource == nil
+    }
+
+    private func timeZoneStep(
+        _ record: MirrorRecord, _ proposal: String?, _ command: (String) -> String
+    ) -> SetupStep {
         let setting = Setting.timeZone.name
         return SetupStep(
-            .timeZone, isDone: isDone, text: "the human's time zone",
+            .timeZone, isDone: hasZone(record), text: "the human's time zone",
             command: command("set \(setting)=\(record.timeZone ?? record.archiveTimeZone ?? "ZONE")"),
-            detail: isDone ? nil : "\(setting) is not set; \(try await timeZoneProposal())")
+            detail: (["\(setting) is not set"] + [proposal].compactMap(\.self)).joined(separator: "; "))
     }
 
     /// What to do next; nil once the mirror has worked.
@@ -127,12 +144,24 @@ extension HumanMirror {
         return (left.begun(.ownPosts) != nil, left.begun(.favorites) != nil)
     }
 
-    /// Whether nothing more can be learned of favorites before the mirror works, or nobody wants any.
-    private func hasLearnedFavorites() async throws -> Bool {
-        guard configuration.favoriteMode != .off else { return true }
+    /// Whether anything was learned of the human's favorites.
+    private func hasExamples() async throws -> Bool {
+        guard configuration.favoriteMode != .off else { return false }
         let rows = try await storage.query("SELECT 1 AS found FROM examples WHERE mirror = \(self.name) LIMIT 1")
         return !rows.isEmpty
     }
+}
+
+/// What the checklist of the setup depends on besides the mirror's row and accounts.
+struct SetupRows {
+    /// Whether the archive has posts.
+    var hasPosts = false
+    /// Whether labelled posts are stored.
+    var hasExamples = false
+    /// Which trainings a worker goes on with by itself.
+    var trainings = (posts: false, favorites: false)
+    /// A proposal for a time zone that is not set, in words; nil if it was not asked.
+    var zoneProposal: String?
 }
 
 extension MissingPart {

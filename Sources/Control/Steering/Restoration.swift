@@ -4,7 +4,7 @@ package import Foundation
 import Logging
 import MeCab
 package import Mirroring
-import Outbox
+package import Outbox
 import Posts
 package import Settings
 import Storage

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Mirroring
 import Posts
 package import Settings
@@ -18,6 +19,8 @@ package struct NoticeReceipt: Codable, Equatable, Sendable {
 package final class NoticeSender: Sendable {
     /// How long one notice may take on each way.
     package static let usualLimit: Duration = .seconds(10)
+    /// How long the last word of a process may take.
+    private static let lastWordLimit: Duration = .seconds(4)
     private static let bodyLimit = 65_536
 
     private let configuration: NoticeConfiguration
@@ -53,6 +56,25 @@ package final class NoticeSender: Sendable {
             receipts.append(NoticeReceipt(way: "NOTIFY_COMMAND (\(program))", problem: problem))
         }
         return receipts
+    }
+
+    /// Sends a notice and logs what became of it.
+    ///
+    /// - Parameter isLast: Whether the process is to end.
+    /// - Returns: Whether anybody heard it.
+    func send(_ notice: Notice, isLast: Bool, logger: Logger) async -> Bool {
+        let receipts = await send(notice, limit: isLast ? Self.lastWordLimit : Self.usualLimit)
+        let cause = Logger.MetadataValue.string(notice.cause?.rawValue ?? "-")
+        // Who is told to end has not heard an answer, and there is nothing to be said of that.
+        for receipt in receipts where !Task.isCancelled {
+            guard let problem = receipt.problem else { continue }
+            logger.warning(
+                "Notice not delivered",
+                metadata: [LogKeys.reason: cause, LogKeys.error: "\(receipt.way): \(problem)"])
+        }
+        guard receipts.contains(where: { $0.problem == nil }) else { return false }
+        logger.info("Notice sent", metadata: [LogKeys.reason: cause, LogKeys.state: "\(notice.state.rawValue)"])
+        return true
     }
 
     /// Tells a dead man's switch that the mirror does its work.

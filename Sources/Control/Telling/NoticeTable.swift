@@ -93,6 +93,16 @@ package struct NoticeTable: Sendable {
 
     package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
 
+    /// The mirrors of which anything is remembered.
+    ///
+    /// - Throws: The store's error.
+    static func mirrors(in storage: any StorageEngine) async throws -> Set<String> {
+        Set(
+            try await storage.query("SELECT mirror, COUNT(*) AS number FROM notices GROUP BY mirror").map {
+                try $0.text("mirror")
+            })
+    }
+
     /// What is remembered, in the order of ``NoticeCause``.
     ///
     /// - Throws: The store's error.

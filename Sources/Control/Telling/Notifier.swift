@@ -13,8 +13,6 @@ import Storage
 package actor Notifier {
     /// Between two heartbeats, in seconds of a clock that nobody sets.
     private static let heartbeat: TimeInterval = 240
-    /// How long the last word of a process may take.
-    private static let lastWordLimit: Duration = .seconds(4)
 
     private let mirror: HumanMirror
     private let configuration: NoticeConfiguration
@@ -101,7 +99,9 @@ package actor Notifier {
         let (notices, rows) = try await mirror.notices.take(findings, knowing: known, now: now)
         (memory, unsaved) = (rows, [])
         for notice in notices {
-            guard let index = memory.firstIndex(where: { $0.cause == notice.cause }), await send(notice, isLast) else {
+            guard let index = memory.firstIndex(where: { $0.cause == notice.cause }),
+                await sender.send(notice, isLast: isLast, logger: mirror.logger)
+            else {
                 continue
             }
             memory[index].heard(notice)
@@ -122,24 +122,7 @@ package actor Notifier {
         if index == memory.endIndex { memory.append(NoticeRow(.database)) }
         unsaved.insert(.database)
         let notice = memory[index].take(.holds(since: since), mirror: mirror.name, now: now)
-        if let notice, await send(notice, false) { memory[index].heard(notice) }
-    }
-
-    /// Whether anybody heard it.
-    private func send(_ notice: Notice, _ isLast: Bool) async -> Bool {
-        let receipts = await sender.send(notice, limit: isLast ? Self.lastWordLimit : NoticeSender.usualLimit)
-        let cause = Logger.MetadataValue.string(notice.cause?.rawValue ?? "-")
-        // Who is told to end has not heard an answer, and there is nothing to be said of that.
-        for receipt in receipts where !Task.isCancelled {
-            guard let problem = receipt.problem else { continue }
-            mirror.logger.warning(
-                "Notice not delivered",
-                metadata: [LogKeys.reason: cause, LogKeys.error: "\(receipt.way): \(problem)"])
-        }
-        guard receipts.contains(where: { $0.problem == nil }) else { return false }
-        mirror.logger.info(
-            "Notice sent", metadata: [LogKeys.reason: cause, LogKeys.state: "\(notice.state.rawValue)"])
-        return true
+        if let notice, await sender.send(notice, isLast: false, logger: mirror.logger) { memory[index].heard(notice) }
     }
 
     private func beat() async {

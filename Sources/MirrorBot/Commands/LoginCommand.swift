@@ -73,7 +73,6 @@ struct LoginCommand: AsyncParsableCommand {
 
     private func logIn(to mirror: HumanMirror) async throws {
         if !print { try mirror.vault.requireKey() }
-        try await mirror.tellContact()
         let login = try await conversation(mirror)
         let account = login.account
         let session = TriedSession()

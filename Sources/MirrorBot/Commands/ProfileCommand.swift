@@ -26,7 +26,6 @@ struct ProfileCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { mirror in
-            try await mirror.tellContact()
             let offer = ProfileOffer(of: mirror)
             guard !json else { return try await offer.printed(writing: yes) }
             guard try await offer.make(if: { yes || Confirmation.ask("\($0) [y/N] ") }) else {

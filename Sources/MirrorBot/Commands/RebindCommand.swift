@@ -28,7 +28,6 @@ struct RebindCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror(making: .database) { mirror in
             let name = mirror.name
-            try await mirror.tellContact()
             let rebindings = try await mirror.rebindings(of: role)
             let outcome = Rebound(rebindings, of: name)
             guard !rebindings.isEmpty else {

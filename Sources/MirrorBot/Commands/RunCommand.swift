@@ -11,7 +11,8 @@ struct RunCommand: AsyncParsableCommand {
         abstract: "Be the mirror: post, reply, favorite and keep learning until stopped.",
         discussion: """
             SIGTERM and SIGINT end it within ten seconds, with 0, whatever it waits for. Several processes may run for \
-            one mirror: one works, the others wait.
+            one mirror: one works, the others wait. With --all, any number of processes share the mirrors of a database, \
+            and what only a person can mend about one mirror leaves the others alone; status --all shows them.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -22,8 +23,36 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Make one pass over everything and exit, for cron.")
     var once = false
 
+    @Flag(help: "Work for every mirror of the database, shared with other processes that do so.")
+    var all = false
+
+    @Option(help: ArgumentHelp("Work for these mirrors alone.", valueName: "a,b"))
+    var mirrors: String?
+
+    func validate() throws {
+        guard all || mirrors != nil else { return }
+        let flag = all ? "--all" : "--mirrors"
+        if all, mirrors != nil { throw ValidationError("--all and --mirrors exclude each other") }
+        if once || dryRun { throw ValidationError("\(flag) goes with neither --once nor --dry-run") }
+        if options.mirror != nil { throw ValidationError("\(flag) and --mirror exclude each other") }
+        if named.isEmpty, !all { throw ValidationError("--mirrors is empty; expected names, as a,b") }
+    }
+
+    /// The names that `--mirrors` lists.
+    private var named: [String] {
+        (mirrors ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
     func run() async throws {
-        guard once || dryRun else { return try await RunningMirror(options: options).runAsGroup() }
+        if all || mirrors != nil {
+            let selection: MirrorFleet.Selection = all ? .all : .named(named)
+            return try await ServiceProcess.run {
+                RunningFleet(options: options, selection: selection, manager: $0)
+            }
+        }
+        guard once || dryRun else {
+            return try await ServiceProcess.run { RunningMirror(options: options, manager: $0) }
+        }
         try await options.withMirror(making: .database) { mirror in
             try await mirror.withWorker(isAccompanied: !dryRun) { worker in
                 if dryRun { return try await pretend(worker) }

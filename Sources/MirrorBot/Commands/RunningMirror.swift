@@ -13,20 +13,80 @@ import UnixSignals
 /// from the first moment.
 struct RunningMirror: Service {
     let options: MirrorOptions
-    /// Who started the process and wants to know how it is; nil for nobody.
-    private let manager = ServiceManager(environment: Console.current.environment)
+    /// The service manager that is told how the process is; nil for none.
+    let manager: ServiceManager?
 
-    init(options: MirrorOptions) { self.options = options }
+    func run() async throws {
+        do {
+            try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
+                await RunView.greet(mirror)
+                try await mirror.withWorker(manager: manager) { try await $0.run() }
+            }
+        } catch is StoppedBeforeItBegan {
+            Logger(label: "mirror-bot").info("Stopped before the database was reached")
+        }
+    }
 
-    /// Runs until SIGTERM or SIGINT.
+    private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
+        try await StoppedBeforeItBegan.watching { try await HumanMirror.openWhenReachable(configuration) }
+    }
+}
+
+/// The mirrors that a process works for, until it is told to stop.
+struct RunningFleet: Service {
+    let options: MirrorOptions
+    let selection: MirrorFleet.Selection
+    /// The service manager that is told how the process is; nil for none.
+    let manager: ServiceManager?
+
+    func run() async throws {
+        do {
+            try await options.withInstallation(opening: open) { installation in
+                try await MirrorFleet(installation, selection, manager: manager).run()
+            }
+        } catch is StoppedBeforeItBegan {
+            Logger(label: "mirror-bot").info("Stopped before the database was reached")
+        }
+    }
+
+    private func open(_ configuration: MirrorConfiguration) async throws -> Installation {
+        try await StoppedBeforeItBegan.watching {
+            try await Installation.openWhenReachable(configuration, logsEveryName: true)
+        }
+    }
+}
+
+/// Thrown when a process is told to stop while it waits for its database.
+private struct StoppedBeforeItBegan: Error {
+    /// Opens a database, waiting for its server; told to stop, it waits no longer.
+    static func watching<Value: Sendable>(_ opening: @escaping @Sendable () async throws -> Value) async throws -> Value
+    {
+        do {
+            return try await cancelWhenGracefulShutdown(opening)
+        } catch let error where Task.isShuttingDownGracefully && mayComeOfStopping(error) {
+            throw StoppedBeforeItBegan()
+        }
+    }
+
+    /// Anything else is worth an exit code even now.
+    private static func mayComeOfStopping(_ error: any Error) -> Bool {
+        error is CancellationError || (error as? StorageError)?.isTransient == true
+    }
+}
+
+/// Running a service as all that a process does.
+enum ServiceProcess {
+    /// Runs a service until SIGTERM or SIGINT.
     ///
+    /// - Parameter service: Given the service manager that started the process; nil for none.
     /// - Throws: What ends it for another reason.
-    func runAsGroup() async throws {
+    static func run(_ service: (ServiceManager?) -> any Service) async throws {
+        let manager = ServiceManager(environment: Console.current.environment)
         let ownsProcess = Console.current.ownsProcess
         var configuration = ServiceGroupConfiguration(
             services: [
                 .init(
-                    service: self, successTerminationBehavior: .gracefullyShutdownGroup,
+                    service: service(manager), successTerminationBehavior: .gracefullyShutdownGroup,
                     failureTerminationBehavior: .cancelGroup)
             ],
             gracefulShutdownSignals: ownsProcess ? [.sigterm, .sigint] : [],
@@ -47,35 +107,7 @@ struct RunningMirror: Service {
         configuration.maximumGracefulShutdownDuration = .seconds(8)
         try await ServiceGroup(configuration: configuration).run()
     }
-
-    func run() async throws {
-        do {
-            try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
-                await RunView.greet(mirror)
-                try await mirror.withWorker(manager: manager) { try await $0.run() }
-            }
-        } catch is StoppedBeforeItBegan {
-            Logger(label: "mirror-bot").info("Stopped before the database was reached")
-        }
-    }
-
-    /// Opens the mirror, waiting for its server; told to stop, it waits no longer.
-    private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
-        do {
-            return try await cancelWhenGracefulShutdown { try await HumanMirror.openWhenReachable(configuration) }
-        } catch let error where Task.isShuttingDownGracefully && Self.mayComeOfStopping(error) {
-            throw StoppedBeforeItBegan()
-        }
-    }
-
-    /// Anything else is worth an exit code even now.
-    private static func mayComeOfStopping(_ error: any Error) -> Bool {
-        error is CancellationError || (error as? StorageError)?.isTransient == true
-    }
 }
-
-/// It was told to stop while it waited for its database.
-private struct StoppedBeforeItBegan: Error {}
 
 extension HumanMirror {
     /// Runs `body` with a worker of this mirror.

@@ -24,7 +24,7 @@ struct SetCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        let values = try values()
+        let values = try SettingWords.values(words)
         guard values.isEmpty else {
             return try await options.change(
                 SetValues(values), output, making: .mirror, opening: openWithoutSettings
@@ -37,8 +37,14 @@ struct SetCommand: AsyncParsableCommand {
             for entry in stored.settings { print(entry.line) }
         }
     }
+}
 
-    private func values() throws -> [String: String] {
+/// Values of settings as arguments.
+enum SettingWords {
+    /// The values by the names of their variables.
+    ///
+    /// - Throws: `ValidationError` for a word that is no `NAME=VALUE`, or names a variable again.
+    static func values(_ words: [String]) throws -> [String: String] {
         var values: [String: String] = [:]
         for word in words {
             guard let equals = word.firstIndex(of: "="), equals > word.startIndex else {

@@ -271,7 +271,6 @@ struct SetupWalk {
         let yes = given.yes || given.profile == true
         guard isAsking || yes else { return .left }
         try await options.withMirror { mirror in
-            try await mirror.tellContact()
             let isSettled = try await ProfileOffer(of: mirror).make {
                 try yes || Question.confirm("\($0) [Y/n] ", default: true)
             }

@@ -20,6 +20,8 @@ struct StatusCommand: AsyncParsableCommand {
             collector of a node exporter, from cron:
 
               mirror-bot status --metrics --output FILE.prom
+
+            --all lists all mirrors of the database, the worst first, in one line each; with --check it says whether all             of them do their work, with the exit code of the worst.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -39,6 +41,16 @@ struct StatusCommand: AsyncParsableCommand {
             valueName: "file"))
     var output: String?
 
+    @Flag(help: "Show all mirrors of the database, the worst first.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp("With --all: only mirrors whose name or handles contain these words.", valueName: "words"))
+    var search: String?
+
+    @Option(help: ArgumentHelp("With --all: which page of 50 mirrors, from 1.", valueName: "number"))
+    var page: Int?
+
     @Option(
         help: ArgumentHelp(
             "With --check: how old the worker's last beat, or the last run --once, may be; 60 for a beat unless given.",
@@ -50,6 +62,11 @@ struct StatusCommand: AsyncParsableCommand {
         if check, json { throw ValidationError("--check and --json do not go together") }
         if output != nil, !metrics { throw ValidationError("--output needs --metrics") }
         if output?.isEmpty == true { throw ValidationError("--output is empty") }
+        if !all, search != nil || page != nil { throw ValidationError("--search and --page need --all") }
+        if all, metrics { throw ValidationError("--metrics goes without --all") }
+        if all, options.mirror != nil { throw ValidationError("--all and --mirror do not go together") }
+        if all, check, page != nil { throw ValidationError("--check and --page do not go together") }
+        if let page, page < 1 { throw ValidationError("--page is \(page); expected a number from 1") }
         if metrics, check || json { throw ValidationError("--metrics goes with neither --check nor --json") }
         if let maxAge, !(1...86_400).contains(maxAge) {
             throw ValidationError("--max-age is \(maxAge); expected seconds from 1 to 86400")
@@ -58,6 +75,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         if metrics { return try await measure() }
+        if all { return try await showAll() }
         do {
             try await show()
         } catch let error as ConfigurationError where !check && [.database, .mirror].contains(error.part) {
@@ -84,6 +102,21 @@ struct StatusCommand: AsyncParsableCommand {
             } else {
                 for line in StatusView.lines(report, terminal: .output) { print(line) }
             }
+        }
+    }
+
+    private func showAll() async throws {
+        try await options.withMirror(looksOnly: true, opening: MirrorOptions.openRegister) { mirror in
+            var query = MirrorsStatus.Query(words: search, page: page ?? 1)
+            query.silence = maxAge.map(TimeInterval.init)
+            let status = try await MirrorsStatus(of: mirror, query, now: mirror.clock.now)
+            if check {
+                let line = Printable.line(status.check.text)
+                guard let cause = status.check.failure else { return print(line) }
+                throw CommandError(ExitStatus(cause), line)
+            }
+            if json { return try JSONOutput.print(status) }
+            for line in MirrorsStatusView.lines(status, terminal: .output) { print(line) }
         }
     }
 

@@ -253,7 +253,6 @@ enum TrainingAccount {
     static func withHuman<Value>(
         of mirror: HumanMirror, _ body: (any SocialNetwork, Set<AccountID>) async throws -> Value
     ) async throws -> Value {
-        try await mirror.tellContact()
         let human = try await mirror.requiredNetwork(of: .human)
         let account = try await human.verifyAccount()
         try await mirror.bind(human: account, bot: nil, now: mirror.clock.now)

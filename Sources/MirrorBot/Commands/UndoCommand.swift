@@ -87,7 +87,6 @@ struct UndoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withRecord { mirror, record in
-            try await mirror.tellContact()
             let zone = mirror.knownTimeZone(record) ?? .gmt
             let (undoing, desk) = (Undoing(mirror: mirror), Desk(mirror, zone: zone))
             if keep {

@@ -34,7 +34,7 @@ enum LoginConversations {
         .mastodon: { asked in
             try await MastodonConversation(
                 role: asked.role, server: asked.server, apiBaseURL: asked.apiBaseURL, pastesToken: asked.pastesToken,
-                token: asked.token, installation: asked.mirror.installation
+                token: asked.token, mirror: asked.mirror
             ).outcome()
         },
         .x: { asked in

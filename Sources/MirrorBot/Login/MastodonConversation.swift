@@ -14,13 +14,13 @@ struct MastodonConversation {
     let pastesToken: Bool
     /// The token, if it needs not be asked for.
     let token: Secret?
-    let installation: Installation
+    let mirror: HumanMirror
 
     func outcome() async throws -> LoginOutcome {
         let server = try Question.answer(
             given: server, "Server of the \(role.rawValue)'s account (https://HOST): "
         ) { try ServerURL.normalized($0, setting: "the server") }
-        let login = try installation.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
+        let login = try mirror.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
         return pastesToken || token != nil ? try await pasted(server, login) : try await authorized(server, login)
     }
 

@@ -13,7 +13,7 @@ struct XConversation {
 
     func outcome() async throws -> LoginOutcome {
         let (key, secret) = try await app()
-        let login = try mirror.installation.xLogin(consumerKey: key, consumerSecret: secret, apiBaseURL: apiBaseURL)
+        let login = try mirror.xLogin(consumerKey: key, consumerSecret: secret, apiBaseURL: apiBaseURL)
         let request = try await login.begin(forReadingOnly: role == .human)
         LoginPage(address: request.authorizeURL, role: role).show("allow the access, and copy the PIN")
         let credentials = try await login.finish(request, pin: try Question.answer("PIN: ") { $0 })

@@ -77,17 +77,21 @@ enum StatusView {
     }
 
     private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> [String] {
-        let mark =
-            switch verdict.state {
-            case .healthy: terminal.green("●")
-            case .paused, .hindered: terminal.yellow("◐")
-            case .unset: "○"
-            case .failing: terminal.bold("✖")
-            }
+        let mark = mark(verdict.state, terminal)
         let whole = Printable.line(verdict.text)
         // Programs read the first line of what goes into a pipe.
         let text = terminal.hasWidth ? Printable.wrapped(whole, columns: terminal.columns - 2) : [whole]
         return text.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
+    }
+
+    /// One sign for a state.
+    static func mark(_ state: Health.Verdict.State, _ terminal: Terminal) -> String {
+        switch state {
+        case .healthy: terminal.green("●")
+        case .paused, .hindered: terminal.yellow("◐")
+        case .unset: "○"
+        case .failing: terminal.bold("✖")
+        }
     }
 
     private static func feed(_ feed: FeedHealth, _ zone: TimeZone, _ terminal: Terminal) -> String {

@@ -1,0 +1,277 @@
+package import Foundation
+import Posts
+package import Settings
+
+/// One mirror as `mirrors import` reads and `mirrors export` writes it: a name, settings and logins.
+///
+/// In JSON it is one object on one line:
+///
+///     {"name": "ann", "settings": {…}, "credentials": {"bot": {"network": "mastodon",
+///     "server": "https://social.example", "access_token": "…"}}}
+///
+/// A setting has the name of its variable. A credential is called as its variable is, without the role and in small letters. The type is not `Codable`, because
+/// it holds secrets; none of its errors contains a value.
+package struct MirrorEntry: Sendable {
+    package var name: String
+    /// By the names of the variables.
+    package var settings: [String: String]
+    package var logins: [AccountRole: StoredLogin]
+
+    /// The longest line that is read, in bytes.
+    package static let maximumBytes = 65_536
+    /// The longest value of a setting or a credential, in bytes.
+    private static let maximumValueBytes = 4_096
+
+    package init(name: String, settings: [String: String] = [:], logins: [AccountRole: StoredLogin] = [:]) {
+        (self.name, self.settings, self.logins) = (name, settings, logins)
+    }
+
+    // MARK: Reading
+
+    /// Reads a line; the values of settings are checked later, together with those that are stored.
+    ///
+    /// - Throws: ``EntryProblem`` without a line number.
+    init(line: Data) throws(EntryProblem) {
+        let object = try EntryValue.object(line)
+        for key in object.keys.sorted() where !["name", "settings", "credentials", "missing"].contains(key) {
+            throw EntryProblem(
+                Self.shown(key), "is no field of a mirror; expected name, settings and credentials")
+        }
+        guard let value = object["name"] else { throw EntryProblem("name", "is missing") }
+        guard case .text(let name) = value, MirrorSettings.isName(name) else {
+            throw EntryProblem("name", "is not \(MirrorSettings.nameForm)")
+        }
+        self.init(name: name)
+        if let value = object["settings"] {
+            guard case .object(let values) = value else { throw EntryProblem("settings", "is no object") }
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                settings[key] = try value.text("settings.\(Self.shown(key))")
+            }
+        }
+        if let value = object["credentials"] {
+            guard case .object(let roles) = value else { throw EntryProblem("credentials", "is no object") }
+            logins = try Self.logins(roles, path: "credentials.")
+        }
+    }
+
+    /// Reads the logins in a text that is the JSON object of a line's `credentials`.
+    ///
+    /// - Throws: ``EntryProblem`` without a line number.
+    package static func logins(_ text: Data) throws(EntryProblem) -> [AccountRole: StoredLogin] {
+        try logins(try EntryValue.object(text), path: "")
+    }
+
+    private static func logins(
+        _ roles: [String: EntryValue], path: String
+    ) throws(EntryProblem) -> [AccountRole: StoredLogin] {
+        var logins: [AccountRole: StoredLogin] = [:]
+        for (key, value) in roles.sorted(by: { $0.key < $1.key }) {
+            guard let role = AccountRole(rawValue: key) else {
+                throw EntryProblem(path + shown(key), "is no role; expected human and bot")
+            }
+            guard case .object(let fields) = value else { throw EntryProblem(path + key, "is no object") }
+            logins[role] = try login(fields, of: role, path: "\(path)\(key).")
+        }
+        return logins
+    }
+
+    private static func login(
+        _ fields: [String: EntryValue], of role: AccountRole, path: String
+    ) throws(EntryProblem) -> StoredLogin {
+        guard case .text(let word)? = fields["network"], let network = NetworkName(rawValue: word) else {
+            let names = NetworkName.known.map(\.rawValue).joined(separator: ", ")
+            throw EntryProblem("\(path)network", "is missing or no network; expected one of \(names)")
+        }
+        let known = network.descriptor.fields.map(\.field)
+        var values: [AccountField: Secret] = [:]
+        var address: String?
+        var expires: Date?
+        for (key, value) in fields.sorted(by: { $0.key < $1.key }) where key != "network" {
+            let place = path + shown(key)
+            if key == Self.expires {
+                guard case .number(let text) = value, let milliseconds = Int64(text) else {
+                    throw EntryProblem(place, "is no number of milliseconds since 1970")
+                }
+                expires = Date(milliseconds: milliseconds)
+                continue
+            }
+            let text = try value.text(place)
+            if key == Self.address {
+                address = try form(place, "an address such as https://host") {
+                    try ServerURL.normalized(text, setting: place)
+                }
+                continue
+            }
+            guard let field = known.first(where: { $0.key == key }) else {
+                let names = known.map(\.key).joined(separator: ", ")
+                throw EntryProblem(place, "is no credential of \(network.displayName); expected \(names)")
+            }
+            let value = try form(place, field.isSecret ? "a text" : field.looks) { try field.form(text, place) }
+            values[field] = Secret(value)
+        }
+        for field in network.descriptor.required(by: role) where values[field] == nil {
+            throw EntryProblem(path + field.key, "is missing; \(network.displayName) needs it")
+        }
+        return StoredLogin(
+            credentials: AccountCredentials(network: network, values, expiresAt: expires), apiBaseURL: address)
+    }
+
+    private static let address = "api_base_url"
+    private static let expires = "expires_ms"
+
+    /// The value in its proper form, or a problem that does not repeat it.
+    private static func form(
+        _ field: String, _ looks: String, _ body: () throws -> String
+    ) throws(EntryProblem) -> String {
+        do {
+            return try body()
+        } catch {
+            throw EntryProblem(field, "cannot be used; expected \(looks.replacing("`", with: ""))")
+        }
+    }
+
+    /// The name of a field for a message: a name that looks like none may be a value that stands in the wrong place.
+    static func shown(_ name: String) -> String {
+        let isName =
+            (1...40).contains(name.utf8.count)
+            && (name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+                || name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F })
+        return isName ? name : "(a name that is not shown)"
+    }
+
+    fileprivate static func checked(_ text: String, _ field: String) throws(EntryProblem) -> String {
+        guard !text.isEmpty else { throw EntryProblem(field, "is empty") }
+        guard text.utf8.count <= maximumValueBytes else {
+            throw EntryProblem(field, "is longer than \(maximumValueBytes) bytes")
+        }
+        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw EntryProblem(field, "holds a control character")
+        }
+        return text
+    }
+
+    // MARK: Writing
+
+    /// The line of the mirror, without a line break.
+    ///
+    /// - Parameter withSecrets: If not, the field `missing` lists the secrets that are left out.
+    package func line(withSecrets: Bool) throws -> String {
+        var object: [String: EntryValue] = ["name": .text(name)]
+        if !settings.isEmpty { object["settings"] = .object(settings.mapValues(EntryValue.text)) }
+        var missing: [EntryValue] = []
+        var roles: [String: EntryValue] = [:]
+        for (role, login) in logins.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            var fields: [String: EntryValue] = ["network": .text(login.network.rawValue)]
+            if let address = login.apiBaseURL { fields[Self.address] = .text(address) }
+            if let end = login.credentials.expiresAt { fields[Self.expires] = .number("\(end.milliseconds)") }
+            for field in login.network.descriptor.fields.map(\.field) {
+                guard let value = login.credentials[field] else { continue }
+                if withSecrets || !field.isSecret {
+                    fields[field.key] = .text(value.reveal())
+                } else {
+                    missing.append(.text("credentials.\(role.rawValue).\(field.key)"))
+                }
+            }
+            roles[role.rawValue] = .object(fields)
+        }
+        if !roles.isEmpty { object["credentials"] = .object(roles) }
+        if !missing.isEmpty { object["missing"] = .list(missing) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(EntryValue.object(object)), as: UTF8.self)
+    }
+}
+
+extension MirrorEntry: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "mirror \(name)" }
+
+    package var debugDescription: String { description }
+
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// Why an entry, or a field of it, cannot be used; contains no value of a field.
+package struct EntryProblem: Error, Codable, Equatable, Sendable, CustomStringConvertible {
+    /// The number of the line, from 1; nil for an entry that does not come from a file.
+    package var line: Int?
+    /// Such as `credentials.bot.server`; nil for the line as a whole.
+    package let field: String?
+    /// The rest of the sentence.
+    package let problem: String
+
+    init(_ field: String?, _ problem: String, line: Int? = nil) {
+        (self.field, self.problem, self.line) = (field, problem, line)
+    }
+
+    package var description: String {
+        (line.map { "line \($0): " } ?? "") + (field.map { "\($0) \(problem)" } ?? problem)
+    }
+}
+
+extension AccountField {
+    /// The name of the field in an entry: `access_token`.
+    fileprivate var key: String {
+        if let setting { return setting.lowercased() }
+        return name.replacing(/[A-Z]+/) { "_\($0.output.lowercased())" }
+    }
+}
+
+/// A value of an entry's JSON.
+private enum EntryValue: Codable {
+    case text(String)
+    case number(String)
+    case object([String: EntryValue])
+    case list([EntryValue])
+    /// `true`, `false` or `null`.
+    case other
+
+    /// Reads a text that is one JSON object.
+    static func object(_ data: Data) throws(EntryProblem) -> [String: EntryValue] {
+        guard data.count <= MirrorEntry.maximumBytes else {
+            throw EntryProblem(nil, "is longer than \(MirrorEntry.maximumBytes) bytes")
+        }
+        guard String(validating: data, as: UTF8.self) != nil else { throw EntryProblem(nil, "is not valid UTF-8") }
+        guard let value = try? JSONDecoder().decode(EntryValue.self, from: data) else {
+            throw EntryProblem(nil, "is not valid JSON")
+        }
+        guard case .object(let object) = value else { throw EntryProblem(nil, "is no JSON object") }
+        return object
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let object = try? container.decode([String: EntryValue].self) {
+            self = .object(object)
+        } else if (try? container.decode(Bool.self)) != nil || container.decodeNil() {
+            self = .other
+        } else if let number = try? container.decode(Int64.self) {
+            self = .number("\(number)")
+        } else if let number = try? container.decode(Double.self) {
+            self = .number("\(number)")
+        } else {
+            self = .list(try container.decode([EntryValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .text(let text): try container.encode(text)
+        case .number(let text): try container.encode(Int64(text) ?? 0)
+        case .object(let object): try container.encode(object)
+        case .list(let list): try container.encode(list)
+        case .other: try container.encodeNil()
+        }
+    }
+
+    /// The value as a text that is short and holds no control character; a number as it is written.
+    func text(_ field: String) throws(EntryProblem) -> String {
+        switch self {
+        case .text(let text): return try MirrorEntry.checked(text, field)
+        case .number(let text): return text
+        case .object, .list, .other: throw EntryProblem(field, "is neither a text nor a number")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import Foundation
+import Mirroring
+import Outbox
+import Settings
+import Storage
+
+/// Which workers hold the mirrors of a database.
+///
+/// All of `Control/Register` that concerns leases is in this file.
+package struct MirrorOwnership: Equatable, Sendable {
+    /// How many mirrors each living worker holds, by the worker's name.
+    package private(set) var owned: [String: Int] = [:]
+    /// Mirrors that no worker works for, though they live here and do not pause.
+    package private(set) var unowned = 0
+    /// By how many seconds one of a living worker's passes began late, at most, within the last minute.
+    package private(set) var lateness: [String: TimeInterval] = [:]
+
+    /// Counts the mirrors of a database.
+    ///
+    /// A mirror for which `run --once` is called regularly counts as neither.
+    ///
+    /// - Parameters:
+    ///   - mirrors: All mirrors.
+    ///   - now: The present, by the wall clock with which silent workers are told from living ones.
+    /// - Throws: The store's error.
+    init(
+        of mirrors: [(name: String, record: MirrorRecord)], in storage: any StorageEngine, now: Date
+    ) async throws {
+        let leases = try await LeaseTable.records(of: mirrors.map(\.name), in: storage)
+        for worker in try await WorkerTable(storage: storage).records()
+        where worker.silence(at: now) < HumanMirror.usualSilence { lateness[worker.worker] = worker.lateness }
+        for (name, record) in mirrors {
+            let lease = leases[name]
+            switch WorkerFact(lease, now: now) {
+            case .running: owned[lease?.owner ?? "", default: 0] += 1
+            case .passes: continue
+            case .late, .passLate, .absent:
+                if record.move?.state == nil, record.pause?.holds(at: now) != true { unowned += 1 }
+            }
+        }
+    }
+
+    /// Does work for which no worker may hold the mirror: holds its lease meanwhile.
+    ///
+    /// - Returns: What the work returns; nil if a worker holds the mirror, so that nothing was done.
+    /// - Throws: What the work throws; `OutboxError` if a worker takes the lease; the store's error.
+    static func holding<Value: Sendable>(
+        _ mirror: HumanMirror, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        let keeper = LeaseKeeper(
+            table: LeaseTable(storage: mirror.storage, mirror: mirror.name), clock: mirror.clock,
+            timing: mirror.rehearsal.leaseTiming, logger: mirror.logger)
+        return try await keeper.holdingNow { _ in try await work() }
+    }
+
+    /// Whether no worker holds a mirror, in the transaction that relies on it.
+    static func isFree(_ mirror: String, on connection: any StorageConnection) throws -> Bool {
+        try connection.query("SELECT 1 AS found FROM leases WHERE mirror = \(mirror) AND NOT released").isEmpty
+    }
+}

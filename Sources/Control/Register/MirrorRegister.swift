@@ -1,0 +1,336 @@
+package import Foundation
+package import Mirroring
+import Posts
+import Settings
+import Storage
+
+/// The mirrors of a database as a whole: adds, imports and exports them.
+///
+/// Nothing here asks a network: a login is verified when the mirror first runs. All writes are upserts in transactions of
+/// a bounded number of mirrors, so that an interrupted call is repeated without harm.
+package struct MirrorRegister: Sendable {
+    /// The longest input of an import, in bytes; it is kept in memory.
+    package static let maximumBytes = 64 << 20
+    /// Mirrors that are read, checked or written at a time.
+    static let batchSize = 200
+    /// Problems that a report lists; the rest is counted.
+    static let listedProblems = 20
+
+    private let mirror: HumanMirror
+
+    /// - Parameter mirror: Any mirror of the database, opened without accounts.
+    package init(_ mirror: HumanMirror) { self.mirror = mirror }
+
+    private var now: Date { mirror.clock.now }
+
+    /// Returns the desks of mirrors.
+    ///
+    /// - Throws: `ConfigurationError` for the first that is no mirror of this database, or has a stored setting that cannot
+    ///   be used; the store's error.
+    package func desks(of names: [String]) async throws -> [Desk] {
+        var desks: [Desk] = []
+        for name in names {
+            let other = try await mirror.installation.mirror(named: name)
+            let record = try await other.table.requireHere()
+            desks.append(Desk(other, zone: other.knownTimeZone(record)))
+        }
+        return desks
+    }
+
+    // MARK: Adding
+
+    /// Adds a mirror.
+    ///
+    /// - Throws: `ChangeRefusal` with `.over` if there is a mirror of that name; ``EntryProblem`` for a setting that
+    ///   cannot be used; `ConfigurationError` without a key for the logins; the store's error.
+    package func add(_ entry: MirrorEntry) async throws -> MirrorAddition {
+        let problems = try await problems(in: [(0, entry)])
+        if let first = problems.first { throw first }
+        guard try await write([(0, entry)], onlyNew: true).added == [entry.name] else {
+            throw ChangeRefusal(
+                .over, "there is a mirror \(entry.name) already; mirror-bot set, login and mirrors import change it")
+        }
+        return MirrorAddition(
+            mirror: entry.name, settings: entry.settings.keys.sorted(),
+            logins: entry.logins.keys.map(\.rawValue).sorted())
+    }
+
+    // MARK: Importing
+
+    /// Imports mirrors from JSON lines, see ``MirrorEntry``; settings and logins that a line does not name stay.
+    ///
+    /// All lines are checked before the first is stored; with a problem nothing is. The same input twice changes nothing
+    /// the second time.
+    ///
+    /// - Parameters:
+    ///   - lines: The text, at most ``maximumBytes`` long.
+    ///   - isDryRun: Whether the lines are only checked and compared.
+    /// - Throws: `ChangeRefusal` with `.changed` if a mirror was moved away meanwhile; `ConfigurationError` for a key that
+    ///   is missing or does not open a stored login; the store's error.
+    package func importMirrors(_ lines: Data, isDryRun: Bool = false) async throws -> ImportReport {
+        var report = ImportReport(isDryRun: isDryRun)
+        var (problems, names, bots): ([EntryProblem], [String: Int], [String: Int]) = ([], [:], [:])
+        for batch in EntryLines(lines) {
+            var entries: [(line: Int, entry: MirrorEntry)] = []
+            for (line, content) in batch {
+                do throws(EntryProblem) {
+                    let entry = try content.get()
+                    if let first = names.updateValue(line, forKey: entry.name) {
+                        throw EntryProblem("name", "is that of line \(first) too")
+                    }
+                    if let bot = entry.logins[.bot]?.credentials.fingerprint,
+                        let first = bots.updateValue(line, forKey: bot)
+                    {
+                        throw EntryProblem("credentials.bot", "is the bot of line \(first) too")
+                    }
+                    entries.append((line, entry))
+                } catch {
+                    problems.append(error.at(line))
+                }
+            }
+            problems += try await self.problems(in: entries)
+            report.mirrors += batch.count
+        }
+        report.problems = Array(problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }.prefix(Self.listedProblems))
+        report.moreProblems = problems.count - report.problems.count
+        guard problems.isEmpty else { return report }
+        for batch in EntryLines(lines) {
+            let entries = batch.compactMap { line, content -> (line: Int, entry: MirrorEntry)? in
+                (try? content.get()).map { (line: line, entry: $0) }
+            }
+            let written = try await write(entries, isDryRun: isDryRun)
+            report.added += written.added
+            report.changed += written.changed
+            report.unchanged += written.unchanged
+        }
+        return report
+    }
+
+    /// Checks entries against the settings and against what is stored for their mirrors.
+    private func problems(in entries: [(line: Int, entry: MirrorEntry)]) async throws -> [EntryProblem] {
+        guard !entries.isEmpty else { return [] }
+        let names = entries.map(\.entry.name)
+        let stored = try await mirror.storage.read { try RegisterRows(of: names, on: $0) }
+        var checker = EntryChecker(mirror.installation)
+        return entries.compactMap { line, entry -> EntryProblem? in
+            do throws(EntryProblem) {
+                try checker.check(entry, stored[entry.name])
+                return nil
+            } catch {
+                return line > 0 ? error.at(line) : error
+            }
+        }
+    }
+
+    private struct Written: Sendable {
+        var added: [String] = []
+        var changed: [String] = []
+        var unchanged = 0
+    }
+
+    /// Stores what differs, in one transaction.
+    ///
+    /// - Parameter onlyNew: Whether mirrors that there are stay as they are.
+    private func write(
+        _ entries: [(line: Int, entry: MirrorEntry)], onlyNew: Bool = false, isDryRun: Bool = false
+    ) async throws -> Written {
+        var vault = mirror.vault
+        if !isDryRun, entries.contains(where: { !$0.entry.logins.isEmpty }) { try vault.requireKey() }
+        vault = try vault.keyed()
+        let (entries, now) = (entries.map(\.entry), now)
+        let body: @Sendable (any StorageConnection) throws -> Written = { [vault] connection in
+            let stored = try RegisterRows(of: entries.map(\.name), on: connection)
+            var (written, batch) = (Written(), RegisterBatch(now: now))
+            for entry in entries {
+                let known = stored[entry.name]
+                if let problem = known?.problem {
+                    throw ChangeRefusal(.changed, "mirror \(entry.name) \(problem)")
+                }
+                if onlyNew, known != nil { continue }
+                let settings = entry.settings.filter { known?.settings[$0.key] != $0.value }
+                let vault = vault.of(entry.name)
+                let logins = try entry.logins.filter { role, login in
+                    guard let sealed = known?.logins[role] else { return true }
+                    return try !vault.opened(sealed, of: role).isSame(as: login)
+                }
+                if known != nil, settings.isEmpty, logins.isEmpty {
+                    written.unchanged += 1
+                    continue
+                }
+                if known == nil { written.added.append(entry.name) } else { written.changed.append(entry.name) }
+                guard !isDryRun else { continue }
+                let sealed = try logins.map { ($0.key, try vault.sealed($0.value, of: $0.key)) }
+                batch.add(entry.name, settings, sealed)
+            }
+            if !isDryRun { try batch.store(on: connection) }
+            return written
+        }
+        return isDryRun ? try await mirror.storage.read(body) : try await mirror.storage.transaction(body)
+    }
+
+    // MARK: Exporting
+
+    /// Hands over the lines of all mirrors, in the order of their names, each with its line break.
+    ///
+    /// - Parameter withSecrets: Whether the lines contain the secrets of the logins.
+    /// - Returns: How many mirrors, and the logins' secrets that are left out.
+    /// - Throws: `ConfigurationError` for a login that the key does not open; what `body` throws; the store's error.
+    package func export(withSecrets: Bool, _ body: (String) throws -> Void) async throws -> ExportReport {
+        var report = ExportReport(withSecrets: withSecrets)
+        let vault = try mirror.vault.keyed()
+        let names = try await MirrorTable.names(in: mirror.storage)
+        for start in stride(from: 0, to: names.count, by: Self.batchSize) {
+            let part = Array(names[start..<min(start + Self.batchSize, names.count)])
+            let stored = try await mirror.storage.read { try RegisterRows(of: part, on: $0) }
+            for name in part {
+                guard let known = stored[name], known.problem == nil else { continue }
+                let vault = vault.of(name)
+                var logins: [AccountRole: StoredLogin] = [:]
+                for (role, sealed) in known.logins { logins[role] = try vault.opened(sealed, of: role) }
+                let entry = MirrorEntry(name: name, settings: known.settings, logins: logins)
+                try body(try entry.line(withSecrets: withSecrets) + "\n")
+                report.mirrors += 1
+                if !withSecrets, !logins.isEmpty { report.lacking.append(name) }
+            }
+        }
+        return report
+    }
+}
+
+/// What became of adding a mirror.
+package struct MirrorAddition: PersonOutcome {
+    package private(set) var schema = "mirror-bot/mirror-addition/1"
+    package let mirror: String
+    /// The names of the settings that were stored.
+    package let settings: [String]
+    /// The roles whose logins were stored.
+    package let logins: [String]
+
+    package var wayBack: WayBack? { WayBack(RemoveMirror.self, "mirrors", "remove", mirror) }
+}
+
+/// What became of an import, or would become of it.
+package struct ImportReport: PersonOutcome {
+    package private(set) var schema = "mirror-bot/import/1"
+    package let isDryRun: Bool
+    /// Lines with a mirror.
+    package fileprivate(set) var mirrors = 0
+    /// The names of new mirrors.
+    package fileprivate(set) var added: [String] = []
+    /// The names of mirrors of which a setting or a login differs.
+    package fileprivate(set) var changed: [String] = []
+    package fileprivate(set) var unchanged = 0
+    /// The first of the problems, by line; with any of them nothing is stored.
+    package fileprivate(set) var problems: [EntryProblem] = []
+    package fileprivate(set) var moreProblems = 0
+
+    init(isDryRun: Bool) { self.isDryRun = isDryRun }
+}
+
+/// What an export wrote.
+package struct ExportReport: PersonOutcome {
+    package private(set) var schema = "mirror-bot/export/1"
+    package let withSecrets: Bool
+    package fileprivate(set) var mirrors = 0
+    /// The names of the mirrors whose secrets were left out.
+    package fileprivate(set) var lacking: [String] = []
+
+    init(withSecrets: Bool) { self.withSecrets = withSecrets }
+}
+
+// MARK: - Lines
+
+/// The entries of a text, in batches; empty lines are left out.
+private struct EntryLines: Sequence, IteratorProtocol {
+    typealias Line = (number: Int, content: Result<MirrorEntry, EntryProblem>)
+
+    private let text: Data
+    private var place: Data.Index
+    private var number = 0
+
+    init(_ text: Data) { (self.text, place) = (text, text.startIndex) }
+
+    mutating func next() -> [Line]? {
+        var batch: [Line] = []
+        while batch.count < MirrorRegister.batchSize, place < text.endIndex {
+            let end = text[place...].firstIndex(of: 0x0A) ?? text.endIndex
+            var line = text[place..<end]
+            place = end < text.endIndex ? text.index(after: end) : end
+            number += 1
+            if line.last == 0x0D { line = line.dropLast() }
+            guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
+            let bytes = Data(line)
+            batch.append((number, Result { () throws(EntryProblem) in try MirrorEntry(line: bytes) }))
+        }
+        return batch.isEmpty ? nil : batch
+    }
+}
+
+extension EntryProblem {
+    fileprivate func at(_ line: Int) -> EntryProblem { EntryProblem(field, problem, line: line) }
+}
+
+// MARK: - Checking
+
+/// Checks the settings of entries; what was found of equal ones is remembered.
+private struct EntryChecker {
+    private struct Key: Hashable {
+        let settings: [String: String]
+        let networks: [AccountRole: NetworkName]
+        let isNamed: Bool
+    }
+
+    /// The most that are remembered.
+    private static let memory = 1_000
+
+    private let installation: Installation
+    private var usable: Set<Key> = []
+
+    init(_ installation: Installation) { self.installation = installation }
+
+    mutating func check(_ entry: MirrorEntry, _ stored: RegisterRows.Row?) throws(EntryProblem) {
+        if let problem = stored?.problem { throw EntryProblem("name", "is that of a mirror that \(problem)") }
+        for name in entry.settings.keys.sorted() {
+            let field = "settings.\(MirrorEntry.shown(name))"
+            guard let setting = Setting.named(name) else {
+                throw EntryProblem(field, "is no setting; mirror-bot set --help lists them")
+            }
+            guard !setting.isSecret else { throw EntryProblem(field, "is a secret, which belongs into credentials") }
+            guard setting.canBeStored else {
+                throw EntryProblem(field, "belongs to the process or to a login, and is not set for a mirror")
+            }
+        }
+        let logins = entry.logins
+        if let human = logins[.human], let bot = logins[.bot],
+            bot.credentials.openSameAccount(as: human.credentials)
+        {
+            throw EntryProblem("credentials.bot", "opens the human's own account; the bot needs another")
+        }
+        let settings = (stored?.settings ?? [:]).merging(entry.settings) { $1 }
+        let key = Key(
+            settings: settings, networks: logins.mapValues(\.network), isNamed: installation.isNamed(entry.name))
+        guard !usable.contains(key) else { return }
+        do {
+            var effective = try installation.settings(of: entry.name).with(stored: settings)
+            try effective.adopt(key.networks)
+        } catch {
+            throw problem(of: entry, error)
+        }
+        if usable.count >= Self.memory { usable.removeAll(keepingCapacity: true) }
+        usable.insert(key)
+    }
+
+    /// The problem in words that repeat no value: what stands in the wrong place may be a secret.
+    private func problem(of entry: MirrorEntry, _ error: any Error) -> EntryProblem {
+        guard let error = error as? ConfigurationError else { return EntryProblem("settings", "cannot be used") }
+        guard let setting = Setting.named(error.setting), let value = entry.settings[setting.name] else {
+            return EntryProblem(
+                "settings", "do not go together with \(error.setting), which is set for the mirror or the process")
+        }
+        if case .choice(let allowed) = setting.form, allowed.contains(value) {
+            return EntryProblem("settings.\(setting.name)", "does not go together with the mirror's networks")
+        }
+        return EntryProblem(
+            "settings.\(setting.name)", "cannot be used; expected \(setting.form.words.replacing("`", with: ""))")
+    }
+}

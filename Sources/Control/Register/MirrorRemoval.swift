@@ -1,0 +1,175 @@
+import Favorites
+import Foundation
+package import Mirroring
+import Outbox
+package import Posts
+import Settings
+import Storage
+
+/// Removes a mirror with everything that is stored of it.
+///
+/// First the mirror is paused for good and loses its logins, in one transaction: nothing can be sent from then on, whatever
+/// becomes of the removal. Then every table that has rows of mirrors is emptied of this one's in transactions of at most
+/// ``batchSize`` rows, then its counts in Redis are removed. Its row in `mirrors` goes last, in a transaction that finds no
+/// other row; until then the same operation continues an interrupted removal.
+package struct RemoveMirror: PersonOperation {
+    package static let name = "mirrors-remove"
+    /// The most rows that one transaction deletes.
+    static let batchSize = 500
+    /// How often the tables are gone through while something else adds rows.
+    private static let rounds = 5
+
+    package init() {}
+
+    /// Removes the mirror of the desk; it is not to be used afterwards.
+    ///
+    /// - Throws: `ChangeRefusal` with `.busy` while a worker holds the mirror, or while something keeps adding rows;
+    ///   `SeenChanged`; `FavoritesError` if Redis cannot be reached; the store's error. The same call continues.
+    package func perform(at desk: Desk, seen: Seen?) async throws -> MirrorRemoval {
+        try await perform(at: desk, seen: seen) { _ in }
+    }
+
+    /// - Parameter step: Called after each transaction with the rows that were removed so far; may throw.
+    func perform(
+        at desk: Desk, seen: Seen?, after step: @escaping @Sendable (Int) throws -> Void
+    ) async throws -> MirrorRemoval {
+        let mirror = desk.mirror
+        let work = try await MirrorOwnership.holding(mirror) { () async throws -> MirrorRemoval in
+            var removal = MirrorRemoval(mirror: mirror.name)
+            removal.wasInterrupted = try await begin(mirror, seen: seen, now: desk.now)
+            // A request that left before the pause may still be under way.
+            _ = try await LastWord(mirror: mirror).wait()
+            let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { !Self.last.contains($0.name) }
+            var isEmpty = false
+            for _ in 0..<Self.rounds where !isEmpty {
+                isEmpty = true
+                for shape in shapes {
+                    let before = removal.rows.values.reduce(0, +)
+                    let removed = try await empty(shape, of: mirror) { try step(before + $0) }
+                    guard removed > 0 else { continue }
+                    removal.rows[shape.name, default: 0] += removed
+                    isEmpty = false
+                }
+            }
+            if let client = try mirror.installation.redis() {
+                try await RedisCountStore(client: client, mirror: mirror.name).clear()
+            }
+            return removal
+        }
+        guard let removal = work else { throw Self.held(mirror.name) }
+        try await end(mirror)
+        return removal
+    }
+
+    /// The digest of a mirror as a person sees it who confirms the removal.
+    fileprivate static func seen(_ record: MirrorRecord) -> Seen {
+        func stored(_ account: AccountID?) -> String? { account.map { "\($0.network.rawValue):\($0.value)" } }
+        return seen(human: stored(record.human), bot: stored(record.bot))
+    }
+
+    /// The same, from the accounts as they are stored.
+    private static func seen(human: String?, bot: String?) -> Seen { Seen(of: "mirror", human, bot) }
+
+    /// The tables whose rows of the mirror go last.
+    private static let last: Set = ["mirrors", "leases"]
+
+    private static func held(_ name: String) -> ChangeRefusal {
+        ChangeRefusal(
+            .busy,
+            "a worker holds mirror \(name); run mirror-bot mirrors pause \(name), and try again once the worker has "
+                + "released it, or stop the worker")
+    }
+
+    /// Pauses the mirror for good, and removes its logins and settings.
+    ///
+    /// - Returns: Whether a removal was begun before.
+    private func begin(_ mirror: HumanMirror, seen: Seen?, now: Date) async throws -> Bool {
+        let name = mirror.name
+        let reason = "it is being removed: mirror-bot mirrors remove \(name)"
+        return try await mirror.storage.transaction { connection in
+            let row = try connection.query(
+                "SELECT human_account, bot_account, pause_code FROM mirrors WHERE mirror = \(name)"
+            ).first
+            try seen.require(
+                Self.seen(human: try row?.optionalText("human_account"), bot: try row?.optionalText("bot_account")))
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms, paused_ms, pause_reason, pause_code, version)
+                VALUES (\(name), \(now.milliseconds), \(now.milliseconds), \(reason),
+                    \(Pause.Code.removing.rawValue), 1)
+                ON CONFLICT (mirror) DO UPDATE SET paused_ms = excluded.paused_ms, paused_until_ms = NULL,
+                    pause_reason = excluded.pause_reason, pause_code = excluded.pause_code,
+                    version = mirrors.version + 1
+                """)
+            try connection.execute("DELETE FROM credentials WHERE mirror = \(name)")
+            try connection.execute("DELETE FROM settings WHERE mirror = \(name)")
+            return try row?.optionalText("pause_code") == Pause.Code.removing.rawValue
+        }
+    }
+
+    /// Deletes the mirror's rows of one table.
+    ///
+    /// - Returns: How many there were.
+    private func empty(
+        _ shape: TableShape, of mirror: HumanMirror, after step: (Int) throws -> Void
+    ) async throws -> Int {
+        precondition(!shape.key.isEmpty, "\(shape.name) has no primary key")
+        let (name, table, key) = (mirror.name, shape.name, shape.key.map(\.name).joined(separator: ", "))
+        var removed = 0
+        while true {
+            let count = try await mirror.storage.execute(
+                """
+                DELETE FROM \(unsafe: table) WHERE mirror = \(name) AND (\(unsafe: key)) IN (
+                    SELECT \(unsafe: key) FROM \(unsafe: table) WHERE mirror = \(name) LIMIT \(Self.batchSize)
+                )
+                """)
+            removed += count
+            if count > 0 { try step(removed) }
+            if count < Self.batchSize { return removed }
+        }
+    }
+
+    /// Removes the mirror's row, if nothing else is left of the mirror and no worker holds it.
+    private func end(_ mirror: HumanMirror) async throws {
+        let name = mirror.name
+        let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { !Self.last.contains($0.name) }
+        try await mirror.storage.transaction { connection in
+            guard try MirrorOwnership.isFree(name, on: connection) else { throw Self.held(name) }
+            for shape in shapes {
+                let rows = try connection.query(
+                    "SELECT 1 AS found FROM \(unsafe: shape.name) WHERE mirror = \(name) LIMIT 1")
+                guard rows.isEmpty else {
+                    throw ChangeRefusal(.busy, "something else writes rows of mirror \(name); stop it, and try again")
+                }
+            }
+            try connection.execute("DELETE FROM leases WHERE mirror = \(name)")
+            try connection.execute("DELETE FROM mirrors WHERE mirror = \(name)")
+        }
+    }
+}
+
+/// A mirror as a person is asked about its removal.
+package struct RemovalSubject: Codable, Equatable, Sendable {
+    /// The handles of the accounts; nil if they were never verified.
+    package let human: String?
+    package let bot: String?
+    package let seen: Seen
+
+    /// - Throws: The store's error.
+    package init(_ mirror: HumanMirror) async throws {
+        let record = try await mirror.table.record()
+        (human, bot, seen) = (record.humanHandle, record.botHandle, RemoveMirror.seen(record))
+    }
+}
+
+/// What the removal of a mirror removed.
+package struct MirrorRemoval: PersonOutcome {
+    package private(set) var schema = "mirror-bot/mirror-removal/1"
+    package let mirror: String
+    /// How many rows this call removed from each table, besides the mirror's own row, settings and logins.
+    package fileprivate(set) var rows: [String: Int] = [:]
+    /// Whether the call continued a removal that was interrupted.
+    package fileprivate(set) var wasInterrupted = false
+
+    init(mirror: String) { self.mirror = mirror }
+}

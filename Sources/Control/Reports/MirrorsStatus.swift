@@ -1,0 +1,100 @@
+package import Foundation
+package import Mirroring
+import Outbox
+
+/// The state of all mirrors of a database, the worst first, by pages.
+package struct MirrorsStatus: Codable, Equatable, Sendable {
+    /// One mirror.
+    package struct Line: Codable, Equatable, Sendable {
+        package let name: String
+        package let human: String?
+        package let bot: String?
+        package let state: Health.Verdict.State
+        /// The verdict in one line.
+        package let text: String
+        /// The obstacle that decides; nil for a healthy mirror.
+        package let code: Obstacle.Code?
+        /// Since when it holds; nil if that is not known.
+        package let since: Date?
+        /// How many obstacles lose all or a part of some work.
+        package let obstacles: Int
+        /// How many suggestions wait for a person.
+        package let suggestions: Int
+        /// When the next planned post is due; nil if none is stored.
+        package let nextSlot: Date?
+    }
+
+    /// Which mirrors to list.
+    package struct Query: Codable, Equatable, Sendable {
+        /// Words in the name or a handle; case, width and accents make no difference.
+        package var words: String?
+        /// From 1.
+        package var page = 1
+        /// Mirrors on a page.
+        package var size = 50
+        /// From how many seconds on a worker's last beat is too old; nil for the usual limit.
+        package var silence: TimeInterval?
+
+        package init(words: String? = nil, page: Int = 1) { (self.words, self.page) = (words, page) }
+    }
+
+    /// What a watchdog is told of all of them.
+    package struct Check: Codable, Equatable, Sendable {
+        /// One line, which names at most ``listed`` mirrors.
+        package let text: String
+        /// Who ends the worst of the obstacles; nil if all mirrors are well.
+        package let failure: Finding.Cause?
+
+        fileprivate static let listed = 10
+    }
+
+    package private(set) var schema = "mirror-bot/mirrors-status/1"
+    package let mirrors: [Line]
+    /// How many mirrors were found, on all pages.
+    package let total: Int
+    /// How many of those are in each state; states without any are left out.
+    package let states: [String: Int]
+    package let page: Int
+    /// The number of the last page; 1 without a mirror.
+    package let pages: Int
+    package let check: Check
+}
+
+extension MirrorsStatus {
+    /// Reads the states, with the same number of statements however many mirrors there are.
+    ///
+    /// Verdicts are those of `status`, but for what ``HealthSurvey`` leaves out.
+    ///
+    /// - Parameter mirror: Any mirror of the database.
+    /// - Throws: The store's error; `ConfigurationError` for a key file that cannot be used.
+    package init(of mirror: HumanMirror, _ query: Query = Query(), now: Date) async throws {
+        let standings = try await HealthSurvey(mirror, silence: query.silence)
+            .standings(query.words.map(SearchWords.init), now: now)
+        let size = max(1, query.size)
+        (total, page, pages) = (standings.count, query.page, max(1, (standings.count + size - 1) / size))
+        states = standings.reduce(into: [:]) { $0[$1.verdict.state.rawValue, default: 0] += 1 }
+        let shown = query.page > pages ? [] : standings.dropFirst((max(1, query.page) - 1) * size).prefix(size)
+        let waiting = try await OutboxStore.waiting(of: shown.map(\.name), in: mirror.storage, now: now)
+        mirrors = shown.map { standing in
+            let verdict = standing.verdict
+            let lost = standing.health.obstacles.count { [.stops, .hinders].contains($0.weight) }
+            return Line(
+                name: standing.name, human: standing.record.humanHandle, bot: standing.record.botHandle,
+                state: verdict.state, text: verdict.text, code: verdict.code,
+                since: standing.settingError == nil ? standing.health.leading?.since : nil,
+                obstacles: lost + (standing.settingError == nil ? 0 : 1),
+                suggestions: waiting[standing.name]?.suggestions ?? 0, nextSlot: waiting[standing.name]?.nextSlot)
+        }
+        let ill = standings.filter { $0.failure != nil }
+        let names = ill.prefix(Check.listed).map(\.name).joined(separator: ", ")
+        let rest = ill.count > Check.listed ? " and \(ill.count - Check.listed) more" : ""
+        let text =
+            if let worst = ill.first {
+                "\(ill.count) of \(standings.count) mirrors do not work: \(names)\(rest); "
+                    + "\(worst.name): \(worst.verdict.text)"
+            } else {
+                "all \(standings.count) mirrors do their work, or pause as they were told"
+            }
+        check = Check(text: text, failure: ill.first?.failure)
+    }
+}

@@ -1,0 +1,200 @@
+import ArgumentParser
+import Control
+import Foundation
+import Mirroring
+import Settings
+
+/// `mirror-bot mirrors pause`.
+struct MirrorsPauseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Pause mirrors, as mirror-bot pause does with one.",
+        discussion: """
+            All names are checked first. Exit code 78 if one is no mirror's; then none is paused.
+            """)
+
+    @Argument(help: ArgumentHelp("The mirrors.", valueName: "mirror"), completion: .custom(MirrorNames.complete))
+    var names: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "When the pause ends: 18:30, 2026-11-24, \"2026-11-24 18:30\", or in 45m, 6h, 3d, 2w.", valueName: "time")
+    )
+    var until: String?
+
+    @Option(help: ArgumentHelp("A note for yourself, shown by status.", valueName: "words"))
+    var reason: String?
+
+    @Flag(help: "Print JSON, one object on each line.")
+    var json = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws { try MirrorArgument.check(names, options) }
+
+    func run() async throws {
+        try await options.change(names, PauseMirror(until: until, reason: reason), json: json) { change in
+            let words = change.untilLocal.map { "until \($0)" } ?? "until mirror-bot mirrors resume"
+            return ["mirror \(change.mirror) pauses \(words)"] + change.left.map(\.line)
+        }
+    }
+}
+
+/// `mirror-bot mirrors resume`.
+struct MirrorsResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "End the pauses of mirrors, as mirror-bot resume does with one.")
+
+    @Argument(help: ArgumentHelp("The mirrors.", valueName: "mirror"), completion: .custom(MirrorNames.complete))
+    var names: [String]
+
+    @Flag(help: "Print JSON, one object on each line.")
+    var json = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws { try MirrorArgument.check(names, options) }
+
+    func run() async throws {
+        try await options.change(names, ResumeMirror(), json: json) { change in
+            [
+                change.wasPaused == true
+                    ? "mirror \(change.mirror) continues" : "nothing to do: mirror \(change.mirror) is not paused"
+            ]
+        }
+    }
+}
+
+/// `mirror-bot mirrors remove`.
+struct MirrorsRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a mirror and everything that is stored of it.",
+        discussion: """
+            What the bot published stays on its network; undo takes it back first. The mirror is paused and loses its \
+            logins at once, then its rows are removed in small transactions. If that is interrupted, run the command \
+            again: it continues. Exit codes: 64 without a yes; 75 while a worker holds the mirror: pause it with \
+            mirror-bot mirrors pause, and wait for the worker to release it, or stop the worker.
+            """)
+
+    @Argument(help: ArgumentHelp("The mirror.", valueName: "mirror"), completion: .custom(MirrorNames.complete))
+    var name: String
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws { try MirrorArgument.check([name], options) }
+
+    func run() async throws {
+        var options = options
+        options.mirror = name
+        try await options.withMirror(
+            readsAccounts: false, looksOnly: true,
+            opening: { configuration, making in
+                var configuration = configuration
+                // A setting that cannot be used does not keep a mirror from being removed.
+                configuration.mirror.ignoresStored = true
+                return try await HumanMirror.open(configuration, making: making)
+            }
+        ) { mirror in
+            let subject = try await RemovalSubject(mirror)
+            let handles = [subject.human, subject.bot].map { $0.map { "@" + $0 } ?? "unknown" }
+            let accounts = handles.joined(separator: " → ")
+            try Confirmation.require(
+                "Remove mirror \(name), \(Printable.line(accounts)), with everything that is stored of it? [y/N] ",
+                unless: yes, or: "nothing was removed")
+            let desk = Desk(mirror, zone: nil)
+            let removal = try await desk.perform(PersonRequest(RemoveMirror(), seen: yes ? nil : subject.seen))
+            if json { return try JSONOutput.print(removal) }
+            let rows = removal.rows.values.reduce(0, +)
+            print("removed mirror \(removal.mirror), \(rows) rows of \(removal.rows.count) tables")
+        }
+    }
+}
+
+/// The names of mirrors as arguments.
+enum MirrorArgument {
+    /// Refuses texts that are no names of mirrors, repeated ones, and `--mirror` beside them.
+    ///
+    /// - Throws: `ValidationError`.
+    static func check(_ names: [String], _ options: MirrorOptions) throws {
+        if options.mirror != nil { throw ValidationError("--mirror has no meaning here") }
+        for name in names where !MirrorSettings.isName(name) {
+            throw ValidationError("\"\(Printable.line(name, columns: 40))\" is not \(MirrorSettings.nameForm)")
+        }
+        if let twice = Dictionary(grouping: names, by: \.self).first(where: { $0.value.count > 1 })?.key {
+            throw ValidationError("\(twice) is given twice")
+        }
+    }
+}
+
+/// A file that a command reads whole.
+enum InputFile {
+    private static let chunk = 1 << 20
+
+    /// The contents of a file, a pipe, or standard input for `-`.
+    ///
+    /// - Throws: ``CommandError`` with the code for bad data if it cannot be read or is longer than `limit` bytes.
+    static func contents(of name: String, atMost limit: Int) throws -> Data {
+        let path = Console.current.path(name)
+        let shown = Printable.line(name)
+        let handle: FileHandle
+        if path == "-" {
+            handle = .standardInput
+        } else if let opened = FileHandle(forReadingAtPath: path) {
+            handle = opened
+        } else {
+            throw CommandError(.badData, "\(shown) does not exist, or cannot be read")
+        }
+        var data = Data()
+        do {
+            while let part = try handle.read(upToCount: chunk), !part.isEmpty {
+                data.append(part)
+                guard data.count <= limit else { break }
+            }
+        } catch {
+            throw CommandError(.badData, "\(shown) cannot be read; expected a file")
+        }
+        guard data.count <= limit else {
+            throw CommandError(.badData, "\(shown) is longer than \(limit) bytes; divide it")
+        }
+        return data
+    }
+}
+
+extension MirrorOptions {
+    /// Opens a database for a command about all of its mirrors, without the settings of the one that `MIRROR` names.
+    static func openRegister(
+        _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
+    ) async throws -> HumanMirror {
+        var configuration = configuration
+        configuration.mirror.ignoresStored = true
+        if making == .nothing { try configuration.process.requireDatabase() }
+        return try await HumanMirror.open(configuration)
+    }
+
+    /// Asks the desks of several mirrors for the same change, one after the other, and tells what came of each.
+    ///
+    /// - Throws: `ConfigurationError` if one of the names is no mirror's, before anything is changed; what the desks throw.
+    fileprivate func change<Operation: PersonOperation>(
+        _ names: [String], _ operation: Operation, json: Bool, _ lines: (Operation.Outcome) -> [String]
+    ) async throws {
+        try await withMirror(
+            readsAccounts: false, looksOnly: true, opening: MirrorOptions.openWhicheverThereAre
+        ) { mirror in
+            for desk in try await MirrorRegister(mirror).desks(of: names) {
+                let outcome = try await desk.perform(operation)
+                if json {
+                    try JSONOutput.print(outcome, isOneLine: true)
+                } else {
+                    for line in lines(outcome) { print(line) }
+                }
+            }
+        }
+    }
+}
