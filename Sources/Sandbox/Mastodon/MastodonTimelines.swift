@@ -206,3 +206,10 @@ extension Array {
         return index >= 0 && id(self[index]) == wanted ? self[index] : nil
     }
 }
+
+extension WirePage.Bounds {
+    /// Bounds that were read elsewhere.
+    init(older: Int64?, since: Int64?, newer: Int64?, limit: Int) {
+        (self.older, self.since, self.newer, self.limit) = (older, since, newer, limit)
+    }
+}

@@ -1,0 +1,90 @@
+package import Foundation
+
+/// What a ``Town`` received from the bots, and what is wrong with it.
+///
+/// It grows with what bots do and people say to them, not with the number of requests.
+package struct TownLedger: Sendable {
+    /// A post of a bot.
+    package struct Delivery: Sendable {
+        package var household: Int
+        package var id: Int64
+        /// What the post is called everywhere.
+        package var uri: String
+        package var date: Date
+        /// The id of the answered post.
+        package var replyTo: Int64?
+    }
+
+    /// A mention of a bot.
+    package struct Mention: Sendable {
+        package var household: Int
+        package var id: Int64
+        package var date: Date
+        /// By a friend, after the bot began to read its mentions.
+        package var deservesReply: Bool
+        /// When the bot answered.
+        package var answered: Date?
+    }
+
+    /// Something that should not have happened.
+    package struct Incident: Equatable, Sendable {
+        package enum Kind: String, CaseIterable, Sendable {
+            /// The same text again at the same place, a second answer to a mention, or a favorite again.
+            case duplicate
+            /// Somebody was told who had not mentioned the bot or whom the human never answered, a bot wrote more to a
+            /// person than it may, or a favorite of a post that is not to be favorited.
+            case stranger
+            /// A request that a server refuses.
+            case refusal
+        }
+
+        package var kind: Kind
+        package var household: Int
+        package var date: Date
+        package var words: String
+    }
+
+    package internal(set) var deliveries: [Delivery] = []
+    package internal(set) var mentions: [Mention] = []
+    package internal(set) var favorites = 0
+    package internal(set) var incidents: [Incident] = []
+
+    package init() {}
+
+    /// The number of incidents of a kind.
+    package func count(_ kind: Incident.Kind) -> Int { incidents.count { $0.kind == kind } }
+
+    /// Mentions that deserve an answer and have none, although they came before an instant.
+    package func unanswered(before date: Date) -> [Mention] {
+        mentions.filter { $0.deservesReply && $0.answered == nil && $0.date < date }
+    }
+
+    mutating func merge(_ other: TownLedger) {
+        deliveries += other.deliveries
+        mentions += other.mentions
+        favorites += other.favorites
+        incidents += other.incidents
+    }
+}
+
+/// What a ``Town`` counted since ``Town/mark()``.
+package struct TownFigures: Sendable {
+    package internal(set) var requests = 0
+    /// Bots whose mentions were read.
+    package internal(set) var polled = 0
+    /// The longest time between two reads of one bot's mentions that both fell into the span, by the town's clock.
+    package internal(set) var longestPollGap: TimeInterval = 0
+    /// Connections that are open now.
+    package internal(set) var connections = 0
+    /// Requests by what they ask for.
+    package internal(set) var kinds: [String: Int] = [:]
+}
+
+/// A request that somebody made, enough of it to make the same again.
+package struct TownRequest: Sendable, Equatable {
+    /// The number of the server.
+    package var host: Int
+    /// Path and query.
+    package var target: String
+    package var token: String
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Posts
+
+/// Some of the households of a town, behind one lock.
+///
+/// A request locks the shard of its account and looks at that one household; nothing walks over all people.
+final class TownShard: @unchecked Sendable {
+    // Sendable because every stored variable is only touched under `lock`.
+    private let plan: TownPlan
+    private let lock = NSLock()
+    private var households: [TownHousehold]
+    private var ledger = TownLedger()
+    private var figures = TownFigures()
+    private var marked = Date.distantPast
+    private var recorded: [TownRequest] = []
+    private var recordsAtMost = 0
+
+    /// - Parameter numbers: The households, each `stride` further than the one before.
+    init(plan: TownPlan, numbers: StrideTo<Int>) {
+        self.plan = plan
+        households = numbers.map { TownHousehold($0, plan: plan) }
+    }
+
+    /// Acts on a request that concerns one household.
+    ///
+    /// `place` is that of the household among those of the shard.
+    func answer(_ call: TownCall, place: Int, at now: Date) -> WireAnswer {
+        lock.withLock {
+            figures.requests += 1
+            figures.kinds[call.kind, default: 0] += 1
+            if recorded.count < recordsAtMost, call.request.method == "GET", let token = call.request.bearerToken {
+                recorded.append(TownRequest(host: call.host, target: call.request.target, token: token))
+            }
+            households[place].advance(to: now, plan: plan, ledger: &ledger)
+            var work = TownWork(call: call, plan: plan, now: now, household: households[place], ledger: TownLedger())
+            // The household is moved, not copied: nobody else may hold its arrays while they change.
+            households[place] = TownHousehold.placeholder
+            let answer = work.answer()
+            households[place] = work.household
+            note(work.ledger, polledBefore: work.polledBefore, isPoll: work.isPoll, at: now)
+            return answer
+        }
+    }
+
+    private func note(_ news: TownLedger, polledBefore: Date?, isPoll: Bool, at now: Date) {
+        ledger.deliveries += news.deliveries
+        ledger.incidents += news.incidents
+        ledger.favorites += news.favorites
+        for delivery in news.deliveries {
+            guard let parent = delivery.replyTo,
+                let index = ledger.mentions.lastIndex(where: { $0.id == parent && $0.answered == nil })
+            else { continue }
+            ledger.mentions[index].answered = delivery.date
+        }
+        guard isPoll else { return }
+        if let last = polledBefore, last >= marked {
+            figures.longestPollGap = max(figures.longestPollGap, now.timeIntervalSince(last))
+        } else {
+            figures.polled += 1
+        }
+    }
+
+    /// Begins to count anew.
+    func mark(at now: Date) {
+        lock.withLock { (figures, marked) = (TownFigures(), now) }
+    }
+
+    var current: TownFigures { lock.withLock { figures } }
+
+    /// Lets everything happen up to an instant and returns what was received.
+    func ledger(at now: Date) -> TownLedger {
+        lock.withLock {
+            for place in households.indices { households[place].advance(to: now, plan: plan, ledger: &ledger) }
+            return ledger
+        }
+    }
+
+    /// Remembers up to so many of the requests that come from now on.
+    func record(atMost limit: Int) {
+        lock.withLock { (recorded, recordsAtMost) = ([], limit) }
+    }
+
+    func takeRecorded() -> [TownRequest] {
+        lock.withLock {
+            defer { (recorded, recordsAtMost) = ([], 0) }
+            return recorded
+        }
+    }
+}
