@@ -4,6 +4,9 @@ SWIFT ?= swift
 ARGS ?=
 # The libraries that the program links, and the dictionary that it reads, as Debian and Ubuntu name them.
 PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev libssl-dev mecab-ipadic-utf8
+# What fails over in `make torture-fleet` and its tests; each version of Postgres has an extension of its own.
+FAILOVER_PACKAGES = pg-auto-failover-cli postgresql-$(POSTGRES)-auto-failover
+POSTGRES ?= $(or $(lastword $(sort $(notdir $(wildcard /usr/lib/postgresql/*)))),15)
 # What tests start besides. Debian starts such servers at every boot, so that nobody gets them for a look at the demo.
 TEST_PACKAGES = openssl pgbouncer postgresql redis-server zip
 # Our own targets must compile without a warning; users' compilers may be newer. The busiest are optimized, nothing
@@ -28,7 +31,12 @@ SEED ?= 1
 STORE ?= sqlite
 NETWORK ?= mastodon
 DAYS ?= 30
+MIRRORS ?= 200
 MINUTES ?= 2
+
+# The benchmark of a fleet; `make bench-fleet` says more.
+FLEET ?= 10000
+SECONDS ?= 180
 
 # The search for tests that fail now and then; `make test-stress` says more.
 RUNS ?= 5
@@ -43,11 +51,12 @@ DOCUMENTED = $(filter-out CArchive CCrypto CCurl CHiredis CMeCab CPostgres,$(not
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
 .PHONY: help deps swift build demo dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
-	try-heroku bench docs lint format torture torture-mutants soak fuzz
+	try-heroku bench bench-fleet docs lint format torture torture-fleet torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
 
-deps test test-stress check check-bench try-heroku torture torture-mutants soak bench: PACKAGES += $(TEST_PACKAGES)
+deps test test-stress check check-bench try-heroku torture torture-fleet torture-mutants soak bench bench-fleet: PACKAGES += $(TEST_PACKAGES)
+torture-fleet torture-mutants: PACKAGES += $(FAILOVER_PACKAGES)
 
 # Installs with apt what is missing of PACKAGES, to which targets that need more add it. Recipes begin with this: Swift is
 # a prerequisite, so that it is looked for before apt installs anything.
@@ -154,6 +163,12 @@ torture: swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=
 	$(HARNESSES) $(SWIFT) run --quiet Torture run --kills $(KILLS) --seed $(SEED) --store $(STORE) \
 		--network $(NETWORK) $(ARGS)
 
+torture-fleet: KILLS = 300
+torture-fleet: swift ## Kill workers that share MIRRORS=200 and fail over their stores, KILLS=300 times; SEED=1 ARGS="--mode single --mirrors 3"
+	$(install)
+	$(HARNESSES) $(SWIFT) build --product mirror-bot
+	$(HARNESSES) $(SWIFT) run --quiet Torture crew --kills $(KILLS) --seed $(SEED) --mirrors $(MIRRORS) $(ARGS)
+
 torture-mutants: swift ## Show that the crash harness finds planted mistakes
 	$(install)
 	@FOLDER=$(CURDIR)/.build/mutants sh Tests/Torture/Mutants/run.sh $(ARGS)
@@ -170,6 +185,13 @@ bench: swift ## Measure the hot paths beside C and public tools; ARGS="--json --
 	$(install)
 	$(SWIFT) build -c release --package-path Benchmarks --quiet
 	@Benchmarks/.build/release/Benchmarks $(ARGS)
+
+bench-fleet: swift ## Measure workers with FLEET=10000 mirrors for SECONDS=180 each; ARGS="--smoke", "--measures day,one --json"
+	$(install)
+	$(SWIFT) build -c release -debug-info-format none --quiet --product mirror-bot
+	$(HARNESSES) $(SWIFT) build -c release -debug-info-format none --quiet --product CurlLoop
+	$(HARNESSES) $(SWIFT) build -c release -debug-info-format none --quiet --product Torture
+	@.build/release/Torture fleet --mirrors $(FLEET) --seconds $(SECONDS) $(ARGS)
 
 docs: swift ## Make the documentation of every target with DocC, in .build/docs; a warning is an error
 	$(install)

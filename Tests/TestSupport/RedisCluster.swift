@@ -22,11 +22,12 @@ package final class RedisCluster: Sendable {
 
     /// Starts a cluster of its own, which ends with the returned value.
     ///
+    /// - Parameter nodeTimeout: Milliseconds without an answer after which a server is taken for dead and replaced.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
-    package static func start() async throws -> RedisCluster {
+    package static func start(nodeTimeout: Int = 10_000) async throws -> RedisCluster {
         let ports = try (0..<6).map { _ in try LoopbackPort() }
         let servers = try await withThrowingTaskGroup(of: RedisServer.self) { group in
-            for port in ports { group.addTask { try await startServer(busPort: port.number) } }
+            for port in ports { group.addTask { try await startServer(busPort: port.number, nodeTimeout) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let cluster = RedisCluster(servers, busPorts: ports)
@@ -38,9 +39,9 @@ package final class RedisCluster: Sendable {
         (self.servers, self.busPorts) = (servers, busPorts)
     }
 
-    private static func startServer(busPort: UInt16) async throws -> RedisServer {
+    private static func startServer(busPort: UInt16, _ nodeTimeout: Int) async throws -> RedisServer {
         try await RedisServer.start(arguments: [
-            "--cluster-enabled", "yes", "--cluster-node-timeout", "10000", "--cluster-port", "\(busPort)",
+            "--cluster-enabled", "yes", "--cluster-node-timeout", "\(nodeTimeout)", "--cluster-port", "\(busPort)",
             // The others go on, a replica is not too old to take over, stays with its master and gets data at once.
             "--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
             "--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
@@ -151,6 +152,17 @@ package final class RedisCluster: Sendable {
         try await endMoving(slot, from: source, to: target)
     }
 
+    /// Moves a slot to another master, its first keys one at a time, so that whoever uses them meets the move.
+    package func moveAway(_ slot: Int) async throws {
+        let source = try await master(of: slot)
+        var target = source
+        for other in [0, 5_461, 16_383] where target === source { target = try await master(of: other) }
+        try await beginMoving(slot, from: source, to: target)
+        for _ in 0..<3 { try await moveKeys(slot, from: source, to: target, atMost: 1) }
+        try await moveKeys(slot, from: source, to: target)
+        try await endMoving(slot, from: source, to: target)
+    }
+
     /// Lets the replica of a master that is gone take its place.
     package func replace(_ master: RedisServer) async throws {
         for server in servers where server !== master {
@@ -161,6 +173,17 @@ package final class RedisCluster: Sendable {
             return
         }
         throw TestSupportError("no replica of the master on port \(master.port)")
+    }
+
+    /// Waits until the servers have replaced a master that is gone, by an election of their own.
+    ///
+    /// - Parameter slot: One of its slots.
+    /// - Throws: ``TestSupportError`` if they do not.
+    package func waitForSuccessor(of master: RedisServer, slot: Int) async throws {
+        let asked = servers.firstIndex { $0 !== master } ?? 0
+        try await Self.wait("to replace a master") {
+            try await self.master(of: slot, asking: asked) !== master
+        }
     }
 
     /// Waits until every server knows that all is well and who has which slots, and every replica has what its master has.

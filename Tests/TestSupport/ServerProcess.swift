@@ -43,6 +43,7 @@ package final class ServerProcess: Sendable {
         exec 3<&0
         "$@" </dev/null >>"$folder/server.log" 2>&1 3<&- &
         pid=$!
+        echo "$pid" >"$folder/server.pid"
         (
             if read -r order signal <&3; then signal=${signal:-$stop}; else signal=$death; fi
             echo "$order" >"$folder/server.order"

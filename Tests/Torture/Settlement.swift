@@ -97,34 +97,20 @@ struct Settlement: Sendable {
         let feeds = try Hearing.feeds(in: try await stage.status())
         var rules = AuditRules(stage.settings.network, stage.settings.software)
         (rules.repliesPerPerson, rules.repliesPerThread) = (Stage.repliesAtMost, Stage.repliesAtMost)
-        return try await withStorage { [rules, patience] storage, outbox in
-            let slots = try await Self.slots(storage)
-            let items = feeds.isEmpty ? [] : try await Hearing.items(of: Stage.mirror, in: storage)
-            var plans: [StoredPlan] = []
-            for day in slots.keys.sorted() { plans += [try await outbox.plan(for: day)].compactMap(\.self) }
-            let activated = try await MirrorTable(storage: storage, mirror: Stage.mirror).record().activated
-            return AuditInput(
-                rules: rules, zone: Stage.zone, activated: activated ?? Stage.origin, now: now, plans: plans,
-                slots: slots, actions: try await outbox.recent(1_000_000), ledger: ledger, kills: report.kills,
-                cutAnswers: ledger.cutAnswers,
-                disturbances: stage.timeline.disturbances + Self.deafness(ledger),
-                hearing: Hearing(feeds: feeds, items: items), stoppedWorkers: report.stopped,
-                wrongClocks: report.wrongClocks, patience: patience,
-                skew: EpisodeSchedule.longestSkew)
+        return try await withStorage { [rules, patience] storage, _ in
+            var input = try await AuditInput.read(
+                Stage.mirror, in: storage, since: Stage.origin, zone: Stage.zone, feeds: feeds, rules: rules,
+                ledger: ledger, now: now, patience: patience)
+            input.kills = report.kills
+            input.disturbances = stage.timeline.disturbances + Self.deafness(ledger)
+            (input.stoppedWorkers, input.wrongClocks) = (report.stopped, report.wrongClocks)
+            input.skew = EpisodeSchedule.longestSkew
+            return input
         }
     }
 
     /// What a worker that nothing disturbs needs for one thing: a round of its loops, and a slow machine.
     private var patience: TimeInterval { 60 + stage.settings.factor }
-
-    private static func slots(_ storage: any StorageEngine) async throws -> [LocalDay: Int] {
-        let mirror = Stage.mirror
-        let rows = try await storage.query("SELECT local_day, slots FROM plans WHERE mirror = \(mirror)")
-        return Dictionary(
-            uniqueKeysWithValues: try rows.compactMap { row in
-                try LocalDay(row.text("local_day")).map { ($0, try row.int("slots")) }
-            })
-    }
 
     private func withStorage<Value>(
         _ body: (any StorageEngine, OutboxStore) async throws -> Value

@@ -7,5 +7,8 @@ struct Torture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Torture",
         abstract: "Puts mirror-bot under stress, on this machine only.",
-        subcommands: [RunCommand.self, SandboxCommand.self, SoakCommand.self, SoakSandboxCommand.self])
+        subcommands: [
+            RunCommand.self, CrewCommand.self, SandboxCommand.self, SoakCommand.self, SoakSandboxCommand.self,
+            FleetCommand.self,
+        ])
 }

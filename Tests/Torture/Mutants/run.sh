@@ -4,7 +4,8 @@
 #   run.sh [NAME...]        all mutants, or those with these names
 #
 # Every patch beside this script breaks one promise of mirror-bot. Its head says in plain words which one, and in two
-# lines how the harness is run (Run:) and which figure of its last line must then be above 0 (Finds:). The harness
+# lines how the harness is run (Run:, with crew in front for workers that share mirrors) and which figure of its last
+# line must then be above 0 (Finds:). The harness
 # itself is never broken: it is built from this tree, only the program that it kills comes from a patched copy.
 #
 # First the harness must find nothing with the program as it is, then something with each mutant. The seed decides what
@@ -39,9 +40,9 @@ figures() {
     for count in kills delivered duplicates lost unheard unexplained; do printf '%s %s  ' "$(figure "$1" $count)" $count; done
 }
 
-# Whether the three ledgers agreed in a run.
+# Whether the three ledgers agreed in a run; $1 its log, $2 the figure that the mutant must raise.
 finds_nothing() {
-    for count in duplicates lost unheard unexplained overwritten; do [ "$(figure "$1" $count)" = 0 ] || return 1; done
+    for count in duplicates lost unheard unexplained overwritten "$2"; do [ "$(figure "$1" "$count")" = 0 ] || return 1; done
 }
 
 if [ $# -gt 0 ]; then
@@ -92,7 +93,10 @@ build "$logs/build.log" || { tail -n 20 "$logs/build.log" >&2; fail "could not b
 program=$(cd "$copy" && $swift build --show-bin-path)/mirror-bot
 
 # $1 the patch's options, $2 the seed, $3 the log; the result is the harness's own.
-torture() { "$HARNESS" run --binary "$program" $1 --seed "$2" >"$3" 2>"$3.err"; }
+torture() {
+    case $1 in crew\ *) options=$1 ;; *) options="run $1" ;; esac
+    "$HARNESS" $options --binary "$program" --seed "$2" >"$3" 2>"$3.err"
+}
 
 # Whether the harness fails as it must; $1 the options, $2 the figure, $3 the log.
 is_found() {
@@ -111,7 +115,7 @@ for patch in $patches; do
     start=$(seconds)
     torture "$options" 1 "$logs/$name.sound"
     # A run that is confined to one thing may complain that it shows little.
-    if finds_nothing "$logs/$name.sound"; then verdict=sound; else verdict=UNSOUND; status=1; fi
+    if finds_nothing "$logs/$name.sound" "$(head_line "$patch" Finds)"; then verdict=sound; else verdict=UNSOUND; status=1; fi
     row "(none)" "$verdict" "$(figures "$logs/$name.sound")" $(($(seconds) - start))
     [ "$verdict" = sound ] || tail -n 5 "$logs/$name.sound.err" >&2
 done

@@ -130,9 +130,13 @@ final class Stage: Sendable {
     ///
     /// - Throws: The store's error.
     func withMirror<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value {
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: environment))
-        let configuration = try MirrorConfiguration(values, environment: [:])
-        return try await HumanMirror.open(configuration, making: .nothing).closing(after: body)
+        try await HumanMirror.open(try Self.configuration(environment), making: .nothing).closing(after: body)
+    }
+
+    /// The settings of a mirror that are these variables.
+    static func configuration(_ variables: [String: String]) throws -> MirrorConfiguration {
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        return try MirrorConfiguration(values, environment: [:])
     }
 
     /// Which objects are refused alone: conversations and people for good or for a while, and pages.
@@ -159,15 +163,23 @@ final class Stage: Sendable {
     // MARK: Setting the stage
 
     private static func basics(_ folder: RunFolder, _ settings: TortureSettings) -> [String: String] {
-        var variables = [
-            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "TMPDIR": NSTemporaryDirectory(),
-            "LANG": "C.UTF-8", "MIRROR_BOT_HOME": folder.home, "MIRROR": mirror, "TIME_ZONE": zone.identifier,
-            "NETWORK": settings.network.rawValue, "LOG_FORMAT": "logfmt",
-            "LOG_LEVEL": settings.isVerbose ? "debug" : "info", "POLL_SECONDS": "20", "MAX_PER_DAY": "300",
+        let variables = [
+            "MIRROR": mirror, "TIME_ZONE": zone.identifier, "NETWORK": settings.network.rawValue,
+            "LOG_FORMAT": "logfmt", "LOG_LEVEL": settings.isVerbose ? "debug" : "info", "POLL_SECONDS": "20",
+            "MAX_PER_DAY": "300",
             "FAVORITES_PER_DAY": "300", "REPLIES_PER_PERSON": "\(repliesAtMost)",
             "REPLIES_PER_THREAD": "\(repliesAtMost)", "FAVORITE_RATE_THRESHOLD": "1",
             // No post of the sandbox's human is for few.
             "TRUST_HUMAN_SERVER": "yes",
+        ]
+        return surroundings(folder).merging(variables) { $1 }
+    }
+
+    /// The variables of every process that says nothing about a mirror.
+    static func surroundings(_ folder: RunFolder) -> [String: String] {
+        var variables = [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "TMPDIR": NSTemporaryDirectory(),
+            "LANG": "C.UTF-8", "MIRROR_BOT_HOME": folder.home,
         ]
         for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
             variables[name] = ProcessInfo.processInfo.environment[name]

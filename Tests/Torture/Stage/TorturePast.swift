@@ -14,12 +14,16 @@ struct TorturePast: Sendable {
 
     let network: NetworkName
     let origin: Date
+    /// Whom the human has answered.
+    var people = Self.people
+    /// Which part of the sample is learned: every so manieth line.
+    var thinning = 1
 
     /// The human's posts as JSON Lines.
     func postLines() throws -> String {
-        let sample = SampleArchive(endingAt: origin, people: Self.people)
+        let sample = SampleArchive(endingAt: origin, people: people)
         var generator = SampleGenerator(seed: 4)
-        return try sample.posts.enumerated().map { index, post in
+        return try sample.posts.enumerated().filter { $0.offset % thinning == 0 }.map { index, post in
             try line(post, number: index, at: instant(&generator))
         }.joined()
     }
@@ -30,7 +34,8 @@ struct TorturePast: Sendable {
         var generator = SampleGenerator(seed: 5)
         let all = sample.favorites.map { ($0, true) } + sample.normals.map { ($0, false) }
         let dated = all.map { (post: $0.0, isFavorite: $0.1, date: instant(&generator)) }
-        return try dated.sorted { $0.date < $1.date }.enumerated().map { index, entry in
+        let kept = dated.sorted { $0.date < $1.date }.enumerated().filter { $0.offset % thinning == 0 }
+        return try kept.map { index, entry in
             try line(entry.post, number: 10_000 + index, at: entry.date, isFavorite: entry.isFavorite)
         }.joined()
     }

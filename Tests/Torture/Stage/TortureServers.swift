@@ -1,7 +1,6 @@
 import Control
 import Foundation
 import Mirroring
-import Redis
 import Storage
 import TestSupport
 
@@ -118,9 +117,7 @@ struct TortureServers: Sendable {
 
     // MARK: Redis
 
-    private static let slot = RedisArgument(key("categories")).slot
-
-    private static func key(_ name: String) -> String { "mirror-bot:{\(Stage.mirror)}:\(name)" }
+    private static let counted = StoredCounts(mirror: Stage.mirror)
 
     /// Tells every server of Redis something; one that cannot hear or does not want to does not count.
     func tellRedis(_ words: [String]) async {
@@ -130,7 +127,7 @@ struct TortureServers: Sendable {
     /// Lets the server that has the counts come back empty.
     func restartRedis() async throws {
         try await redis?.restart()
-        try await cluster?.master(of: Self.slot).restart()
+        try await cluster?.master(of: Self.counted.slot).restart()
         try await cluster?.settle()
     }
 
@@ -149,7 +146,7 @@ struct TortureServers: Sendable {
     /// Lets the master of the counts die, its replica take its place, and the master come back as its replica.
     func replaceMaster() async throws {
         guard let cluster else { return }
-        let master = try await cluster.master(of: Self.slot)
+        let master = try await cluster.master(of: Self.counted.slot)
         await master.kill()
         do {
             try await cluster.replace(master)
@@ -163,35 +160,21 @@ struct TortureServers: Sendable {
 
     /// Moves the slot of the counts to another master while they are used.
     func moveSlot() async throws {
-        guard let cluster else { return }
-        let source = try await cluster.master(of: Self.slot)
-        var target = source
-        for slot in [0, 5_461, 16_383] where target === source { target = try await cluster.master(of: slot) }
-        try await cluster.beginMoving(Self.slot, from: source, to: target)
-        for _ in 0..<3 { try await cluster.moveKeys(Self.slot, from: source, to: target, atMost: 1) }
-        try await cluster.moveKeys(Self.slot, from: source, to: target)
-        try await cluster.endMoving(Self.slot, from: source, to: target)
+        try await cluster?.moveAway(Self.counted.slot)
     }
 
-    /// Everything that Redis has of the mirror, one `hash field value` each; nil where there is none.
+    /// Everything that Redis has of the mirror; nil where there is none.
     func counts() async throws -> [String]? {
         guard let server = try await countServer() else { return nil }
-        var counts: [String] = []
-        for name in Self.hashes {
-            let lines = try await server.run("HGETALL", Self.key(name)).split(separator: "\n")
-            counts += stride(from: 0, to: lines.count - 1, by: 2).map { "\(name) \(lines[$0]) \(lines[$0 + 1])" }
-        }
-        return counts.sorted()
+        return try await Self.counted.read(from: server)
     }
 
     /// Deletes the counts of the mirror.
     func loseCounts() async throws {
-        for name in Self.hashes { _ = try await countServer()?.run("DEL", Self.key(name)) }
+        if let server = try await countServer() { try await Self.counted.delete(on: server) }
     }
 
-    private static let hashes = ["categories", "features:favorite", "features:normal"]
-
     private func countServer() async throws -> RedisServer? {
-        if let cluster { try await cluster.master(of: Self.slot) } else { redis }
+        if let cluster { try await cluster.master(of: Self.counted.slot) } else { redis }
     }
 }

@@ -1,0 +1,89 @@
+import Foundation
+import Posts
+import Sandbox
+
+/// One mirror of a crew, with a network of its own.
+struct CrewMirror: Sendable {
+    /// Whom the human has answered, and who therefore mention the bot.
+    static let people = 20
+    private static let mentionsPerDay = 60.0
+
+    /// The mirror, and the first label of its host.
+    let name: String
+    let sandbox: Sandbox
+    let relay: HostRelay
+
+    /// Opens the network of a mirror.
+    ///
+    /// - Parameters:
+    ///   - number: Counted from 1.
+    ///   - settings: Of the run.
+    ///   - days: How many days of the clock the network is to last.
+    ///   - now: The clock.
+    /// - Throws: ``TestSupportError`` or `SandboxError` if it cannot be opened.
+    static func open(
+        _ number: Int, _ settings: CrewSettings, days: Int, now: @escaping @Sendable () -> Date
+    ) async throws -> CrewMirror {
+        var configuration = SandboxWorld.Configuration.busy(
+            seed: settings.seed &* 1_000 &+ UInt64(number), origin: Stage.origin, days: days, timeZone: Stage.zone,
+            network: .mastodon, people: people, mentionsPerDay: mentionsPerDay)
+        (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) =
+            (Stage.repliesAtMost, Stage.repliesAtMost)
+        let sandbox = try await Sandbox.start(
+            world: SandboxWorld(configuration: configuration), rateLimits: .unlimited, now: now)
+        let relay = try HostRelay(
+            on: "127.1.\(number / 250).\(number % 250 + 1)", to: sandbox.port, replacing: SamplePeople.host,
+            with: host(number))
+        return CrewMirror(name: name(number), sandbox: sandbox, relay: relay)
+    }
+
+    static func name(_ number: Int) -> String { String(format: "m%06d", number) }
+
+    /// As long as the host of every sandbox.
+    static func host(_ number: Int) -> String { name(number) + ".example" }
+
+    /// The settings of the account of a role, as variables.
+    func login(of role: SandboxRole) -> [String: String] {
+        var variables = sandbox.settings(of: role, on: .mastodon)
+        variables["\(role.rawValue.uppercased())_SERVER"] = relay.url
+        return variables
+    }
+
+    /// The line of the file that `mirrors import` reads.
+    func importLine(_ settings: [String: String]) throws -> String {
+        struct Line: Encodable {
+            struct Login: Encodable {
+                var network = NetworkName.mastodon.rawValue
+                var server, token: String
+
+                enum CodingKeys: String, CodingKey {
+                    case network, server
+                    case token = "access_token"
+                }
+            }
+
+            var name: String
+            var settings: [String: String]
+            var credentials: [String: Login]
+        }
+
+        let logins = [
+            "human": Line.Login(server: relay.url, token: sandbox.humanToken),
+            "bot": Line.Login(server: relay.url, token: sandbox.botToken),
+        ]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let line = Line(name: name, settings: settings, credentials: logins)
+        return String(decoding: try encoder.encode(line), as: UTF8.self) + "\n"
+    }
+
+    /// Lets the bot's token be refused from now on.
+    func refuseLogin() {
+        sandbox.faults.failNext(.error(status: 401, message: "The access token is invalid"), count: .max)
+    }
+
+    func stop() async {
+        relay.stop()
+        await sandbox.stop()
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// What a run of a crew found out.
+struct CrewReport: Sendable {
+    private let settings: CrewSettings
+    /// Workers that died by `SIGKILL`.
+    var kills = 0
+    /// How often each kind of event happened, by name.
+    var events: [String: Int] = [:]
+    var audit = AuditReport()
+    /// How many counts in Redis were compared with the examples in the end.
+    var counts = 0
+    /// How often mirrors were taken from workers that had not released them.
+    var takeovers = 0
+    /// The longest time for which some mirror had no worker although one was there, in seconds, by the length of leases.
+    var longestOrphanage: [Double: Double] = [:]
+    /// The lowest and the highest share of looks for mentions, compared with the middle one.
+    var shares: (least: Double, most: Double)?
+    /// Days of the mirrors' clock, and real seconds.
+    var (days, seconds) = (0.0, 0.0)
+    /// For how many real seconds the machine let somebody wait for a processor or its disk.
+    var starvedSeconds = 0.0
+    /// What should not have happened besides the findings of the audit, a line each.
+    var complaints: [String] = []
+
+    init(_ settings: CrewSettings) { self.settings = settings }
+
+    /// The kills of a run in which every kind of event is expected.
+    private static let enoughForAll = 100
+
+    /// A run in which hardly anything happened cannot have found anything.
+    mutating func complainOfEmptiness() {
+        if TortureReport.isTooLittle(delivered: audit.delivered, kills: kills) {
+            complaints.append("only \(audit.delivered) actions were delivered in \(kills) kills: that shows too little")
+        }
+        if 10 * audit.unhindered < kills {
+            complaints.append(
+                "only \(audit.unhindered) actions had every chance in \(kills) kills: nothing could be lost")
+        }
+        if takeovers == 0 { complaints.append("no mirror was taken from a worker that died") }
+        if audit.pending > 0 { complaints.append("\(audit.pending) actions were still open in the end") }
+        guard kills >= Self.enoughForAll, settings.only.isEmpty else { return }
+        for kind in CrewEvent.Kind.allCases where kind != .refuseLogin || settings.mode == .all {
+            if events[kind.rawValue] == nil { complaints.append("there was no \(kind.rawValue) in \(kills) kills") }
+        }
+    }
+
+    /// Whether nothing was found.
+    var isPassed: Bool { complaints.isEmpty && audit.isClean }
+
+    /// The figures as one line of JSON.
+    func jsonLine() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return String(decoding: try encoder.encode(Figures(self, settings)), as: UTF8.self)
+    }
+
+    private struct Figures: Encodable {
+        var mode: String
+        var seed: UInt64
+        var mirrors, workers, kills, takeovers, counts: Int
+        var factor, days, seconds, starvedSeconds: Double
+        /// In seconds: with short leases, and with those in earnest.
+        var longestUnowned, longestUnownedInEarnest, leastShare, mostShare: Double?
+        var actions, delivered, unconfirmed, expired, skipped, pending, unhindered, mentions, unreached: Int
+        var duplicates, lost, unheard, unexplained, overwritten, complaints: Int
+        var events: [String: Int]
+
+        init(_ report: CrewReport, _ settings: CrewSettings) {
+            let audit = report.audit
+            (mode, seed, mirrors) = (settings.mode.rawValue, settings.seed, settings.mirrors)
+            (workers, kills, takeovers) = (settings.workers, report.kills, report.takeovers)
+            (counts, factor) = (report.counts, settings.factor)
+            (days, seconds) = (Self.rounded(report.days), Self.rounded(report.seconds))
+            starvedSeconds = Self.rounded(report.starvedSeconds)
+            longestUnowned = report.longestOrphanage[settings.leaseSeconds].map(Self.rounded)
+            longestUnownedInEarnest = report.longestOrphanage[CrewSettings.usualLease].map(Self.rounded)
+            leastShare = report.shares.map { Self.rounded($0.least) }
+            mostShare = report.shares.map { Self.rounded($0.most) }
+            (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)
+            (expired, skipped, pending) = (audit.expired, audit.skipped, audit.pending)
+            (unhindered, mentions, unreached) = (audit.unhindered, audit.mentions, audit.unreached)
+            (duplicates, lost) = (audit.duplicates, audit.lost)
+            (unheard, unexplained) = (audit.unheard, audit.unexplained)
+            overwritten = audit.overwritten
+            (complaints, events) = (report.complaints.count, report.events)
+        }
+
+        private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
+    }
+}

@@ -1,0 +1,38 @@
+/// How the workers of a crew are started.
+enum CrewMode: String, CaseIterable, Codable, Sendable {
+    /// One process a worker, `run --all`, for the mirrors that were imported.
+    case all
+    /// A process for each mirror and worker, `run` with the mirror's settings in its environment.
+    case single
+}
+
+/// What a run of a crew is told.
+struct CrewSettings: Sendable {
+    var mode = CrewMode.all
+    var mirrors = 200
+    /// The workers that there are in the beginning.
+    var workers = 3
+    /// How many workers die by `SIGKILL` before the run ends.
+    var kills = 300
+    /// How many of them die one at a time, with leases as long as in earnest.
+    var killsInEarnest = 6
+    var seed: UInt64 = 1
+    /// The executable of mirror-bot.
+    var program = ""
+    /// How many times as fast the clocks of the networks and the workers run.
+    var factor = 12.0
+    /// For how many real seconds a worker must not beat before another one takes its mirrors, in most of the run.
+    var leaseSeconds = 5.0
+    /// What alone happens besides kills; empty for everything.
+    var only: Set<CrewEvent.Kind> = []
+    var isVerbose = false
+    var keepsFolder = false
+
+    /// The length of a lease in earnest, in seconds.
+    static let usualLease = 30.0
+    /// After how many seconds beyond the length of a lease every mirror has a worker again.
+    static let grace = 5.0
+
+    /// The clock for so many mirrors: two processors answer some eighty requests a second.
+    static func factor(for mirrors: Int) -> Double { max(1, min(60, 2_400 / Double(mirrors))) }
+}
