@@ -10,7 +10,7 @@ import Storage
 
 /// All mirrors that a process works for: `run --all` and `run --mirrors`.
 ///
-/// Any number of processes run beside each other without a coordinator. Each has one beat (``Claims``), claims the mirrors
+/// Any number of processes run beside each other without a coordinator. Each has one beat (`Claims`), claims the mirrors
 /// that nobody holds up to its fair share, and gives all of them back when it is told to end. The passes of its mirrors
 /// run in one ``Rounds``.
 package final class MirrorFleet: Service {

@@ -10,8 +10,8 @@ import ServiceLifecycle
 /// timer while it waits. Passes that are due begin in the order of their times. Three rules keep mirrors apart:
 /// - Passes of one mirror that ask the same account (``Lane``) run one after the other, so at most two of a mirror run at
 ///   once, and a server of the human that hangs does not hold up the bot.
-/// - At most ``limit`` passes run at once.
-/// - A pass that has run for ``youth`` no longer counts as one of these: it waits for a server, and whoever is due does
+/// - At most `limit` passes run at once.
+/// - A pass that has run for `youth` no longer counts as one of these: it waits for a server, and whoever is due does
 ///   not wait for that server too.
 ///
 /// Times are those of the wall clock. A pass also begins when as much time has passed as there was until then, so that a

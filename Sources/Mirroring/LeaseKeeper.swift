@@ -5,7 +5,7 @@ package import Outbox
 import ServiceLifecycle
 import Storage
 
-/// Takes one mirror's lease, keeps it beating and gives it back: ``Claims`` of a single mirror.
+/// Takes one mirror's lease, keeps it beating and gives it back: `Claims` of a single mirror.
 ///
 /// Beats and waits are counted in real time even where the mirror's own clock
 /// is a virtual one: they guard against other processes.
@@ -87,7 +87,7 @@ package struct LeaseKeeper: Sendable {
     ///
     /// A database that cannot be reached does not end the lease: nobody else can take it there either.
     ///
-    /// - Throws: ``OutboxError`` with code `.leaseLost` if another worker has taken the lease.
+    /// - Throws: `OutboxError` with code `.leaseLost` if another worker has taken the lease.
     package func beat(_ lease: Lease) async throws {
         while !Task.isCancelled {
             do {

@@ -82,7 +82,7 @@ package struct MirrorTable: Sendable {
         return try rows.map { try $0.text("mirror") }
     }
 
-    /// The versions (``MirrorVersion``) of the mirrors of a database that a worker may work for, by name.
+    /// The versions (`MirrorVersion`) of the mirrors of a database that a worker may work for, by name.
     ///
     /// Those that moved away or are not all here yet are left out, and so are those that pause, unless something of theirs
     /// is to be taken back: they need no worker.

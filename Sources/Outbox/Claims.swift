@@ -10,7 +10,7 @@ package import Storage
 /// and may be repeated then.
 ///
 /// - A mirror is taken only if it was released, if it never had a lease, or if this object has seen the beat of its worker
-///   stand still for the patience; see ``LeaseWatch``. Wall clocks decide nothing.
+///   stand still for the patience; see `LeaseWatch`. Wall clocks decide nothing.
 /// - Taking is compare-and-set on (mirror, fence). Whether a lease still holds is decided by its fence in the transaction
 ///   of each change (`OutboxStore`), never here.
 /// - A mirror that a newer version held is not taken while a worker of that version or a newer one lives. Once none has

@@ -10,7 +10,7 @@ import Storage
 ///
 /// First the mirror is paused for good and loses its logins, in one transaction: nothing can be sent from then on, whatever
 /// becomes of the removal. Then every table that has rows of mirrors is emptied of this one's in transactions of at most
-/// ``batchSize`` rows, then its counts in Redis are removed. Its row in `mirrors` goes last, in a transaction that finds no
+/// `batchSize` rows, then its counts in Redis are removed. Its row in `mirrors` goes last, in a transaction that finds no
 /// other row; until then the same operation continues an interrupted removal.
 package struct RemoveMirror: PersonOperation {
     package static let name = "mirrors-remove"

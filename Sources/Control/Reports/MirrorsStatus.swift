@@ -40,7 +40,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 
     /// What a watchdog is told of all of them.
     package struct Check: Codable, Equatable, Sendable {
-        /// One line, which names at most ``listed`` mirrors.
+        /// One line, which names at most `listed` mirrors.
         package let text: String
         /// Who ends the worst of the obstacles; nil if all mirrors are well.
         package let failure: Finding.Cause?
@@ -63,7 +63,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 extension MirrorsStatus {
     /// Reads the states, with the same number of statements however many mirrors there are.
     ///
-    /// Verdicts are those of `status`, but for what ``HealthSurvey`` leaves out.
+    /// Verdicts are those of `status`, but for what `HealthSurvey` leaves out.
     ///
     /// - Parameter mirror: Any mirror of the database.
     /// - Throws: The store's error; `ConfigurationError` for a key file that cannot be used.

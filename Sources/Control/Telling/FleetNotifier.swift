@@ -8,7 +8,7 @@ import Storage
 /// Tells a person what they should know of the mirrors of a process, as ``Notifier`` does of one, and a dead man's switch
 /// that the process works.
 ///
-/// One look reads the health of all mirrors with a fixed number of statements (``HealthSurvey``), and asks what was told
+/// One look reads the health of all mirrors with a fixed number of statements (`HealthSurvey`), and asks what was told
 /// before only of those with something to tell. Never throws, and changes nothing but the table of notices.
 package actor FleetNotifier {
     /// Seconds between two heartbeats.
