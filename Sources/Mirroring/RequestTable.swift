@@ -133,8 +133,7 @@ extension Installation {
     /// Stores what was counted of the calls of all mirrors, as `HumanMirror.storeRequests` does for one.
     package func storeRequests() async {
         let tallies = requests.all.sorted { $0.key < $1.key }
-        for start in stride(from: 0, to: tallies.count, by: Self.mirrorsAtOnce) {
-            let part = tallies[start..<min(start + Self.mirrorsAtOnce, tallies.count)]
+        for part in tallies.portions(of: Self.mirrorsAtOnce) {
             try? await RequestTable.add(part.map { ($0.key, $0.value.take()) }, in: storage)
         }
     }

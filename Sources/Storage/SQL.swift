@@ -186,7 +186,10 @@ extension String {
 
 extension Array {
     /// The values, at most 500 at a time, well under what either engine binds to one statement.
-    package var portions: [[Element]] {
-        stride(from: 0, to: count, by: 500).map { Array(self[$0..<Swift.min($0 + 500, count)]) }
+    package var portions: [[Element]] { portions(of: 500) }
+
+    /// The values, at most `size` at a time.
+    package func portions(of size: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

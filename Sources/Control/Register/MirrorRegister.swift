@@ -179,8 +179,7 @@ package struct MirrorRegister: Sendable {
         var report = ExportReport(withSecrets: withSecrets)
         let vault = try mirror.vault.keyed()
         let names = try await MirrorTable.names(in: mirror.storage)
-        for start in stride(from: 0, to: names.count, by: Self.batchSize) {
-            let part = Array(names[start..<min(start + Self.batchSize, names.count)])
+        for part in names.portions(of: Self.batchSize) {
             let stored = try await mirror.storage.read { try RegisterRows(of: part, on: $0) }
             for name in part {
                 guard let known = stored[name], known.problem == nil else { continue }

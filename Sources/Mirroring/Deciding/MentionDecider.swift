@@ -482,13 +482,6 @@ private final class ThreadQuestions: @unchecked Sendable {
     }
 }
 
-extension [ObservedPost] {
-    /// The posts in their order, so many at a time.
-    fileprivate func portions(of size: Int) -> [[ObservedPost]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
-    }
-}
-
 extension Intent {
     /// The same intent, decided against: nothing is said.
     fileprivate func skipped(_ refusal: Refusal) -> Intent {
