@@ -3,7 +3,6 @@ import Foundation
 import Logging
 package import Mirroring
 import Outbox
-import Posts
 import ServiceLifecycle
 import Settings
 import Storage
@@ -28,8 +27,6 @@ package final class MirrorFleet: Service {
     private static let noticesLast: TimeInterval = 60
     /// The most seconds by which passes of a process that does its work are late.
     private static let latenessAllowed: TimeInterval = 60
-    /// How long the leases may take to be given back at the end.
-    private static let releaseLimit: Duration = .seconds(2)
 
     private let installation: Installation
     private let selection: Selection
@@ -112,21 +109,15 @@ package final class MirrorFleet: Service {
         if manager?.tell(.ready) == false {
             logger.warning("The service manager could not be told that the worker is ready")
         }
-        var failures = 0
-        var refusedSince: Date?
+        var patience = WorkPatience()
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
                 try await keepOnce()
-                (failures, refusedSince) = (0, nil)
+                patience = WorkPatience()
             } catch is CancellationError {
                 return
             } catch {
-                failures += 1
-                // Databases refuse whom they know while they fail over.
-                let isRefusal = (error as? StorageError)?.code == .authentication
-                refusedSince = isRefusal ? refusedSince ?? clock.now : nil
-                let isPatient = isRefusal && !RetryRule.databaseLogin.isOver(since: refusedSince, now: clock.now)
-                if Retry.isInVain(error), !isPatient { throw error }
+                let failures = try patience.endures(error, at: clock.now).failures
                 logger.warning(
                     "Mirrors could not be claimed, trying again",
                     metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)"])
@@ -158,7 +149,8 @@ package final class MirrorFleet: Service {
     private func wanted() async throws -> [String: Int64] {
         let living = try await MirrorTable.versionsOfLiving(in: installation.storage, now: clock.now)
         guard case .named(let names) = selection else { return living }
-        return living.filter { Set(names).contains($0.key) }
+        let wanted = Set(names)
+        return living.filter { wanted.contains($0.key) }
     }
 
     private func begin(_ mirror: String, under lease: Lease, version: Int64) async {
@@ -195,15 +187,8 @@ package final class MirrorFleet: Service {
 
     /// Gives all leases back; a database that does not answer is not waited for.
     private func giveBack() async {
-        // Not cancelled with the process: others would have to wait for the silence.
-        let releasing = Task { [claims] in try await claims.end() }
-        let limit = Task {
-            try await ContinuousClock().sleep(for: Self.releaseLimit)
-            releasing.cancel()
-        }
-        defer { limit.cancel() }
         do {
-            try await releasing.value
+            try await claims.endInTime()
         } catch {
             logger.warning("Leases could not be released", metadata: [LogKeys.error: "\(error)"])
         }

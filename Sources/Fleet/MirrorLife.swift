@@ -149,6 +149,8 @@ package actor MirrorLife {
         }
     }
 
+    private var isAlone: Bool { if case .alone = company { true } else { false } }
+
     private func takeNews() -> Bool {
         defer { hasNews = false }
         return hasNews
@@ -291,7 +293,7 @@ package actor MirrorLife {
 
     private func passes(_ worker: Worker, _ passes: Passes) -> [Rounds.Pass] {
         let clock = clock
-        let isAlone = if case .alone = company { true } else { false }
+        let isAlone = isAlone
         let own = passes.all.map { pass in
             upkeep(worker, pass.name, pass.lane) {
                 let next = try await pass.run()
@@ -316,7 +318,7 @@ package actor MirrorLife {
     /// Looks for changes, where nobody else does, and compares the clocks; there is nothing to see at the start.
     private func changes(_ worker: Worker, bot: AccountGate) -> Rounds.Pass {
         let clock = clock
-        let isAlone = if case .alone = company { true } else { false }
+        let isAlone = isAlone
         return upkeep(worker, Self.changesName, .bot) { [weak self] in
             if await self?.takeNews() == true || isAlone { try await self?.lookForChanges() }
             await worker.compareClocks(bot)

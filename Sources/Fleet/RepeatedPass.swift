@@ -14,8 +14,7 @@ actor RepeatedPass {
     private let clock: any WallClock
     private let logger: Logger
     private let pass: @Sendable () async throws -> Date?
-    private var failures = 0
-    private var refusedSince: Date?
+    private var patience = WorkPatience()
 
     /// - Parameters:
     ///   - name: The name of the pass in the log.
@@ -32,7 +31,7 @@ actor RepeatedPass {
         do {
             let next = try await pass()
             if let next { logger.debug("Pass ended", metadata: [LogKeys.feed: "\(name)", LogKeys.until: "\(next)"]) }
-            (failures, refusedSince) = (0, nil)
+            patience = WorkPatience()
             return next
         } catch is CancellationError where Task.isCancelled || Task.isShuttingDownGracefully {
             return nil
@@ -43,12 +42,7 @@ actor RepeatedPass {
 
     private func next(after error: any Error) throws -> Date {
         let now = clock.now
-        let isRefusalByDatabase = (error as? StorageError)?.code == .authentication
-        refusedSince = isRefusalByDatabase ? refusedSince ?? now : nil
-        let rule = refusedSince == nil ? RetryRule.work : .databaseLogin
-        let isPatient = refusedSince != nil && !rule.isOver(since: refusedSince, now: now)
-        if Retry.isInVain(error), !isPatient { throw error }
-        failures += 1
+        let (failures, rule) = try patience.endures(error, at: now)
         let next = rule.next(after: failures, of: name, error, now: now)
         logger.warning(
             "Pass failed, trying again",
@@ -57,5 +51,26 @@ actor RepeatedPass {
                 LogKeys.until: "\(next)",
             ])
         return next
+    }
+}
+
+/// The failures of one thing in a row.
+struct WorkPatience {
+    private var failures = 0
+    private var refusedSince: Date?
+
+    /// Counts a failure.
+    ///
+    /// - Returns: How many there are in a row, and the rule of the next try.
+    /// - Throws: The error if no retry can mend it. Databases refuse whom they know while they fail over, so that a refused
+    ///   login is one only when it has lasted.
+    mutating func endures(_ error: any Error, at now: Date) throws -> (failures: Int, rule: RetryRule) {
+        let isRefusalByDatabase = (error as? StorageError)?.code == .authentication
+        refusedSince = isRefusalByDatabase ? refusedSince ?? now : nil
+        let rule = refusedSince == nil ? RetryRule.work : .databaseLogin
+        let isPatient = refusedSince != nil && !rule.isOver(since: refusedSince, now: now)
+        if Retry.isInVain(error), !isPatient { throw error }
+        failures += 1
+        return (failures, rule)
     }
 }

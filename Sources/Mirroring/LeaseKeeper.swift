@@ -10,8 +10,6 @@ import Storage
 /// Beats and waits are counted in real time even where the mirror's own clock
 /// is a virtual one: they guard against other processes.
 package struct LeaseKeeper: Sendable {
-    private static let releaseLimit: Duration = .seconds(2)
-
     private let table: LeaseTable
     private let claims: Claims
     private let faultPoints: FaultPoints
@@ -143,15 +141,8 @@ package struct LeaseKeeper: Sendable {
     ///
     /// A database that does not answer is not waited for: the process is to end.
     package func release(_ lease: Lease) async {
-        // Not cancelled with the worker: the next one would have to wait for the silence.
-        let releasing = Task { try await claims.end() }
-        let limit = Task {
-            try await ContinuousClock().sleep(for: Self.releaseLimit)
-            releasing.cancel()
-        }
-        defer { limit.cancel() }
         do {
-            try await releasing.value
+            try await claims.endInTime()
             faultPoints.pass(.leaseReleased)
         } catch {
             logger.warning("Lease could not be released", metadata: [LogKeys.error: "\(error)"])

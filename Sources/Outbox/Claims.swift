@@ -40,6 +40,8 @@ package final class Claims: Sendable {
 
     /// Looks and beats after which everything is read again, whatever is believed to be known.
     private static let thoroughness = 12
+    /// How long a database that does not answer is waited for at the end.
+    package static let endLimit: Duration = .seconds(2)
 
     /// The name of this process, which no other has.
     package let worker: String
@@ -487,5 +489,17 @@ extension Claims {
             try connection.execute(LeaseTable.releasing(nil, of: worker, now: now))
             try connection.execute(WorkerTable.removing(worker))
         }
+    }
+
+    /// As ``end()``, for a process that ends: also if the calling task is cancelled, for the next worker would have to wait
+    /// for the silence, and for ``endLimit`` at most.
+    package func endInTime() async throws {
+        let ending = Task { try await end() }
+        let limit = Task {
+            try await ContinuousClock().sleep(for: Self.endLimit)
+            ending.cancel()
+        }
+        defer { limit.cancel() }
+        try await ending.value
     }
 }
