@@ -120,7 +120,6 @@ extension HumanMirror {
     func withWorker(
         manager: ServiceManager? = nil, isAccompanied: Bool = true, _ body: (Worker) async throws -> Void
     ) async throws {
-        try await tellContact()
         guard isAccompanied, let herald = Herald(of: self) else {
             return try await body(Worker(mirror: self, manager: manager))
         }
