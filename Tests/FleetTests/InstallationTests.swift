@@ -176,12 +176,15 @@ import Testing
     @Test func anOpenMirrorIsSmall() async throws {
         let installation = try await installation(try await stored())
         try await installation.mirror(named: "one").set(["NO_REPEAT_DAYS": "31"], now: clock.now)
-        let before = try Self.residentBytes()
         var mirrors: [HumanMirror] = []
-        for _ in 0..<2_000 { mirrors.append(try await installation.mirror(named: "one")) }
-        let each = (try Self.residentBytes() - before) / mirrors.count
-        print("bytes of an open mirror: \(each)")
-        // Other tests of this process take memory meanwhile.
+        var growths: [Int] = []
+        for _ in 0..<20 {
+            let before = try Self.residentBytes()
+            for _ in 0..<100 { mirrors.append(try await installation.mirror(named: "one")) }
+            growths.append((try Self.residentBytes() - before) / 100)
+        }
+        // The median: other tests of this process take memory meanwhile, and at times much of it.
+        let each = growths.sorted()[growths.count / 2]
         #expect(each < 100_000)
         expect(mirrors.map(\.configuration.noRepeatDays)) { Set($0) == [31] }
     }
