@@ -162,6 +162,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
         .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
         .package(url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.1"), traits: []),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
     ],
     targets: [
@@ -253,7 +254,20 @@ let package = Package(
                 "Storage",
             ]),
         // What a browser shows: pages and drawings of the reports.
-        target("Web", ["Control", "Mirroring", "Outbox", "Posts"]),
+        // Templates, style and script are embedded, as the rules of Conduct are.
+        .target(
+            name: "Web",
+            dependencies: [
+                "Archive", "Blocking", "Control", "Cryptography", "Favorites", "Mirroring", "Networks", "Outbox", "Posts",
+                "Schedule", "Settings", "Storage", lifecycle, logging,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            resources: [.embedInCode("Resources")],
+            swiftSettings: settings(of: "Web")
+        ),
         // Its sentences are embedded, so that the demo of a binary moved to another folder still has something to say.
         .target(
             name: "Sandbox",
@@ -330,6 +344,12 @@ let package = Package(
                 .product(name: "Configuration", package: "swift-configuration"),
             ], exclude: ["Upgrade/database-0.1.0.sql"]),
 
-        tests("WebTests", ["Control", "Mirroring", "Outbox", "Posts", "TestSupport", "Web"]),
+        tests(
+            "WebTests",
+            [
+                "Archive", "Control", "Favorites", "Mirroring", "Networks", "Outbox", "Posts", "Schedule", "Settings",
+                "Storage", "TestSupport", "Web", lifecycle, logging,
+                .product(name: "Configuration", package: "swift-configuration"),
+            ]),
     ] + harnesses
 )

@@ -13,6 +13,9 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
 
     package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
+    /// What a template was filled to.
+    init(rendered text: String) { self.text = text }
+
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 

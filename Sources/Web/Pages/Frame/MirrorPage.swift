@@ -1,0 +1,50 @@
+package import HTTPTypes
+
+/// The nine pages of a mirror, in the order of the navigation.
+package enum PageSection: String, CaseIterable, Sendable {
+    case today, waiting, actions, hours, favorites, texts, people, health, settings
+
+    package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+
+    /// Behind `/m/NAME`.
+    var path: String { self == .today ? "" : "/\(rawValue)" }
+}
+
+/// A page of one mirror with its operations: its routes, confirmations and templates.
+package protocol MirrorPage: Sendable {
+    static var section: PageSection { get }
+    static var routes: [MirrorRoute] { get }
+    /// The confirmations of `M/confirm/OPERATION`, by the operation's name.
+    static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] { get }
+    static var templates: [PageTemplate] { get }
+}
+
+extension MirrorPage {
+    package static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] { [:] }
+}
+
+/// A method and a path below `/m/NAME`, and what answers it.
+package struct MirrorRoute: Sendable {
+    package typealias Handler = @Sendable (MirrorRequest) async throws -> WebReply
+
+    let method: HTTPRequest.Method
+    /// As `/slots/:id/skip`; empty for `/m/NAME` itself.
+    let pattern: String
+    let answer: Handler
+
+    package static func get(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
+        MirrorRoute(method: .get, pattern: pattern, answer: answer)
+    }
+
+    /// Answers only requests of this server's own forms, and none where the server is read-only.
+    package static func post(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
+        MirrorRoute(method: .post, pattern: pattern, answer: answer)
+    }
+}
+
+/// All pages of a mirror.
+package enum MirrorPages {
+    package static let all: [any MirrorPage.Type] = [
+        TodayPage.self
+    ]
+}

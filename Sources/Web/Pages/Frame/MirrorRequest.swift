@@ -1,0 +1,127 @@
+package import Control
+package import Foundation
+package import Mirroring
+import Posts
+
+/// A request about one mirror: from what a page is made.
+package struct MirrorRequest: Sendable {
+    package let mirror: HumanMirror
+    /// The mirror's record as it was when the request came.
+    package let record: MirrorRecord
+    /// The human's time zone; nil while unknown.
+    package let zone: TimeZone?
+    package let now: Date
+    /// The path behind `/m/NAME`, such as `/slots/4e17b0c2a913`.
+    package let path: String
+    /// The parts of the path that the route's pattern names, decoded.
+    package let parameters: [String: String]
+    package let query: WebFields
+    /// The fields of a POST; empty for a GET. After a refusal a page finds here what was typed.
+    package let form: WebFields
+    package let access: Access
+    /// Why the POST that led here did nothing; nil for a GET. The frame shows it, and sets the status.
+    package private(set) var refusal: Refusal?
+
+    init(
+        mirror: HumanMirror, record: MirrorRecord, zone: TimeZone?, now: Date, path: String,
+        parameters: [String: String], query: WebFields, form: WebFields, access: Access
+    ) {
+        (self.mirror, self.record, self.zone, self.now, self.path) = (mirror, record, zone, now, path)
+        (self.parameters, self.query, self.form, self.access) = (parameters, query, form, access)
+    }
+
+    /// `/m/NAME`.
+    package var base: String { Self.base(of: mirror.name) }
+
+    static func base(of mirror: String) -> String { "/m/" + WebFields.encoded(mirror) }
+
+    /// Clock times, relative times and day headings, on the human's clock.
+    package var words: Words { Words(zone: zone ?? .gmt, now: now) }
+
+    /// The desk that carries out operations.
+    package var desk: Desk { Desk(mirror, zone: zone) }
+
+    /// The digest that the form held; nil if it held none.
+    ///
+    /// - Throws: `ChangeRefusal` for one that cannot be one.
+    package func seen() throws -> Seen? {
+        guard let text = form["seen"] else { return nil }
+        guard let seen = Seen(text) else { throw ChangeRefusal(.unusable, "the form's seen is no digest; look again") }
+        return seen
+    }
+
+    /// The fields that each form of the page has to hold, as `{{{token}}}`: the token, and the digest of what is shown.
+    package func hidden(seen: Seen? = nil) -> Markup {
+        let digest: Markup = seen.map { "<input type=\"hidden\" name=\"seen\" value=\"\($0.description)\">" } ?? ""
+        return "<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">\(digest)"
+    }
+
+    /// Carries out an operation, and answers with 303 to a page that says so.
+    ///
+    /// - Parameters:
+    ///   - operation: Is told the form's `seen`.
+    ///   - backTo: The path and query below `/m/NAME` to go to, such as `/waiting`.
+    ///   - page: What is shown, with the refusal on top and what was typed, if nothing could be done.
+    ///   - saying: The sentence, and the way back.
+    /// - Throws: The store's error.
+    package func perform<Operation: PersonOperation>(
+        _ operation: Operation, backTo: String, refusedBy page: MirrorRoute.Handler,
+        saying: (Operation.Outcome) -> Said
+    ) async throws -> WebReply {
+        try await attempt(refusedBy: page) {
+            let outcome = try await desk.perform(PersonRequest(operation, seen: try seen()))
+            return .seeOther(base + backTo, saying: saying(outcome))
+        }
+    }
+
+    /// Runs several operations, or one with its own checks; a `ChangeRefusal` becomes the page with status 400 or 409.
+    package func attempt(
+        refusedBy page: MirrorRoute.Handler, _ body: () async throws -> WebReply
+    ) async throws -> WebReply {
+        do {
+            return try await body()
+        } catch let refusal as ChangeRefusal {
+            return try await page(refused(Refusal(refusal)))
+        }
+    }
+
+    /// The same request after something was refused.
+    package func refused(_ refusal: Refusal) -> MirrorRequest {
+        var request = self
+        request.refusal = refusal
+        return request
+    }
+
+    /// What was typed into a field, if the page is shown again after a refusal; else `usual`.
+    package func typed(_ field: String, or usual: String? = nil) -> String? {
+        refusal == nil ? usual : form[field] ?? usual
+    }
+}
+
+/// Why nothing was done, for the top of a page.
+package struct Refusal: Sendable {
+    /// 400 for what was typed, 409 for what is not any more as it was seen.
+    package let isMisuse: Bool
+    /// A sentence, as "20:13 is being sent".
+    package let text: String
+
+    package init(isMisuse: Bool, _ text: String) { (self.isMisuse, self.text) = (isMisuse, text) }
+
+    package init(_ refusal: ChangeRefusal) { self.init(isMisuse: refusal.isMisuse, refusal.description) }
+}
+
+/// What a request may do, and what its forms need.
+package struct Access: Sendable {
+    /// The light or dark colors that a person chose; nil for the system's.
+    package enum Theme: String, CaseIterable, Sendable { case light, dark }
+
+    /// The token that each form holds.
+    package let csrf: String
+    /// No form is shown, and each POST is answered with 403.
+    package let isReadOnly: Bool
+    package let theme: Theme?
+    /// Whether there is something to log out from.
+    package let hasLogin: Bool
+    /// Whether the server has more than one mirror.
+    package let hasIndex: Bool
+}

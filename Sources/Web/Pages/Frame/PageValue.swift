@@ -1,0 +1,81 @@
+import Mustache
+
+/// A value of a template's context. Texts are escaped by their type, whether a template writes `{{name}}` or `{{{name}}}`.
+///
+/// A template writes `{{name}}` for texts, `{{{name}}}` for markup, `{{#name}}…{{/name}}` for flags, lists and fields.
+/// Of Mustache's own escaping nothing is used: it looks at characters, and a quotation mark with a combining mark behind
+/// it is another character to it, and still ends an attribute.
+package enum PageValue: Sendable {
+    /// A text of any origin.
+    case text(String)
+    case markup(Markup)
+    case flag(Bool)
+    case fields(PageContext)
+    case list([PageValue])
+    case none
+
+    /// A text, or nothing.
+    package static func text(_ text: String?) -> PageValue { text.map { .text($0) } ?? .none }
+    package static func markup(_ markup: Markup?) -> PageValue { markup.map { .markup($0) } ?? .none }
+    package static func fields(_ fields: PageContext?) -> PageValue { fields.map { .fields($0) } ?? .none }
+    package static func list(_ lists: [PageContext]) -> PageValue { .list(lists.map { .fields($0) }) }
+    package static func texts(_ texts: [String]) -> PageValue { .list(texts.map { .text($0) }) }
+    package static func number(_ number: Int) -> PageValue { .text(Words.number(number)) }
+}
+
+/// The context of a template, or of a part of it.
+package typealias PageContext = [String: PageValue]
+
+extension PageValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByDictionaryLiteral,
+    ExpressibleByArrayLiteral
+{
+    package init(stringLiteral text: String) { self = .text(text) }
+    package init(booleanLiteral flag: Bool) { self = .flag(flag) }
+    package init(arrayLiteral elements: PageValue...) { self = .list(elements) }
+    package init(dictionaryLiteral elements: (String, PageValue)...) {
+        self = .fields(Dictionary(elements) { _, last in last })
+    }
+}
+
+// MARK: In Mustache
+
+extension PageValue: MustacheCustomRepresentation, MustacheParent {
+    package var representation: Any? {
+        switch self {
+        case .text(let text): Rendered(text: Markup.escaped(text))
+        case .markup(let markup): Rendered(text: markup.text)
+        case .flag(let flag): flag
+        case .fields: self
+        case .list(let values): values
+        case .none: nil
+        }
+    }
+
+    package func child(named name: String) -> Any? {
+        guard case .fields(let fields) = self else { return nil }
+        return fields[name]
+    }
+
+    /// HTML that is put in as it is; it has no parts that a template could name.
+    private struct Rendered: MustacheCustomRenderable, MustacheParent {
+        let text: String
+
+        var renderText: String { text }
+        var isNull: Bool { false }
+
+        func child(named: String) -> Any? { nil }
+    }
+}
+
+extension PageValue: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Empty where a template writes fields or a list as if they were a text.
+    package var description: String {
+        switch self {
+        case .text(let text): Markup.escaped(text)
+        case .markup(let markup): markup.text
+        case .flag, .fields, .list, .none: ""
+        }
+    }
+
+    package var debugDescription: String { description }
+}

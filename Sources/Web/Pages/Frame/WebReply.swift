@@ -1,0 +1,118 @@
+package import Foundation
+package import Posts
+
+/// The answer to a request about one mirror.
+package enum WebReply: Sendable {
+    /// A page in the frame. Its status is 200, or that of the request's refusal.
+    case page(PageContent)
+    /// 303 to a path of this server; `saying` stands on top of the next page that this session gets.
+    case seeOther(String, saying: Said? = nil)
+    /// A page that asks first.
+    case confirm(Confirmation)
+    /// A file to save.
+    case file(String, type: String, name: String)
+    /// 404 with a way back, for something that is not there (any more).
+    case missing(String)
+}
+
+/// A page: a template, its context, and what the frame says of it.
+package struct PageContent: Sendable {
+    package let template: PageTemplate
+    /// As in "Today · mika · mirror-bot".
+    package let title: String
+    package let section: PageSection
+    package let context: PageContext
+    /// Whether the page shows the verdict itself, so that the frame shows no strip.
+    package let showsVerdict: Bool
+
+    package init(
+        _ template: PageTemplate, title: String? = nil, in section: PageSection, showsVerdict: Bool = false,
+        _ context: PageContext
+    ) {
+        (self.template, self.section, self.context) = (template, section, context)
+        (self.title, self.showsVerdict) = (title ?? section.title, showsVerdict)
+    }
+}
+
+/// What was done, and how it is taken back.
+package struct Said: Sendable {
+    /// A button that posts to an operation's route.
+    package struct Button: Sendable {
+        /// The verb on it.
+        package let verb: String
+        /// A path of this server.
+        package let action: String
+        package let fields: [(String, String)]
+
+        package init(_ verb: String, to action: String, _ fields: [(String, String)] = []) {
+            (self.verb, self.action, self.fields) = (verb, action, fields)
+        }
+    }
+
+    /// One sentence.
+    package let text: String
+    package let wayBack: Button?
+
+    package init(_ text: String, wayBack: Button? = nil) { (self.text, self.wayBack) = (text, wayBack) }
+}
+
+/// A page that shows what an operation will do, and asks.
+package struct Confirmation: Sendable {
+    /// Something that is acted on.
+    package struct Thing: Sendable {
+        package var at: Date?
+        /// The id of a symbol, such as `a-favorite`; nil for none.
+        package var symbol: String?
+        /// As "Favorite for ".
+        package var what: String
+        /// Whom it is about, as its name.
+        package var whom: String?
+        /// What somebody wrote, with its BCP 47 language tag.
+        package var text: String?
+        package var language: String?
+
+        package init(
+            at: Date? = nil, symbol: String? = nil, _ what: String, whom: String? = nil, text: String? = nil,
+            language: String? = nil
+        ) {
+            (self.at, self.symbol, self.what, self.whom) = (at, symbol, what, whom)
+            (self.text, self.language) = (text, language)
+        }
+    }
+
+    /// What a person types to say yes; the operation compares it.
+    package struct Typed: Sendable {
+        package let field: String
+        /// As "Type the account to say yes: tom@social.example".
+        package let label: String
+
+        package init(_ field: String, _ label: String) { (self.field, self.label) = (field, label) }
+    }
+
+    package let section: PageSection
+    /// A question, as "Take back these three?".
+    package let question: String
+    package var lead: String?
+    package var things: [Thing] = []
+    /// What a person should know: what cannot be undone, how long it takes, what it costs.
+    package var notes: [String] = []
+    /// The path below `/m/NAME` of the operation's own route.
+    package let action: String
+    package var fields: [(String, String)] = []
+    package var seen: Seen?
+    /// The button: the verb with its number, as "Take back 3".
+    package let verb: String
+    package var isGrave = true
+    package var typed: Typed?
+    /// The link that is the other way, as "Keep them".
+    package let otherWay: String
+    /// The path below `/m/NAME` that it leads to.
+    package let back: String
+
+    package init(
+        in section: PageSection, _ question: String, action: String, verb: String, otherWay: String, back: String
+    ) {
+        (self.section, self.question, self.action) = (section, question, action)
+        (self.verb, self.otherWay, self.back) = (verb, otherWay, back)
+    }
+}

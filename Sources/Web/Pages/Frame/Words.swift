@@ -1,0 +1,110 @@
+package import Foundation
+package import Posts
+
+/// How pages write times and numbers.
+package struct Words: Sendable {
+    package let zone: TimeZone
+    package let now: Date
+
+    package init(zone: TimeZone, now: Date) { (self.zone, self.now) = (zone, now) }
+
+    package var today: LocalDay { day(of: now) }
+
+    package func day(of date: Date) -> LocalDay { LocalTime(date, in: zone).day }
+
+    // MARK: Times
+
+    /// `20:13`.
+    package func clock(_ date: Date) -> String { LocalTime(date, in: zone).minute.description }
+
+    /// `20:13:05`.
+    package func clockWithSeconds(_ date: Date) -> String {
+        let second = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
+        let rest = ((second % 60) + 60) % 60
+        return clock(date) + (rest < 10 ? ":0\(rest)" : ":\(rest)")
+    }
+
+    /// `20:13` for today, else `Friday, 27 November, 18:00`.
+    package func moment(_ date: Date) -> String {
+        let day = day(of: date)
+        return day == today ? clock(date) : "\(heading(day)), \(clock(date))"
+    }
+
+    /// `Wednesday, 25 November`; with the year if it is another one.
+    package func heading(_ day: LocalDay) -> String {
+        let (year, month, number) = day.components
+        let words = "\(Self.weekdays[day.weekday - 1]), \(number) \(Self.months[month - 1])"
+        return year == today.components.year ? words : "\(words) \(year)"
+    }
+
+    /// `in 2 h 5 min`, `40 s ago`, `now`.
+    package func relative(_ date: Date) -> String {
+        let seconds = date.timeIntervalSince(now)
+        guard abs(seconds) >= 1 else { return "now" }
+        let span = Self.span(abs(seconds))
+        return seconds > 0 ? "in \(span)" : "\(span) ago"
+    }
+
+    /// `<time datetime="…">20:13</time>`: the machine's time with words for it.
+    package func time(_ date: Date, _ words: String? = nil) -> Markup {
+        "<time datetime=\"\(date.rfc3339)\">\(words ?? clock(date))</time>"
+    }
+
+    /// `2 h 5 min`, `3 days 4 h`, `40 s`: two units at most.
+    package static func span(_ seconds: TimeInterval) -> String {
+        let total = Int(min(max(0, seconds), 1e9).rounded())
+        let (days, hours, minutes) = (total / 86_400, total % 86_400 / 3_600, total % 3_600 / 60)
+        if days > 0 { return hours > 0 && days < 7 ? "\(count(days, "day")) \(hours) h" : count(days, "day") }
+        if hours > 0 { return minutes > 0 ? "\(hours) h \(minutes) min" : "\(hours) h" }
+        return minutes > 0 ? "\(minutes) min" : "\(total) s"
+    }
+
+    private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    private static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+
+    /// `Wednesdays`: the weekday of the day, as what happens on all of them.
+    package static func weekday(of day: LocalDay) -> String { weekdays[day.weekday - 1] }
+
+    // MARK: Numbers
+
+    /// `1,284`.
+    package static func number(_ number: Int) -> String {
+        let digits = String(number.magnitude)
+        var grouped = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { grouped.append(",") }
+            grouped.append(digit)
+        }
+        return number < 0 ? "−" + grouped : grouped
+    }
+
+    /// `1 post`, `1,284 posts`; `plural` where it is not the word with an s.
+    package static func count(_ number: Int, _ word: String, _ plural: String? = nil) -> String {
+        "\(Self.number(number)) \(number == 1 ? word : plural ?? word + "s")"
+    }
+
+    /// `96 %` of a share of 1.
+    package static func percent(_ share: Double, digits: Int = 0) -> String {
+        guard share.isFinite else { return "–" }
+        return String(format: "%.\(digits)f", share * 100) + " %"
+    }
+
+    /// `$0.015`, `$5.00`: at least two digits behind the point, and as many as it has, up to four.
+    package static func dollars(_ amount: Double) -> String {
+        guard amount.isFinite else { return "–" }
+        var digits = String(format: "%.4f", amount)
+        while digits.hasSuffix("0"), !digits.dropLast(2).hasSuffix(".") { digits.removeLast() }
+        return "$" + digits
+    }
+
+    /// The first letter large.
+    package static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+
+    /// A text that is cut after so many characters.
+    package static func cut(_ text: String, to length: Int = 500) -> String {
+        text.count > length ? text.prefix(length) + "…" : text
+    }
+}
