@@ -1,0 +1,43 @@
+import CCrypto
+
+/// The password hash scrypt (RFC 7914) of OpenSSL.
+package enum Scrypt {
+    /// OpenSSL refused the derivation: it has no scrypt, as in FIPS mode, or no memory.
+    package struct Unavailable: Error, CustomStringConvertible {
+        package let description =
+            "OpenSSL could not derive a key with scrypt: it offers none, as in FIPS mode, or has no memory"
+    }
+
+    /// 2^15 blocks of 1 KiB: 32 MiB of memory, and about 100 ms of one core.
+    private static let (cost, blockSize, parallelism): (UInt64, UInt64, UInt64) = (1 << 15, 8, 1)
+    private static let memory: UInt64 = 64 << 20
+
+    /// Derives a key from a password.
+    ///
+    /// It blocks its thread for about 100 ms.
+    ///
+    /// - Parameters:
+    ///   - password: What a person types.
+    ///   - salt: Keeps keys of the same password for different purposes apart.
+    ///   - count: How many bytes the key has.
+    /// - Throws: ``Unavailable``.
+    package static func key(
+        from password: some Collection<UInt8>, salt: some Collection<UInt8>, count: Int
+    ) throws(Unavailable) -> [UInt8] {
+        let (password, salt) = (password.map { CChar(bitPattern: $0) }, Array(salt))
+        var key = [UInt8](repeating: 0, count: count)
+        let done = EVP_PBE_scrypt(
+            password, password.count, salt, salt.count, cost, blockSize, parallelism, memory, &key, key.count)
+        guard done == 1 else { throw Unavailable() }
+        return key
+    }
+}
+
+/// Compares secrets.
+package enum ConstantTime {
+    /// Whether both are the same, in a time that depends on the lengths alone.
+    package static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
+        let (first, second) = (Array(first), Array(second))
+        return first.count == second.count && CRYPTO_memcmp(first, second, first.count) == 0
+    }
+}
