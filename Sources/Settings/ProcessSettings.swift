@@ -24,6 +24,8 @@ package struct ProcessSettings: Sendable {
     package private(set) var notices: NoticeConfiguration
     /// What is logged, and how.
     package private(set) var log: LogSettings
+    /// Where the web page listens, and who may see it.
+    package private(set) var web: WebSettings
     /// Whether the process runs on Heroku, where the disk is deleted daily.
     package private(set) var isDyno: Bool
     /// The variables of a rehearsal; empty in earnest.
@@ -42,6 +44,7 @@ package struct ProcessSettings: Sendable {
         notices = try NoticeConfiguration(values)
         dictionary = Self.dictionary(values)
         log = LogSettings(values)
+        web = try WebSettings(values, environment: environment)
         isDyno = Self.isDyno(environment)
         rehearsal = RehearsalVariable.variables(in: environment)
     }
@@ -102,6 +105,7 @@ package struct ProcessSettings: Sendable {
         problems.check(.home) { _ = try home(values, environment) }
         problems.check(.dictionary) { _ = try Tokenizer(dictionary: dictionary(values)) }
         problems.check(.notifyURL) { _ = try NoticeConfiguration(values) }
+        problems.check(.webListen) { _ = try WebSettings(values, environment: environment) }
     }
 
     private static func isDyno(_ environment: [String: String]) -> Bool { environment["DYNO"]?.isEmpty == false }

@@ -19,6 +19,7 @@ extension Setting {
         + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
         + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
         + [logLevel, logFormat]
+        + [webListen, webPassword, webHosts, webUserHeader]
 
     private static let switching = Form.choice(["on", "off"])
     private static let consent = Form.choice(["no", "yes"])
@@ -317,4 +318,23 @@ extension Setting {
     package static let logFormat = Setting(
         "LOG_FORMAT", .logs, "how messages look; they go to the standard error", scope: .process,
         form: .choice(["logfmt", "json", "pretty"]), usually: "`pretty` on a terminal, else `logfmt`")
+
+    // MARK: The web page
+
+    static let webListen = Setting(
+        "WEB_LISTEN", .web, "address and port of the web page", scope: .process, form: .text("`address:port`"),
+        usually: "`0.0.0.0:$PORT` where `PORT` is set, as on Heroku, else `127.0.0.1:8080`",
+        details: "on another address than this machine's own `web` starts only with one of the next settings; "
+            + "[how to open it from elsewhere](web.md#from-elsewhere)")
+    static let webPassword = Setting(
+        "WEB_PASSWORD", .web, "password of the web page", scope: .process, form: .text("8 characters and more"),
+        isSecret: true, effect: "All sessions of the web page end.")
+    static let webHosts = Setting(
+        "WEB_HOSTS", .web, "names by which browsers may call the web page, besides `localhost` and IP addresses",
+        scope: .process, form: .text("names, with commas between"))
+    static let webUserHeader = Setting(
+        "WEB_USER_HEADER", .web,
+        "header in which a reverse proxy says who is logged in there, such as `Remote-User`; who sends it is let in",
+        scope: .process, form: .text("name of a header"),
+        details: "only the proxy may reach the port then, and it has to remove the header from what browsers send")
 }

@@ -37,7 +37,7 @@ package struct Setting: Sendable {
 
     /// The settings that a person looks for together, in the order in which they are listed.
     package enum Group: String, CaseIterable, Codable, Sendable {
-        case mirror, accounts, storage, schedule, texts, replies, favorites, paid = "x", notifications, logs
+        case mirror, accounts, storage, schedule, texts, replies, favorites, paid = "x", notifications, logs, web
 
         /// The heading above them.
         package var title: String {
@@ -52,6 +52,7 @@ package struct Setting: Sendable {
             case .paid: "X"
             case .notifications: "Notifications"
             case .logs: "Logs"
+            case .web: "Web page"
             }
         }
     }

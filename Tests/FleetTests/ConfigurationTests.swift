@@ -52,6 +52,8 @@ import Testing
         "NOTIFY_URL": "https://s3cr3t-token@hooks.example/s3cr3t-path", "NOTIFY_FORMAT": "ntfy",
         "NOTIFY_COMMAND": "tell 'the operator'", "HEARTBEAT_URL": "https://beat.example/s3cr3t-beat",
         "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
+        "WEB_LISTEN": "127.0.0.1:9090", "WEB_PASSWORD": "s3cr3t-web-password", "WEB_HOSTS": "mirror.example.org",
+        "WEB_USER_HEADER": "Remote-User",
     ]
 
     /// The same for a human and a bot on Mastodon.
