@@ -31,6 +31,24 @@ extension Archive {
         try await posts(where: "network = \(id.network.rawValue) AND post_id = \(id.value)").first
     }
 
+    /// When those of the posts were made that are in the archive.
+    package func dates(of ids: some Sequence<PostID>) async throws -> [PostID: Date] {
+        var dates: [PostID: Date] = [:]
+        for (network, ids) in Dictionary(grouping: ids, by: \.network) {
+            for part in Array(Set(ids.map(\.value))).portions {
+                let rows = try await storage.query(
+                    """
+                    SELECT post_id, created_ms FROM posts
+                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
+                    """)
+                for row in rows {
+                    dates[PostID(network: network, value: try row.text("post_id"))] = try row.date("created_ms")
+                }
+            }
+        }
+        return dates
+    }
+
     /// An archived post with what is known of its text.
     package struct Original: Equatable, Sendable {
         package let post: Post

@@ -139,6 +139,11 @@ package final class Installation: Sendable {
         try await HumanMirror(try settings(of: name), in: self, mayBeNew: false, rehearsal: rehearsal)
     }
 
+    /// Opens the mirror that the process names, whether it is stored or not: for what is about all mirrors.
+    ///
+    /// - Throws: `ConfigurationError` for a stored setting that cannot be used; the store's error.
+    package func anyMirror() async throws -> HumanMirror { try await HumanMirror(given, in: self) }
+
     /// Whether a mirror is the one that the settings of the process name, so that their accounts are its accounts.
     package func isNamed(_ mirror: String) -> Bool { mirror == given.mirror }
 

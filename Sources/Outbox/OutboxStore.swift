@@ -377,6 +377,44 @@ extension OutboxStore {
         }
     }
 
+    /// Returns the number of actions that ended within a span of time, by kind, state and reason, in no order.
+    package func tallies(of span: Range<Date>) async throws -> [ActionTally] {
+        let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
+        return try await storage.query(
+            """
+            SELECT kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
+            WHERE mirror = \(mirror) AND updated_ms >= \(span.lowerBound.milliseconds)
+                AND updated_ms < \(span.upperBound.milliseconds) AND state IN \(list: ends.map(\.rawValue))
+            GROUP BY 1, 2, 3
+            """
+        ).compactMap { row in
+            guard let kind = ActionKind(rawValue: try row.text("kind")),
+                let state = ActionState(rawValue: try row.text("state"))
+            else { return nil }
+            let reason = try row.text("reason")
+            return ActionTally(
+                kind: kind, state: state, reason: reason.isEmpty ? nil : reason, count: try row.int("number"))
+        }
+    }
+
+    /// Returns the replies and favorites that were sent and were due within a span of time, the latest first.
+    package func toOthers(_ span: Range<Date>, limit: Int) async throws -> [Action] {
+        try await actions(
+            where: """
+                kind IN ('reply', 'favorite') AND state IN ('done', 'undone') AND due_ms >= \(span.lowerBound.milliseconds)
+                AND due_ms < \(span.upperBound.milliseconds)
+                """, order: "due_ms DESC, id ASC", limit: limit)
+    }
+
+    /// Returns when the first of the undecided suggestions is too late; nil without any.
+    package func firstDeadline() async throws -> Date? {
+        try await storage.query(
+            """
+            SELECT MIN(expires_ms) AS first_ms FROM actions WHERE mirror = \(mirror) AND state = 'suggested'
+            """
+        ).first?.optionalDate("first_ms")
+    }
+
     /// Returns the times of the actions that were done, by kind, in no order.
     package func timesDone() async throws -> [ActionKind: [Date]] {
         let mirror = mirror

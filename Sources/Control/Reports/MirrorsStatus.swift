@@ -28,6 +28,12 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package struct Query: Codable, Equatable, Sendable {
         /// Words in the name or a handle; case, width and accents make no difference.
         package var words: String?
+        /// Only those in this state; nil for all.
+        package var state: Health.Verdict.State?
+        /// Only those of which something waits for a person.
+        package var areAsking = false
+        /// The name behind which the page begins, instead of ``page``; nil for none.
+        package var after: String?
         /// From 1.
         package var page = 1
         /// Mirrors on a page.
@@ -52,8 +58,14 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package let mirrors: [Line]
     /// How many mirrors were found, on all pages.
     package let total: Int
-    /// How many of those are in each state; states without any are left out.
+    /// How many of all that have the words are in each state; states without any are left out.
     package let states: [String: Int]
+    /// How many of all that have the words wait for a person.
+    package let asking: Int
+    /// The earliest of the next posts of all that have the words; nil if none is planned.
+    package let nextSlot: Date?
+    /// Behind which name the next page begins; nil where nothing follows.
+    package let next: String?
     package let page: Int
     /// The number of the last page; 1 without a mirror.
     package let pages: Int
@@ -71,10 +83,21 @@ extension MirrorsStatus {
         let standings = try await HealthSurvey(mirror, silence: query.silence)
             .standings(query.words.map(SearchWords.init), now: now)
         let size = max(1, query.size)
-        (total, page, pages) = (standings.count, query.page, max(1, (standings.count + size - 1) / size))
         states = standings.reduce(into: [:]) { $0[$1.verdict.state.rawValue, default: 0] += 1 }
-        let shown = query.page > pages ? [] : standings.dropFirst((max(1, query.page) - 1) * size).prefix(size)
-        let waiting = try await OutboxStore.waiting(of: shown.map(\.name), in: mirror.storage, now: now)
+        let waiting = try await OutboxStore.waiting(of: standings.map(\.name), in: mirror.storage, now: now)
+        let isAsking = { (name: String) in (waiting[name]?.suggestions ?? 0) > 0 }
+        asking = standings.count { isAsking($0.name) }
+        nextSlot = waiting.values.compactMap(\.nextSlot).min()
+        let found = standings.filter { standing in
+            (query.state == nil || standing.verdict.state == query.state)
+                && (!query.areAsking || isAsking(standing.name))
+        }
+        (total, page, pages) = (found.count, query.page, max(1, (found.count + size - 1) / size))
+        let skipped =
+            query.after.map { name in (found.firstIndex { $0.name == name } ?? -1) + 1 }
+            ?? (max(1, min(query.page, pages + 1)) - 1) * size
+        let shown = found.dropFirst(skipped).prefix(size)
+        next = found.count > skipped + shown.count ? shown.last?.name : nil
         mirrors = shown.map { standing in
             let verdict = standing.verdict
             let lost = standing.health.obstacles.count { [.stops, .hinders].contains($0.weight) }

@@ -31,6 +31,16 @@ package struct PlanReport: Codable, Sendable {
         /// A BCP 47 language tag of the text, if it is known.
         package var language: String?
         package var why: String?
+        /// How many texts there were to choose from, and within how many minutes of the time their posts were written;
+        /// nil where neither is known.
+        package var pool: Int?
+        package var windowMinutes: Int?
+        /// When the post was written that the text is from; nil unless it was looked up.
+        package var written: Date?
+        /// Where a browser shows that post.
+        package var source: String?
+        /// Where a browser shows what was published; nil while it is not.
+        package var address: String?
         /// The digest of the slot, for who changes it; nil in reports of earlier versions.
         package var seen: Seen?
     }
@@ -91,11 +101,17 @@ package struct PlanReporter: Sendable {
     /// - Parameters:
     ///   - day: The local day.
     ///   - now: Decides what counts as past.
+    ///   - dates: Whether to look up when the posts were written that the texts are from.
     /// - Returns: Nil if there is neither a plan nor an archive to make one from.
     /// - Throws: The store's error.
-    package func report(on day: LocalDay, now: Date) async throws -> PlanReport? {
+    package func report(on day: LocalDay, now: Date, dates: Bool = false) async throws -> PlanReport? {
         guard let (stored, actions) = try await actions(of: day, now: now) else { return nil }
-        let slots = actions.map { slot(of: $0, isStored: stored != nil) }
+        let written = dates ? try await mirror.archive.dates(of: actions.compactMap(\.wording?.source)) : [:]
+        let slots = actions.map { action in
+            var slot = slot(of: action, isStored: stored != nil)
+            slot.written = action.wording.flatMap { written[$0.source] }
+            return slot
+        }
         let patterns = Set(actions.compactMap(\.explanation?.pattern))
         let human = try await mirror.archive.scheduleRows().map(\.minute)
         let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
@@ -146,6 +162,10 @@ package struct PlanReporter: Sendable {
             isPinned: action.isPinned ? true : nil, reason: action.reason, reasonText: action.told?.text,
             text: action.text, pictures: action.pictureCount, parts: action.partCount,
             language: action.wording?.language,
-            why: action.explanation?.summary, seen: action.seen)
+            why: action.explanation?.summary, pool: action.explanation?.pool,
+            windowMinutes: action.explanation?.windowMinutes, source: action.wording?.source.webAddress,
+            address: action.remoteID.flatMap {
+                PostID(network: mirror.configuration.botNetwork, value: $0).webAddress
+            }, seen: action.seen)
     }
 }

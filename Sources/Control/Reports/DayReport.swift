@@ -1,0 +1,110 @@
+import Archive
+package import Foundation
+package import Mirroring
+package import Outbox
+package import Posts
+import Schedule
+import Settings
+
+/// One day of a mirror: what it says of itself and to others, beside when the human posts on such a day.
+package struct DayReport: Codable, Sendable {
+    /// A stretch of the day.
+    package struct Span: Codable, Equatable, Sendable {
+        /// Minutes from midnight on, 0 through 1440; the end is not part of it.
+        package let from: Int
+        package let to: Int
+    }
+
+    /// How many actions of a kind ended on the day.
+    package struct Count: Codable, Equatable, Sendable {
+        package let kind: ActionKind
+        package let done: Int
+        /// Decided against, too late, refused or taken back.
+        package let leftAlone: Int
+    }
+
+    package private(set) var schema = "mirror-bot/day/1"
+    package let day: LocalDay
+    package let timeZone: String
+    /// The posts of the day; nil if there is no archive to plan from.
+    package private(set) var plan: PlanReport?
+    /// The share of the human's posts of that weekday in each half hour; all 0 without any.
+    package let humanHalfHours: [Double]
+    /// How many posts these are.
+    package let humanPosts: Int
+    package let quiet: [Span]
+    /// When the mirror pauses on that day; nil if it does not.
+    package let pause: Span?
+    /// In the order of the kinds.
+    package let counts: [Count]
+    /// Replies and favorites that were sent, the latest first, at most `DayReporter.shown`.
+    package let toOthers: [ReportedAction]
+    /// When the first of all suggestions is too late; nil without any.
+    package let firstDeadline: Date?
+
+    package func count(of kind: ActionKind) -> Count? { counts.first { $0.kind == kind } }
+}
+
+/// Reads a day of a mirror.
+package struct DayReporter: Sendable {
+    /// Replies and favorites of a day that are told of, at most.
+    package static let shown = 30
+
+    private let mirror: HumanMirror
+    private let zone: TimeZone
+
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - zone: The human's time zone.
+    package init(mirror: HumanMirror, zone: TimeZone) { (self.mirror, self.zone) = (mirror, zone) }
+
+    /// Reads the day.
+    ///
+    /// - Parameters:
+    ///   - day: The local day.
+    ///   - now: Decides what counts as past.
+    /// - Throws: The store's error.
+    package func report(on day: LocalDay, now: Date) async throws -> DayReport {
+        let outbox = mirror.outbox(lease: nil)
+        let (start, end) = (LocalDayMinutes(day, in: zone).start, LocalDayMinutes(day.advanced(by: 1), in: zone).start)
+        let plan = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now, dates: true)
+        let human = try await mirror.archive.scheduleRows().filter { $0.day.weekday == day.weekday }
+        let tallies = try await outbox.tallies(of: start..<max(start, end))
+        let toOthers = try await outbox.toOthers(start..<max(start, end), limit: Self.shown)
+        let persons = try await mirror.persons(of: toOthers)
+        let pause = try await mirror.table.pause(at: now)
+        return DayReport(
+            day: day, timeZone: mirror.configuration.name(of: zone), plan: plan,
+            humanHalfHours: MinuteShares(of: human.map(\.minute), binCount: 48).shares, humanPosts: human.count,
+            quiet: Self.spans(of: mirror.configuration.schedule.quiet),
+            pause: pause.flatMap { span(of: $0, on: start..<max(start, end)) },
+            counts: ActionKind.allCases.map { kind in
+                let ended = tallies.filter { $0.kind == kind }
+                let done = ended.filter { $0.state == .done }.reduce(0) { $0 + $1.count }
+                return DayReport.Count(kind: kind, done: done, leftAlone: ended.reduce(0) { $0 + $1.count } - done)
+            },
+            toOthers: toOthers.map { ReportedAction($0, persons[$0.id], on: mirror.configuration.botNetwork) },
+            firstDeadline: try await outbox.firstDeadline())
+    }
+
+    private static func spans(of minutes: Set<MinuteOfDay>) -> [DayReport.Span] {
+        var spans: [DayReport.Span] = []
+        var begun: Int?
+        for value in 0...MinuteOfDay.count {
+            let isIn = MinuteOfDay(value).map { minutes.contains($0) } ?? false
+            if isIn, begun == nil { begun = value }
+            if !isIn, let from = begun {
+                spans.append(DayReport.Span(from: from, to: value))
+                begun = nil
+            }
+        }
+        return spans
+    }
+
+    private func span(of pause: Pause, on day: Range<Date>) -> DayReport.Span? {
+        let (from, to) = (max(pause.since, day.lowerBound), min(pause.until ?? day.upperBound, day.upperBound))
+        guard from < to else { return nil }
+        let last = to == day.upperBound ? MinuteOfDay.count : LocalTime(to, in: zone).minute.value
+        return DayReport.Span(from: LocalTime(from, in: zone).minute.value, to: last)
+    }
+}
