@@ -17,10 +17,13 @@ package protocol MirrorPage: Sendable {
     /// The confirmations of `M/confirm/OPERATION`, by the operation's name.
     static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] { get }
     static var templates: [PageTemplate] { get }
+    /// The ids of the elements that `live.js` replaces when something changed.
+    static var liveParts: [String] { get }
 }
 
 extension MirrorPage {
     package static var confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] { [:] }
+    package static var liveParts: [String] { [] }
 }
 
 /// A method and a path below `/m/NAME`, and what answers it.
@@ -40,11 +43,4 @@ package struct MirrorRoute: Sendable {
     package static func post(_ pattern: String, _ answer: @escaping Handler) -> MirrorRoute {
         MirrorRoute(method: .post, pattern: pattern, answer: answer)
     }
-}
-
-/// All pages of a mirror.
-package enum MirrorPages {
-    package static let all: [any MirrorPage.Type] = [
-        TodayPage.self
-    ]
 }

@@ -16,10 +16,14 @@ package struct MirrorRequest: Sendable {
     /// The parts of the path that the route's pattern names, decoded.
     package let parameters: [String: String]
     package let query: WebFields
-    /// The fields of a POST; empty for a GET. After a refusal a page finds here what was typed.
+    /// The fields of a POST; empty for a GET.
+    ///
+    /// After a refusal a page finds here what was typed.
     package let form: WebFields
     package let access: Access
-    /// Why the POST that led here did nothing; nil for a GET. The frame shows it, and sets the status.
+    /// Why the POST that led here did nothing; nil for a GET.
+    ///
+    /// The frame shows it, and sets the status.
     package private(set) var refusal: Refusal?
 
     init(
@@ -62,15 +66,22 @@ package struct MirrorRequest: Sendable {
     ///   - operation: Is told the form's `seen`.
     ///   - backTo: The path and query below `/m/NAME` to go to, such as `/waiting`.
     ///   - page: What is shown, with the refusal on top and what was typed, if nothing could be done.
+    ///   - isDone: Asked if the thing has changed since it was shown: the sentence if that is what the operation would
+    ///     have done, as after a second press of the button; nil if it is not.
     ///   - saying: The sentence, and the way back.
     /// - Throws: The store's error.
     package func perform<Operation: PersonOperation>(
         _ operation: Operation, backTo: String, refusedBy page: MirrorRoute.Handler,
-        saying: (Operation.Outcome) -> Said
+        isDone: () async throws -> Said? = { nil }, saying: (Operation.Outcome) -> Said
     ) async throws -> WebReply {
         try await attempt(refusedBy: page) {
-            let outcome = try await desk.perform(PersonRequest(operation, seen: try seen()))
-            return .seeOther(base + backTo, saying: saying(outcome))
+            do {
+                let outcome = try await desk.perform(PersonRequest(operation, seen: try seen()))
+                return .seeOther(base + backTo, saying: saying(outcome))
+            } catch let refusal as ChangeRefusal where [.changed, .over].contains(refusal.code) {
+                guard let said = try await isDone() else { throw refusal }
+                return .seeOther(base + backTo, saying: said)
+            }
         }
     }
 
@@ -81,7 +92,14 @@ package struct MirrorRequest: Sendable {
         do {
             return try await body()
         } catch let refusal as ChangeRefusal {
-            return try await page(refused(Refusal(refusal)))
+            let refusal = Refusal(refusal)
+            let reply = try await page(refused(refusal))
+            guard case .page(var content) = reply else {
+                if case .confirm(let confirmation) = reply { return .page(confirmation.page(of: refused(refusal))) }
+                return reply
+            }
+            content.refusal = refusal
+            return .page(content)
         }
     }
 

@@ -15,6 +15,7 @@ package struct PageTemplate: Sendable {
 }
 
 extension PageTemplate {
+    static let head = PageTemplate("head", PackageResources.head_mustache)
     static let frame = PageTemplate("frame", PackageResources.frame_mustache)
     static let symbols = PageTemplate("symbols", PackageResources.symbols_mustache)
     static let emblem = PageTemplate("emblem", PackageResources.emblem_mustache)
@@ -25,20 +26,9 @@ extension PageTemplate {
     static let index = PageTemplate("index", PackageResources.index_mustache)
 }
 
-/// All templates, parsed once.
+/// Templates, parsed once.
 package struct TemplateLibrary: Sendable {
     private let library: MustacheLibrary
-
-    /// Shared templates and those of the pages.
-    package static let standard: TemplateLibrary = {
-        do {
-            return try TemplateLibrary(
-                [.frame, .symbols, .emblem, .plain, .login, .problem, .confirm, .index]
-                    + MirrorPages.all.flatMap { $0.templates })
-        } catch {
-            preconditionFailure("a template cannot be parsed: \(error)")
-        }
-    }()
 
     /// - Throws: Mustache's error for a template that cannot be parsed.
     init(_ templates: [PageTemplate]) throws {

@@ -1,6 +1,8 @@
 import Mustache
 
-/// A value of a template's context. Texts are escaped by their type, whether a template writes `{{name}}` or `{{{name}}}`.
+/// A value of a template's context.
+///
+/// Texts are escaped by their type, whether a template writes `{{name}}` or `{{{name}}}`.
 ///
 /// A template writes `{{name}}` for texts, `{{{name}}}` for markup, `{{#name}}…{{/name}}` for flags, lists and fields.
 /// Of Mustache's own escaping nothing is used: it looks at characters, and a quotation mark with a combining mark behind

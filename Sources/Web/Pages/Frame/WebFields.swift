@@ -33,6 +33,9 @@ package struct WebFields: Sendable {
     /// All values of the name.
     package func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
+    /// All of them, as ``query(_:)`` takes them.
+    var pairs: [(String, String?)] { fields.map { ($0.name, $0.value) } }
+
     /// As a query, with `?`; empty without fields.
     package static func query(_ fields: [(String, String?)]) -> String {
         let pairs = fields.compactMap { name, value in value.map { encoded(name) + "=" + encoded($0) } }
@@ -43,7 +46,8 @@ package struct WebFields: Sendable {
     package static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             let isPlain = Self.plain.contains(byte)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + Self.digits[Int(byte >> 4)] + Self.digits[Int(byte & 15)]
+            return isPlain
+                ? String(UnicodeScalar(byte)) : "%" + Self.digits[Int(byte >> 4)] + Self.digits[Int(byte & 15)]
         }.joined()
     }
 

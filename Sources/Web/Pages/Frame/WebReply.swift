@@ -24,6 +24,8 @@ package struct PageContent: Sendable {
     package let context: PageContext
     /// Whether the page shows the verdict itself, so that the frame shows no strip.
     package let showsVerdict: Bool
+    /// Why nothing was done; set by ``MirrorRequest/attempt(refusedBy:_:)``.
+    var refusal: Refusal?
 
     package init(
         _ template: PageTemplate, title: String? = nil, in section: PageSection, showsVerdict: Bool = false,
@@ -89,6 +91,19 @@ package struct Confirmation: Sendable {
         package init(_ field: String, _ label: String) { (self.field, self.label) = (field, label) }
     }
 
+    /// A text that a person may type, and the operation reads.
+    package struct Input: Sendable {
+        package let field: String
+        package let label: String
+        package var usual: String?
+        /// What may be typed, as "18:30, 2026-11-24 or 6h".
+        package var hint: String?
+
+        package init(_ field: String, _ label: String, usual: String? = nil, hint: String? = nil) {
+            (self.field, self.label, self.usual, self.hint) = (field, label, usual, hint)
+        }
+    }
+
     package let section: PageSection
     /// A question, as "Take back these three?".
     package let question: String
@@ -104,6 +119,7 @@ package struct Confirmation: Sendable {
     package let verb: String
     package var isGrave = true
     package var typed: Typed?
+    package var inputs: [Input] = []
     /// The link that is the other way, as "Keep them".
     package let otherWay: String
     /// The path below `/m/NAME` that it leads to.

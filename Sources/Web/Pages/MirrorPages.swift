@@ -1,0 +1,19 @@
+/// All pages of a mirror.
+package enum MirrorPages {
+    package static let all: [any MirrorPage.Type] = [
+        TodayPage.self
+    ]
+}
+
+extension TemplateLibrary {
+    /// Shared templates and those of the pages.
+    package static let standard: TemplateLibrary = {
+        do {
+            return try TemplateLibrary(
+                [.head, .frame, .symbols, .emblem, .plain, .login, .problem, .confirm, .index]
+                    + MirrorPages.all.flatMap { $0.templates })
+        } catch {
+            preconditionFailure("a template cannot be parsed: \(error)")
+        }
+    }()
+}

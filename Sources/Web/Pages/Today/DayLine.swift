@@ -1,0 +1,206 @@
+import Control
+import Foundation
+import Outbox
+import Posts
+
+/// The drawing of a day: above the line when the human posts on such days, below it what the bot does.
+struct DayLine {
+    let report: DayReport
+    let words: Words
+    /// The slot that is sent next; nil for none.
+    let next: String?
+
+    private static let minutes = Double(MinuteOfDay.count)
+    /// The height of the human's highest bar, of the line and of the lanes below it, in px.
+    private static let (highest, axis, slots, others, bottom) = (52.0, 64.0, 86.0, 116.0, 134.0)
+
+    private var isToday: Bool { report.day == words.today }
+
+    var markup: Markup {
+        """
+        <svg class="draw" height="164" role="img" aria-labelledby="day-t day-d"><title id="day-t">The day as a line</title>\
+        <desc id="day-d">\(description)</desc>
+        \(Markup(joining: spans + ticks))\(bars)<line class="axis" x1="0" x2="100%" y1="64.5" y2="64.5"/>\
+        \(Markup(joining: marks + deeds))\(now)</svg>
+        """
+    }
+
+    private static func percent(_ minute: Int) -> Double { Double(minute) / minutes * 100 }
+
+    private func minute(of date: Date) -> Int { LocalTime(date, in: words.zone).minute.value }
+
+    // MARK: Ground
+
+    /// Quiet hours and a pause, hatched.
+    private var spans: [Markup] {
+        (report.quiet + [report.pause].compactMap(\.self)).map { span in
+            """
+            <rect class="quiet" x="\(Self.percent(span.from))%" y="8" width="\(Self.percent(span.to - span.from))%" \
+            height="126"/>
+            """
+        }
+    }
+
+    private var ticks: [Markup] {
+        stride(from: 0, through: 24, by: 3).map { hour in
+            let anchor: Markup = hour == 0 ? "start" : hour == 24 ? "end" : "middle"
+            let x = Self.percent(hour * 60)
+            let isWide: Markup = hour % 6 == 0 ? "" : " class=\"wide-only\""
+            return """
+                <g\(isWide)><line class="tick" x1="\(x)%" x2="\(x)%" y1="64" y2="134"/>\
+                <text x="\(x)%" y="150" text-anchor="\(anchor)">\(hour)</text></g>
+                """
+        }
+    }
+
+    /// The human's half hours, as one path of strokes.
+    private var bars: Markup {
+        let most = report.humanHalfHours.max() ?? 0
+        guard most > 0 else { return "" }
+        let strokes = report.humanHalfHours.enumerated().compactMap { index, share -> Markup? in
+            guard share > 0 else { return nil }
+            let top = Self.axis - max(1, share / most * Self.highest)
+            return "M\(Double(index) + 0.5) 64V\(top.rounded())"
+        }
+        return """
+            <svg width="100%" height="64" viewBox="0 0 48 64" preserveAspectRatio="none" stroke-width=".86">\
+            <path class="hl" d="\(Markup(joining: strokes))"/></svg>
+            """
+    }
+
+    private var now: Markup {
+        guard isToday else { return "" }
+        let x = Self.percent(minute(of: words.now))
+        let anchor: Markup = x < 5 ? "start" : x > 95 ? "end" : "middle"
+        return """
+            <line class="now" x1="\(x)%" x2="\(x)%" y1="4" y2="134"/>\
+            <text class="strong" x="\(x)%" y="162" text-anchor="\(anchor)">now</text>
+            """
+    }
+
+    // MARK: What the bot does
+
+    private var slots: [PlanReport.Slot] { report.plan?.slots ?? [] }
+
+    private var marks: [Markup] {
+        slots.map { slot in
+            let x = Self.percent(minute(of: slot.due))
+            if slot.id == next {
+                let anchor: Markup = x < 5 ? "start" : x > 95 ? "end" : "middle"
+                return """
+                    <line class="bl" x1="\(x)%" x2="\(x)%" y1="64" y2="94"/><circle class="hollow" cx="\(x)%" cy="86" r="8"/>\
+                    <circle class="b" cx="\(x)%" cy="86" r="3"/>\
+                    <text class="strong" x="\(x)%" y="112" text-anchor="\(anchor)">\(slot.time)</text>
+                    """
+            }
+            switch SlotState(slot) {
+            case .done: return "<circle class=\"b\" cx=\"\(x)%\" cy=\"86\" r=\"6\"/>"
+            case .planned, .preview, .sending: return "<circle class=\"hollow\" cx=\"\(x)%\" cy=\"86\" r=\"5.5\"/>"
+            case .pinned: return shape("<path class=\"hollow\" d=\"M-5-5h10v10h-10z\"/>", at: x)
+            case .suggested: return shape("<path class=\"hollow\" d=\"M0-7L7 0 0 7-7 0z\"/>", at: x)
+            case .failed: return shape("<path class=\"hollow\" d=\"M0-7L7 6H-7z\"/>", at: x)
+            case .skipped, .expired, .undone:
+                return shape("<path class=\"gone-mark\" d=\"M-4-4L4 4M4-4L-4 4\"/>", at: x)
+            }
+        }
+    }
+
+    private func shape(_ path: Markup, at x: Double) -> Markup {
+        "<svg x=\"\(x)%\" y=\"86\" overflow=\"visible\">\(path)</svg>"
+    }
+
+    private var deeds: [Markup] {
+        report.toOthers.filter { $0.state == .done }.map { action in
+            let x = Self.percent(minute(of: action.due ?? action.at))
+            let symbol: Markup = action.kind == .favorite ? "a-favorite" : "a-reply"
+            return """
+                <svg x="\(x)%" y="116" overflow="visible"><use class="b" href="#\(symbol)" x="-5.5" y="0" width="11" \
+                height="11"/></svg>
+                """
+        }
+    }
+
+    // MARK: In words
+
+    private var description: String {
+        var sentences = ["From midnight to midnight."]
+        let weekday = Words.weekday(of: report.day) + "s"
+        if let most = report.humanHalfHours.max(), most > 0, let index = report.humanHalfHours.firstIndex(of: most) {
+            let from = MinuteOfDay(hour: 0, minute: index * 30)
+            sentences.append("Above, when the human posts on \(weekday), mostly around \(from).")
+        } else {
+            sentences.append("Above, nothing: no post of the human on a \(weekday.dropLast()) is known.")
+        }
+        let groups: [(words: String, states: Set<SlotState>)] = [
+            ("posted at", [.done]), ("left out at", [.skipped, .expired, .undone]), ("failed at", [.failed]),
+            ("to come at", [.planned, .pinned, .preview, .sending]), ("waiting for you at", [.suggested]),
+        ]
+        let parts = groups.compactMap { group -> String? in
+            let times = slots.filter { group.states.contains(SlotState($0)) }.map(\.time)
+            return times.isEmpty ? nil : "\(group.words) \(times.joined(separator: ", "))"
+        }
+        sentences.append(
+            parts.isEmpty ? "Below, the bot has no posts." : "Below, the bot: \(parts.joined(separator: "; ")).")
+        let (replies, favorites) = (report.count(of: .reply)?.done ?? 0, report.count(of: .favorite)?.done ?? 0)
+        if replies + favorites > 0 {
+            sentences.append("\(Words.count(replies, "reply", "replies")) and \(Words.count(favorites, "favorite")).")
+        }
+        if !report.quiet.isEmpty {
+            let spans = report.quiet.map { "\(clock($0.from)) to \(clock($0.to))" }.joined(separator: " and ")
+            sentences.append("Quiet hours are from \(spans).")
+        }
+        if let pause = report.pause { sentences.append("It pauses from \(clock(pause.from)) to \(clock(pause.to)).") }
+        if isToday { sentences.append("It is \(words.clock(words.now)).") }
+        sentences.append("The list below says the same.")
+        return sentences.joined(separator: " ")
+    }
+
+    private func clock(_ minute: Int) -> String {
+        minute == MinuteOfDay.count ? "24:00" : MinuteOfDay(hour: 0, minute: minute).description
+    }
+}
+
+extension Markup {
+    /// One after the other, with nothing between them.
+    init(joining parts: [Markup]) { self.init(rendered: parts.map(\.text).joined()) }
+}
+
+/// The state of a slot as pages show it: one shape and one word each.
+enum SlotState: String, Sendable {
+    case planned, pinned, preview, suggested, sending, done, skipped, expired, failed, undone
+
+    init(_ slot: PlanReport.Slot) {
+        switch ActionState(rawValue: slot.state) {
+        case .planned, .claimed: self = slot.isPinned == true ? .pinned : .planned
+        case .sending: self = .sending
+        case .done: self = .done
+        case .skipped: self = .skipped
+        case .expired: self = .expired
+        case .failed: self = .failed
+        case .suggested: self = .suggested
+        case .undone: self = .undone
+        case nil: self = .preview
+        }
+    }
+
+    /// The id of the symbol.
+    var symbol: String {
+        switch self {
+        case .planned, .preview, .sending: "a-planned"
+        default: "a-\(rawValue)"
+        }
+    }
+
+    /// The class of its words.
+    var tag: String {
+        switch self {
+        case .pinned, .preview, .sending: "planned"
+        default: rawValue
+        }
+    }
+
+    /// Whether it is still to be sent as far as its state tells.
+    var isAhead: Bool { [.planned, .pinned, .preview, .suggested, .sending].contains(self) }
+    /// Whether a person can change it.
+    var canChange: Bool { [.planned, .pinned, .preview].contains(self) }
+}

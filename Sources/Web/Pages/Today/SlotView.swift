@@ -1,0 +1,81 @@
+import Control
+import Foundation
+import Posts
+
+/// A slot in a list: its time, its state in words, its text, why, and what can be done.
+struct SlotView {
+    let context: PageContext
+
+    init(
+        _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool, hasControls: Bool,
+        isOpen: Bool = false
+    ) {
+        let (words, state) = (request.words, SlotState(slot))
+        let path = "\(request.base)/slots/\(WebFields.encoded(slot.id))"
+        let isFuture = slot.due > request.now
+        let canChange = state.canChange && isFuture && !request.access.isReadOnly
+        let canRestore = TodayPage.canRestore(slot, request) && !request.access.isReadOnly
+        context = [
+            "id": .text(slot.id), "isNext": .flag(isNext),
+            "class": .text(isNext ? "next" : [.skipped, .expired, .undone].contains(state) ? "gone" : nil),
+            "at": .markup(words.time(slot.due, slot.time)), "time": .text(slot.time),
+            "symbol": .text(state.symbol), "tag": .text(state.tag),
+            "state": .text(Self.words(slot, state, isNext ? words.relative(slot.due) : nil)),
+            "text": .text(slot.text.map { Words.cut($0, to: 600) }),
+            "language": .text(slot.language.flatMap(LanguageTag.naming)),
+            "why": .text(Self.why(slot, state, words)), "address": .text(slot.address), "source": .text(slot.source),
+            "explained": .text("\(request.base)/actions/\(WebFields.encoded(slot.id))"),
+            "path": .text(path), "token": .markup(request.hidden(seen: slot.seen)),
+            "canChange": .flag(canChange && hasControls), "canRestore": .flag(canRestore && hasControls),
+            "more": canChange && !hasControls || canRestore && !hasControls ? .text(path) : .none,
+            "isOpen": .flag(isOpen), "hasText": .flag(slot.text != nil),
+            "timeTyped": .text(isOpen ? request.typed("time", or: slot.time) : slot.time),
+            "postTyped": .text(isOpen ? request.typed("post") : nil),
+            "isTimeWrong": .flag(isOpen && request.refusal?.isMisuse == true && request.path.hasSuffix("/move")),
+            "isPostWrong": .flag(isOpen && request.refusal?.isMisuse == true && request.path.hasSuffix("/pin")),
+            "texts": .text(request.base + "/texts"),
+            "postNow": .text(slot.source.map { Self.confirm("post", $0, request) }),
+            "never": .text(slot.text.map { _ in Self.confirm("never", slot.id, request) }),
+            "otherTime": .text(day == words.today ? "Another time today" : "Another time on that day"),
+        ]
+    }
+
+    private static func confirm(_ operation: String, _ post: String, _ request: MirrorRequest) -> String {
+        "\(request.base)/confirm/\(operation)" + WebFields.query([("post", post)])
+    }
+
+    /// The state in words, with the reason in the place of the state where there is one.
+    private static func words(_ slot: PlanReport.Slot, _ state: SlotState, _ coming: String?) -> String {
+        if let coming { return "Comes next, \(coming)" + (state == .pinned ? ", kept by you" : "") }
+        let reason = slot.reasonText.map { ": \($0)" } ?? ""
+        return switch state {
+        case .planned: "Planned" + reason
+        case .pinned: "Planned, kept by you"
+        case .preview: "Planned, as far as one can tell"
+        case .suggested: "Waits for you"
+        case .sending: "Being sent"
+        case .done: "Posted"
+        case .skipped: "Left out" + reason
+        case .expired: "Left out" + (reason.isEmpty ? ": its time passed" : reason)
+        case .failed: "Failed" + reason
+        case .undone: "Taken back"
+        }
+    }
+
+    /// When the text was written and how it was chosen, in sentences.
+    private static func why(_ slot: PlanReport.Slot, _ state: SlotState, _ words: Words) -> String? {
+        var sentences: [String] = []
+        if let written = slot.written {
+            let day = words.day(of: written)
+            sentences.append("Written on \(Words.weekday(of: day)), \(day), \(words.clock(written)).")
+        }
+        if let why = slot.why, state != .skipped, state != .expired {
+            sentences.append(Words.capitalized(why) + (why.hasSuffix(".") ? "" : "."))
+        }
+        var with: [String] = []
+        if let pictures = slot.pictures { with.append("with \(Words.count(pictures, "picture"))") }
+        if let parts = slot.parts { with.append("first of \(parts) parts") }
+        if !with.isEmpty { sentences.append(Words.capitalized(with.joined(separator: ", ")) + ".") }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+}

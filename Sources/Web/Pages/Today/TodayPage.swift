@@ -1,0 +1,398 @@
+package import Control
+package import Foundation
+import HTTPTypes
+import Mirroring
+import Outbox
+import Posts
+
+extension PageTemplate {
+    fileprivate static let today = PageTemplate("today", PackageResources.today_mustache)
+    fileprivate static let slot = PageTemplate("slot", PackageResources.slot_mustache)
+    fileprivate static let oneSlot = PageTemplate("one-slot", PackageResources.one_slot_mustache)
+}
+
+/// The first page of a mirror: is it well, what comes next, what waits.
+package enum TodayPage: MirrorPage {
+    package static let section = PageSection.today
+    package static let templates: [PageTemplate] = [.today, .slot, .oneSlot]
+    package static let liveParts = ["verdict", "facts", "line", "coming-list", "past-list", "others"]
+
+    package static let routes: [MirrorRoute] = [
+        .get("", page), .get("/slots/:id", oneSlot),
+        .post("/slots/:id/skip", skip), .post("/slots/:id/restore", restore), .post("/slots/:id/move", move),
+        .post("/slots/:id/pin", pin), .post("/days/:day/reroll", reroll), .post("/pause", pause),
+        .post("/resume", resume),
+    ]
+
+    package static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
+        "reroll": confirmReroll, "pause": confirmPause,
+    ]
+
+    /// Slots that carry their controls; the others link to a page of their own.
+    private static let withControls = 8
+    /// Slots that are listed.
+    private static let listed = 40
+
+    // MARK: The page
+
+    @Sendable static func page(_ request: MirrorRequest) async throws -> WebReply {
+        let (words, now) = (request.words, request.now)
+        let day: LocalDay
+        if let text = request.query["day"] {
+            guard let named = LocalDay(text) else { return .missing("There is no day \(text.prefix(40)).") }
+            day = named
+        } else {
+            day = words.today
+        }
+        let status = try await StatusReporter(mirror: request.mirror, recentShown: 0).report(now: now)
+        var context: PageContext = [
+            "verdict": .fields(VerdictView(status, request).context), "base": .text(request.base),
+        ]
+        if let zone = request.zone {
+            let report = try await DayReporter(mirror: request.mirror, zone: zone).report(on: day, now: now)
+            context.merge(dayContext(report, status, request)) { _, new in new }
+        }
+        return .page(
+            PageContent(
+                .today, title: day == words.today ? nil : words.heading(day), in: .today, showsVerdict: true, context))
+    }
+
+    private static func dayContext(
+        _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
+    ) -> PageContext {
+        let (words, day) = (request.words, report.day)
+        let isToday = day == words.today
+        let slots = report.plan?.slots ?? []
+        let ahead = slots.filter { SlotState($0).isAhead || canRestore($0, request) }
+            .filter { $0.due > request.now || SlotState($0) == .sending }
+        let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
+        let next = isToday ? ahead.first { SlotState($0).isAhead && SlotState($0) != .suggested } : nil
+        let coming = ahead.prefix(listed).enumerated().map { index, slot in
+            SlotView(slot, day: day, request, isNext: slot.id == next?.id, hasControls: index < withControls).context
+        }
+        let earlier = past.prefix(listed).map { slot in
+            SlotView(slot, day: day, request, isNext: false, hasControls: false).context
+        }
+        let drawn = past.count { SlotState($0) == .done }
+        let canDraw = !request.access.isReadOnly && ahead.contains { SlotState($0).canChange }
+        return [
+            "hasDay": true, "facts": isToday ? .fields(facts(report, status, request)) : .none,
+            "heading": .text(words.heading(day)),
+            "previous": .text(request.base + WebFields.query([("day", day.advanced(by: -1).description)])),
+            "following": .text(request.base + WebFields.query([("day", day.advanced(by: 1).description)])),
+            "previousWords": .text(isToday ? "Yesterday" : words.heading(day.advanced(by: -1))),
+            "followingWords": .text(isToday ? "Tomorrow" : words.heading(day.advanced(by: 1))),
+            "line": .markup(DayLine(report: report, words: words, next: next?.id).markup),
+            "weekday": .text(Words.weekday(of: day) + "s"), "hasQuiet": .flag(!report.quiet.isEmpty),
+            "hasPause": .flag(report.pause != nil),
+            "comingTitle": .text(isToday ? "Still to come" : day > words.today ? "To come" : "Left"),
+            "comingCount": .text(Words.count(ahead.count { SlotState($0).isAhead }, "post")),
+            "coming": .list(coming), "hasComing": .flag(!coming.isEmpty),
+            "showsComing": .flag(day >= words.today || !coming.isEmpty),
+            "nothingComing": .text(nothingComing(report, status, isToday: isToday)),
+            "isPreview": .flag(report.plan?.isStored == false && !coming.isEmpty),
+            "draw": canDraw && day >= words.today
+                ? .text(request.base + "/confirm/reroll" + WebFields.query([("day", day.description)])) : .none,
+            "drawWords": .text(isToday ? "Draw the rest anew…" : "Draw the day anew…"),
+            "earlierTitle": .text(isToday ? "Earlier today" : "The day"), "earlier": .list(Array(earlier)),
+            "hasEarlier": .flag(!past.isEmpty),
+            "earlierCount": .text("\(Words.number(drawn)) posted, \(Words.number(past.count - drawn)) left out"),
+            "toOthersTitle": .text(isToday ? "To others today" : "To others"),
+            "toOthers": .list(report.toOthers.map { toOthers($0, request) }),
+            "hasToOthers": .flag(!report.toOthers.isEmpty), "actions": .text(request.base + "/actions"),
+        ]
+    }
+
+    private static func nothingComing(_ report: DayReport, _ status: StatusReport, isToday: Bool) -> String {
+        if let note = report.plan?.note { return Words.capitalized(note) + "." }
+        guard let plan = report.plan else { return "There is no post of the human's to plan from yet." }
+        guard plan.slots.isEmpty else { return "Nothing more is planned for this day." }
+        return "No post: the plan drew a day of silence, as the human has some."
+    }
+
+    private static func facts(
+        _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
+    ) -> PageContext {
+        func counted(_ counts: [(Int, String, String)]) -> String {
+            let parts = counts.filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
+            return parts.joined(separator: ", ")
+        }
+        let (posts, replies) = (report.count(of: .post), report.count(of: .reply))
+        let favorites = report.count(of: .favorite)
+        let left = report.counts.reduce(0) { $0 + $1.leftAlone }
+        let day = report.day.description
+        return [
+            "waiting": .number(status.suggestions), "waitingHref": .text(request.base + "/waiting"),
+            "deadline": .text(report.firstDeadline.map { "the first until \(request.words.moment($0))" }),
+            "done": .text(Words.count(posts?.done ?? 0, "post")),
+            "doneHref": .text(request.base + "/actions" + WebFields.query([("state", "done"), ("day", day)])),
+            "doneMore": .text(
+                counted([(replies?.done ?? 0, "reply", "replies"), (favorites?.done ?? 0, "favorite", "favorites")])),
+            "left": .number(left),
+            "leftHref": .text(request.base + "/actions" + WebFields.query([("state", "skipped"), ("day", day)])),
+            "leftMore": .text(
+                counted([
+                    (replies?.leftAlone ?? 0, "mention", "mentions"), (posts?.leftAlone ?? 0, "post", "posts"),
+                    (favorites?.leftAlone ?? 0, "favorite", "favorites"),
+                ])),
+        ]
+    }
+
+    private static func toOthers(_ action: ReportedAction, _ request: MirrorRequest) -> PageContext {
+        let date = action.due ?? action.at
+        let isUndone = action.state == .undone
+        return [
+            "at": .markup(request.words.time(date)),
+            "symbol": .text(action.kind == .favorite ? "a-favorite" : "a-reply"),
+            "tag": .text(isUndone ? "undone" : "done"),
+            "what": .text((isUndone ? "Taken back: " : "") + (action.kind == .favorite ? "favorite for" : "reply to"))
+                .capitalized,
+            "whom": .text(action.person?.name ?? "somebody"),
+            "about": .text(action.about.map { Words.cut($0, to: 300) }),
+            "text": .text(action.text.map { Words.cut($0) }),
+            "language": .text(action.language.flatMap(LanguageTag.naming)),
+            "rate": .text(action.rate.map { "Rate \(String(format: "%.2g", $0))" }),
+            "href": .text("\(request.base)/actions/\(WebFields.encoded(action.id))"),
+            "time": .text(request.words.clock(date)),
+        ]
+    }
+
+    /// Whether a person left the slot out and its time is still to come.
+    static func canRestore(_ slot: PlanReport.Slot, _ request: MirrorRequest) -> Bool {
+        SlotState(slot) == .skipped && slot.reason == Action.Reason.byPerson && slot.due > request.now
+    }
+
+    // MARK: One slot
+
+    @Sendable static func oneSlot(_ request: MirrorRequest) async throws -> WebReply {
+        guard let id = request.parameters["id"], let (slot, day) = try await slot(id, request) else {
+            return .missing("There is no such slot (any more): its day may have been drawn anew.")
+        }
+        let view = SlotView(slot, day: day, request, isNext: false, hasControls: true, isOpen: true)
+        return .page(
+            PageContent(
+                .oneSlot, title: slot.time, in: .today,
+                [
+                    "time": .text(slot.time), "day": .text(request.words.heading(day)), "slot": .fields(view.context),
+                    "dayHref": .text(request.base + WebFields.query([("day", day.description)])),
+                ]))
+    }
+
+    /// The days whose previews are searched for a slot that is not stored.
+    private static let searchedDays = 0...2
+
+    private static func slot(_ id: String, _ request: MirrorRequest) async throws -> (PlanReport.Slot, LocalDay)? {
+        guard let zone = request.zone else { return nil }
+        let reporter = PlanReporter(mirror: request.mirror, zone: zone)
+        let stored = try await request.mirror.outbox(lease: nil).actions(withIDs: [id])[id]
+        var days = searchedDays.map { request.words.today.advanced(by: $0) }
+        if case .post(let name, _)? = stored?.payload { days = [name.day] }
+        for day in days {
+            let report = try await reporter.report(on: day, now: request.now, dates: true)
+            if let slot = report?.slots.first(where: { $0.id == id }) { return (slot, day) }
+        }
+        return nil
+    }
+
+    // MARK: Operations on slots
+
+    /// What stands in the place of the page after a refusal: the slot with what was typed, or the day if it is gone.
+    @Sendable private static func refused(_ request: MirrorRequest) async throws -> WebReply {
+        let reply = try await oneSlot(request)
+        if case .missing = reply { return try await page(request) }
+        return reply
+    }
+
+    private static func back(to slot: String, _ request: MirrorRequest) async throws -> String {
+        guard let (_, day) = try await self.slot(slot, request), day != request.words.today else { return "" }
+        return WebFields.query([("day", day.description)])
+    }
+
+    private static func button(
+        _ verb: String, _ operation: String, _ slot: ChangedSlot, _ request: MirrorRequest,
+        _ fields: [(String, String)] = []
+    ) -> Said.Button {
+        Said.Button(
+            verb, to: "\(request.base)/slots/\(WebFields.encoded(slot.id))/\(operation)",
+            fields + [("seen", slot.seen.description)])
+    }
+
+    @Sendable private static func skip(_ request: MirrorRequest) async throws -> WebReply {
+        let id = request.parameters["id"] ?? ""
+        return try await request.perform(
+            SkipSlot(slot: id), backTo: try await back(to: id, request), refusedBy: refused,
+            isDone: {
+                guard let (slot, _) = try await slot(id, request), canRestore(slot, request) else { return nil }
+                return Said("\(slot.time) is left out already.")
+            },
+            saying: { change in
+                guard let slot = change.slots.first else { return Said("It is left out.") }
+                return Said("\(slot.time) is left out.", wayBack: button("Send it after all", "restore", slot, request))
+            })
+    }
+
+    @Sendable private static func restore(_ request: MirrorRequest) async throws -> WebReply {
+        let id = request.parameters["id"] ?? ""
+        return try await request.perform(
+            RestoreSlot(slot: id), backTo: try await back(to: id, request), refusedBy: refused,
+            isDone: {
+                guard let (slot, _) = try await slot(id, request), SlotState(slot).isAhead else { return nil }
+                return Said("\(slot.time) is planned already.")
+            },
+            saying: { change in
+                guard let slot = change.slots.first else { return Said("It is planned again.") }
+                return Said("\(slot.time) is planned again.", wayBack: button("Skip", "skip", slot, request))
+            })
+    }
+
+    @Sendable private static func move(_ request: MirrorRequest) async throws -> WebReply {
+        let id = request.parameters["id"] ?? ""
+        let time = request.form.typed("time") ?? ""
+        return try await request.perform(
+            MoveSlot(slot: id, time: time), backTo: try await back(to: id, request), refusedBy: refused,
+            isDone: {
+                guard let (slot, _) = try await slot(id, request), SlotState(slot) == .pinned, slot.time == time else {
+                    return nil
+                }
+                return Said("It is at \(slot.time) already.")
+            },
+            saying: { change in
+                guard let slot = change.slots.first else { return Said("It is moved.") }
+                let former = change.wayBack?.arguments.last
+                return Said(
+                    "It comes at \(slot.time) now.",
+                    wayBack: former.map { button("Back to \($0)", "move", slot, request, [("time", $0)]) })
+            })
+    }
+
+    @Sendable private static func pin(_ request: MirrorRequest) async throws -> WebReply {
+        let id = request.parameters["id"] ?? ""
+        let post = request.form["keep"] == nil ? request.form.typed("post") : nil
+        guard post != nil || request.form["keep"] != nil else {
+            return try await request.attempt(refusedBy: refused) {
+                throw ChangeRefusal(.unusable, "no old post is named; type its address or id")
+            }
+        }
+        return try await request.perform(
+            PinSlot(slot: id, post: post), backTo: try await back(to: id, request), refusedBy: refused,
+            isDone: {
+                guard post == nil, let (slot, _) = try await slot(id, request), SlotState(slot) == .pinned else {
+                    return nil
+                }
+                return Said("\(slot.time) is kept as it is already.")
+            },
+            saying: { change in
+                let time = change.slots.first?.time ?? "It"
+                return Said(
+                    post == nil ? "\(time) stays as it is; only you change it." : "\(time) has the text that you chose."
+                )
+            })
+    }
+
+    // MARK: A day anew
+
+    @Sendable private static func confirmReroll(_ request: MirrorRequest) async throws -> Confirmation {
+        let named = request.parameters["day"] ?? request.query["day"]
+        guard let day = named.map({ LocalDay($0) }) ?? request.words.today else {
+            throw ChangeRefusal(.unusable, "the day is no date such as 2026-11-24")
+        }
+        guard let zone = request.zone else { throw try await request.mirror.missingTimeZone() }
+        let report = try await PlanReporter(mirror: request.mirror, zone: zone).report(on: day, now: request.now)
+        let slots = report?.slots ?? []
+        let drawn = slots.filter {
+            [.planned, .preview].contains(SlotState($0)) && $0.due > request.now
+        }
+        let kept = slots.count { SlotState($0) == .pinned && $0.due > request.now }
+        let isToday = day == request.words.today
+        var confirmation = Confirmation(
+            in: .today, isToday ? "Draw the rest of today anew?" : "Draw \(request.words.heading(day)) anew?",
+            action: "/days/\(day)/reroll", verb: "Draw anew", otherWay: "Keep it",
+            back: isToday ? "" : WebFields.query([("day", day.description)]))
+        confirmation.lead =
+            drawn.isEmpty
+            ? "Nothing of it is left to replace." : "\(Words.count(drawn.count, "post")) will be replaced:"
+        confirmation.things = drawn.map { slot in
+            Confirmation.Thing(
+                at: slot.due, symbol: SlotState(slot).symbol, "Planned", text: slot.text, language: slot.language)
+        }
+        confirmation.notes = ["The texts that leave may come on another day."]
+        if kept > 0 {
+            confirmation.notes.append(
+                "\(Words.count(kept, "post")) that you moved or kept \(kept == 1 ? "stays" : "stay").")
+        }
+        (confirmation.seen, confirmation.isGrave) = (report?.seen, false)
+        return confirmation
+    }
+
+    @Sendable private static func reroll(_ request: MirrorRequest) async throws -> WebReply {
+        guard let day = request.parameters["day"].flatMap({ LocalDay($0) }) else {
+            return .missing("There is no such day.")
+        }
+        // A second press has the seen of the first, and so draws nothing.
+        let seed = "page \(request.form["seen"] ?? "") \(Int(request.now.timeIntervalSince1970))"
+        return try await request.perform(
+            RerollDay(day: day, seed: seed),
+            backTo: day == request.words.today ? "" : WebFields.query([("day", day.description)]),
+            refusedBy: { .confirm(try await confirmReroll($0)) },
+            saying: { change in
+                Said("Drawn anew: \(Words.count(change.added, "post")) instead of \(Words.number(change.taken)).")
+            })
+    }
+
+    // MARK: A pause
+
+    @Sendable private static func confirmPause(_ request: MirrorRequest) async throws -> Confirmation {
+        var confirmation = Confirmation(
+            in: .today, "Pause until when?", action: "/pause", verb: "Pause", otherWay: "Do not", back: "")
+        confirmation.lead = "Nothing is read, decided or sent meanwhile."
+        confirmation.inputs = [
+            .init("until", "Until", hint: "18:30, 2026-11-24, 2026-11-24 18:30, 6h or 3d; empty for until you go on"),
+            .init("reason", "Why, for yourself"),
+        ]
+        confirmation.notes = [
+            "Afterwards mentions of the last 24 hours are answered; posts that were planned meanwhile are left out."
+        ]
+        let pause = request.record.pause.flatMap { $0.holds(at: request.now) ? $0 : nil }
+        (confirmation.seen, confirmation.isGrave) = (Pause.seen(pause), false)
+        return confirmation
+    }
+
+    @Sendable private static func pause(_ request: MirrorRequest) async throws -> WebReply {
+        let until = request.form.typed("until")
+        return try await request.perform(
+            PauseMirror(until: until, reason: request.form.typed("reason")), backTo: "",
+            refusedBy: { .confirm(try await confirmPause($0)) },
+            isDone: {
+                guard try await request.mirror.table.pause(at: request.now) != nil else { return nil }
+                return Said("It pauses already.")
+            },
+            saying: { change in
+                let left = change.left.isEmpty ? "" : " \(Words.count(change.left.count, "request")) was under way."
+                return Said(
+                    change.until.map { "Paused until \(request.words.moment($0)).\(left)" }
+                        ?? "Paused until you go on.\(left)",
+                    wayBack: Said.Button("Go on now", to: "\(request.base)/resume", [("seen", change.seen.description)])
+                )
+            })
+    }
+
+    @Sendable private static func resume(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.perform(
+            ResumeMirror(), backTo: "", refusedBy: page,
+            isDone: {
+                guard try await request.mirror.table.pause(at: request.now) == nil else { return nil }
+                return Said("It does not pause any more.")
+            },
+            saying: {
+                Said($0.wasPaused == true ? "It goes on; a worker notices within a minute." : "It did not pause.")
+            })
+    }
+}
+
+extension PageValue {
+    /// The text with its first letter large.
+    fileprivate var capitalized: PageValue {
+        guard case .text(let text) = self else { return self }
+        return .text(Words.capitalized(text))
+    }
+}

@@ -1,0 +1,105 @@
+import Control
+import Foundation
+import Mirroring
+import Posts
+import Settings
+
+/// The verdict of a mirror as Today shows it: one word, one sentence, since when, what to do.
+struct VerdictView {
+    let context: PageContext
+
+    init(_ status: StatusReport, _ request: MirrorRequest) {
+        let words = request.words
+        let verdict = status.verdict ?? Health.Verdict(state: .healthy, text: "healthy")
+        let leading = status.obstacles?.first { $0.code == verdict.code }
+        let pause = request.record.pause.flatMap { $0.holds(at: request.now) ? $0 : nil }
+        let (word, rest) = Self.title(verdict, status, leading, pause, words)
+        let canPause = verdict.state != .paused && verdict.state != .unset && pause == nil
+        context = [
+            "state": .text(verdict.state.rawValue), "word": .text(word), "rest": .text(rest),
+            "lines": .texts(Self.lines(verdict, status, leading, pause, words)),
+            "command": .text(verdict.state == .paused ? nil : leading?.remedy?.command),
+            "remedy": .text(Self.remedy(leading)),
+            "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil)),
+            "canPause": .flag(canPause), "token": .markup(request.hidden(seen: status.pauseSeen)),
+            "pauseAction": .text(request.base + "/pause"), "resumeAction": .text(request.base + "/resume"),
+            "pauseUntil": .text(request.base + "/confirm/pause"),
+            "isPaused": .flag(pause != nil), "steps": .list((status.setup ?? []).map(Self.step)),
+            "hasSteps": .flag(verdict.state == .unset),
+        ]
+    }
+
+    private static func title(
+        _ verdict: Health.Verdict, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
+    ) -> (String, String) {
+        let next = status.nextSlot.map { "Next post at \(words.moment($0)), \(words.relative($0))" }
+        switch verdict.state {
+        case .healthy:
+            return ("Healthy.", next ?? "No post is planned")
+        case .paused:
+            if let until = pause?.until { return ("Paused", "until \(words.moment(until))") }
+            return ("Paused", "until you go on")
+        case .hindered:
+            return ("Works, but", (leading?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? ""))
+        case .unset:
+            let steps = status.setup ?? []
+            return ("Not set up yet.", "\(steps.count(where: \.isDone)) of \(steps.count) steps are done")
+        case .failing:
+            let word = leading?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
+            return (word, Words.capitalized(leading?.cause ?? verdict.text))
+        }
+    }
+
+    private static func lines(
+        _ verdict: Health.Verdict, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
+    ) -> [String] {
+        var lines: [String] = []
+        if let pause {
+            let by = pause.code == nil ? "By you" : "By itself"
+            lines.append("\(by), since \(words.moment(pause.since))" + (pause.reason.map { ": “\($0)”" } ?? "") + ".")
+            lines.append(
+                "Nothing is read, decided or sent. Afterwards mentions of the last 24 hours are answered; posts that "
+                    + "were planned meanwhile are left out.")
+        } else if let leading, verdict.state != .unset {
+            var line = verdict.state == .failing ? "" : Words.capitalized(leading.cause) + "."
+            if let since = leading.since {
+                line += (line.isEmpty ? "" : " ") + "Since \(words.moment(since)), \(words.relative(since))."
+            }
+            if !line.isEmpty { lines.append(line) }
+        }
+        if verdict.state == .unset { lines.append("Do the next one in a terminal, in the folder of this mirror.") }
+        if verdict.state != .unset { lines.append(worker(status, words)) }
+        return lines
+    }
+
+    private static func worker(_ status: StatusReport, _ words: Words) -> String {
+        var parts: [String] = []
+        switch status.worker?.state {
+        case .running?: parts.append("A worker runs")
+        case .passes?:
+            parts.append(
+                "run --once is called again and again"
+                    + (status.worker?.lastPass.map { ", last \(words.relative($0))" } ?? ""))
+        case .late?, .absent?, nil:
+            let beat = status.worker?.beat.map { ", the last one beat \(words.relative($0))" } ?? ""
+            parts.append("No worker runs\(beat); this page can change the plan all the same")
+        }
+        if let heard = status.feeds.first(where: { $0.feed == FeedName.botMentions })?.lastSuccess {
+            parts.append("mentions were heard \(words.relative(heard))")
+        }
+        return parts.joined(separator: "; ") + "."
+    }
+
+    private static func remedy(_ leading: Obstacle?) -> String? {
+        guard let remedy = leading?.remedy, remedy.command == nil else { return nil }
+        return (remedy.text ?? remedy.setting.map { "set \($0)" }).map { Words.capitalized($0) + "." }
+    }
+
+    private static func step(_ step: SetupStep) -> PageContext {
+        [
+            "text": .text(Words.capitalized(step.text)), "isDone": .flag(step.isDone), "detail": .text(step.detail),
+            "command": .text(step.isDone ? nil : step.command),
+            "symbol": .text(step.isDone ? "s-healthy" : "s-unset"),
+        ]
+    }
+}

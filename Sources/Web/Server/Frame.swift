@@ -1,0 +1,98 @@
+import Control
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+
+/// What stands around every page of a mirror: whose it is, the nine pages, the verdict, what was done, and the time.
+struct Frame {
+    let context: PageContext
+
+    /// - Throws: The store's error.
+    init(_ content: PageContent, of request: MirrorRequest, said: Said?, version: String) async throws {
+        let (mirror, words) = (request.mirror, request.words)
+        let waiting = try await OutboxStore.waiting(of: [mirror.name], in: mirror.storage, now: request.now)
+        let suggestions = waiting[mirror.name]?.suggestions ?? 0
+        let strip = content.showsVerdict ? nil : Self.strip(try await mirror.health(now: request.now), request)
+        let items = PageSection.allCases.map { section -> PageContext in
+            [
+                "title": .text(section.title), "href": .text(request.base + section.path),
+                "isCurrent": .flag(section == content.section),
+                "class": .text(Self.classes(of: section)),
+                "badge": section == .waiting && suggestions > 0 ? .number(suggestions) : .none,
+                "badgeWords": .text(suggestions == 1 ? "waits for you" : "wait for you"),
+            ]
+        }
+        let again = request.base + request.path + WebFields.query(request.query.pairs)
+        let zone = request.zone.map { mirror.configuration.name(of: $0) } ?? "UTC"
+        context = [
+            "title": .text(content.title), "mirror": .text(mirror.name), "base": .text(request.base),
+            "theme": .text(request.access.theme?.rawValue), "style": .text(WebAsset.style.address),
+            "script": .text(WebAsset.script.address),
+            "human": .text(request.record.humanHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .human)),
+            "bot": .text(request.record.botHandle.map { "@\($0)" } ?? Self.withoutAccount(mirror, .bot)),
+            "hasIndex": .flag(request.access.hasIndex),
+            "pages": .list(items), "more": .list(Array(items.dropFirst(4))),
+            "isMoreCurrent": .flag(PageSection.allCases.firstIndex(of: content.section).map { $0 >= 4 } ?? false),
+            "events": .text("\(request.base)/events"), "again": .text(again),
+            "said": .fields(said.map { Self.said($0, request) }),
+            "refusal": .fields(content.refusal.map { Self.refusal($0) }),
+            "isReadOnly": .flag(request.access.isReadOnly), "strip": .fields(strip),
+            "content": .markup(TemplateLibrary.standard.render(content.template, content.context)),
+            "asOf": .markup(words.time(request.now, words.clockWithSeconds(request.now))), "zone": .text(zone),
+            "version": .text(version), "token": .markup(request.hidden()),
+            "canLogOut": .flag(request.access.hasLogin),
+        ]
+    }
+
+    private static func withoutAccount(_ mirror: HumanMirror, _ role: AccountRole) -> String {
+        role == .human ? "a human without an account" : "no bot yet"
+    }
+
+    private static func classes(of section: PageSection) -> String? {
+        switch section {
+        case .today, .waiting, .actions: nil
+        case .hours: "group"
+        case .people: "rest group"
+        case .favorites, .texts, .health, .settings: "rest"
+        }
+    }
+
+    private static func strip(_ health: Health, _ request: MirrorRequest) -> PageContext {
+        let (word, rest) = Verdict.split(health.verdict.text)
+        return [
+            "state": .text(health.verdict.state.rawValue), "word": .text(word), "rest": .text(rest),
+            "href": .text(health.verdict.state == .healthy ? request.base : "\(request.base)/health"),
+        ]
+    }
+
+    private static func said(_ said: Said, _ request: MirrorRequest) -> PageContext {
+        [
+            "text": .text(said.text),
+            "button": request.access.isReadOnly
+                ? .none
+                : .fields(
+                    said.wayBack.map { button -> PageContext in
+                        [
+                            "verb": .text(button.verb), "action": .text(button.action),
+                            "token": .markup(request.hidden()),
+                            "fields": .list(
+                                button.fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
+                        ]
+                    }),
+        ]
+    }
+
+    private static func refusal(_ refusal: Refusal) -> PageContext {
+        ["title": .text("Not done"), "text": .text(Words.capitalized(refusal.text))]
+    }
+}
+
+/// The verdict of a mirror in two parts: the word that the shape stands for, and the rest of the sentence.
+enum Verdict {
+    /// `healthy, next post 20:13 (in 2 h)` as `Healthy` and `, next post 20:13 (in 2 h)`.
+    static func split(_ text: String) -> (word: String, rest: String) {
+        let end = text.firstIndex { $0 == "," || $0 == ":" } ?? text.endIndex
+        return (Words.capitalized(String(text[..<end])), String(text[end...]))
+    }
+}

@@ -1,0 +1,37 @@
+import Cryptography
+import Hummingbird
+import NIOCore
+import Posts
+
+/// A file that is embedded in the program, under an address that changes with its bytes.
+struct WebAsset: Sendable {
+    static let style = WebAsset("/style.css", type: "text/css; charset=utf-8", PackageResources.style_css)
+    static let script = WebAsset("/live.js", type: "text/javascript; charset=utf-8", PackageResources.live_js)
+    static let icon = WebAsset("/icon.svg", type: "image/svg+xml", PackageResources.icon_svg)
+    static let all = [style, script, icon]
+
+    let path: String
+    private let type: String
+    private let hash: String
+    private let bytes: ByteBuffer
+
+    private init(_ path: String, type: String, _ bytes: [UInt8]) {
+        (self.path, self.type) = (path, type)
+        hash = HashFunction.sha256.digest(of: bytes).prefix(6).hexadecimal
+        self.bytes = ByteBuffer(bytes: bytes)
+    }
+
+    /// With the hash; a browser keeps it for a year.
+    var address: String { "\(path)?v=\(hash)" }
+
+    func response(to request: Request) -> Response {
+        let isCurrent = request.uri.query == "v=\(hash)"
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: type,
+                .cacheControl: isCurrent ? "public, max-age=31536000, immutable" : "no-cache",
+            ],
+            body: ResponseBody(byteBuffer: bytes))
+    }
+}

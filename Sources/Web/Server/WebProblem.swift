@@ -1,0 +1,65 @@
+import HTTPTypes
+import Mirroring
+import Settings
+import Storage
+
+/// An answer that is no page of a mirror: what is wrong, in the words of the page that says so.
+struct WebProblem: Error, Sendable {
+    let status: HTTPResponse.Status
+    let title: String
+    let text: String
+    /// The state whose shape and color the page shows.
+    var state = "unset"
+    /// Where the way back leads; nil for `/`.
+    var back: String?
+
+    static let notFound = WebProblem(
+        status: .notFound, title: "There is no such page", text: "It may have been there once, or the address is wrong."
+    )
+
+    static let readOnly = WebProblem(
+        status: .forbidden, title: "This page only shows",
+        text: "It was started with --read-only. To change something, use mirror-bot in a terminal.")
+
+    static let badForm = WebProblem(
+        status: .badRequest, title: "The form could not be read", text: "Nothing was done. Look again and repeat it.")
+
+    static let foreignForm = WebProblem(
+        status: .forbidden, title: "This form is not from here",
+        text: "Nothing was done. The form came from another page, or from a session that has ended. Look again and "
+            + "repeat it.")
+
+    /// The answer to an error of a request.
+    init(_ error: any Error) {
+        switch error {
+        case let problem as WebProblem: self = problem
+        case let error as StorageError where error.code == .readOnly || error.code == .full:
+            self.init(
+                status: .serviceUnavailable, title: "Nothing can be changed.",
+                text: "The database takes no changes: \(error.code.label).", state: "failing")
+        case is StorageError:
+            self.init(
+                status: .serviceUnavailable, title: "Nothing can be read.",
+                text: "The database does not answer. This page tries again when you do; the worker tries by itself.",
+                state: "failing")
+        case let error as ConfigurationError where error.part == .mirror:
+            self.init(status: .notFound, title: "There is no such mirror", text: "\(error)")
+        case let error as ConfigurationError:
+            self.init(status: .conflict, title: "Not done", text: "\(error)", state: "failing")
+        case let refusal as ChangeRefusal:
+            self.init(
+                status: refusal.code == .unknown ? .notFound : refusal.isMisuse ? .badRequest : .conflict,
+                title: "Not done", text: refusal.description)
+        default:
+            self.init(
+                status: .internalServerError, title: "Something went wrong",
+                text: "This is a bug. The log of the process that serves this page names the error.", state: "failing")
+        }
+    }
+
+    init(
+        status: HTTPResponse.Status, title: String, text: String, state: String = "unset", back: String? = nil
+    ) {
+        (self.status, self.title, self.text, self.state, self.back) = (status, title, text, state, back)
+    }
+}

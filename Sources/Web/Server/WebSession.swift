@@ -1,0 +1,162 @@
+import Cryptography
+import Foundation
+import HTTPTypes
+
+/// A browser's session: an identifier that only that browser knows, from which the token of its forms follows.
+///
+/// Nothing of it is stored, so that a form that was open while the server restarted is still accepted.
+struct WebSession: Sendable {
+    /// 22 characters of the system's generator of random numbers, 132 bits.
+    let id: String
+    /// Whether the browser has to be told it.
+    var isNew = false
+
+    /// The token that each form of the session holds.
+    var csrf: String {
+        WebSession.text(of: HashFunction.sha256.code(of: "mirror-bot csrf".utf8, key: id.utf8).prefix(16))
+    }
+
+    static let idLength = 22
+
+    static func new() -> WebSession {
+        WebSession(id: String(text(of: SealingKey.randomBytes(17)).prefix(idLength)), isNew: true)
+    }
+
+    /// The bytes in the alphabet of URLs.
+    static func text(of bytes: some Sequence<UInt8>) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}
+
+/// Makes, reads and ends sessions.
+///
+/// With a password the cookie is the identifier, the time of its end and a code over both, with a key that follows from
+/// the password: another password ends all sessions. Without one it is the identifier alone.
+struct WebSessions: Sendable {
+    /// How long a session lasts, in seconds.
+    static let (usual, long): (TimeInterval, TimeInterval) = (12 * 3_600, 30 * 86_400)
+    private static let (secureName, plainName) = ("__Host-mirror-bot", "mirror-bot")
+
+    /// The key of the codes; nil without a password.
+    let key: [UInt8]?
+    let ended = EndedSessions()
+
+    /// The session that the request's cookie opens; nil for none.
+    func session(of headers: HTTPFields, now: Date) -> WebSession? {
+        let cookies = Cookies(headers)
+        for name in [Self.secureName, Self.plainName] {
+            for value in cookies.all(name) {
+                if let session = opened(value, now: now) { return session }
+            }
+        }
+        return nil
+    }
+
+    private func opened(_ value: String, now: Date) -> WebSession? {
+        let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let id = parts.first, id.utf8.count == WebSession.idLength, id.utf8.allSatisfy(Cookies.isPlain) else {
+            return nil
+        }
+        guard let key else { return parts.count == 1 ? WebSession(id: id) : nil }
+        guard parts.count == 3, ConstantTime.areEqual(parts[2].utf8, code(id, parts[1], key).utf8),
+            let end = TimeInterval(parts[1]), now.timeIntervalSince1970 < end, !ended.has(id)
+        else { return nil }
+        return WebSession(id: id)
+    }
+
+    private func code(_ id: String, _ end: String, _ key: [UInt8]) -> String {
+        WebSession.text(of: HashFunction.sha256.code(of: "\(id).\(end)".utf8, key: key))
+    }
+
+    /// The header that gives the session to the browser.
+    ///
+    /// - Parameters:
+    ///   - isLong: Whether it outlasts the browser's window.
+    ///   - isSecure: Whether the browser came over https. On plain http the cookie has another name, for not every browser
+    ///     takes a `__Host-` one there.
+    func cookie(_ session: WebSession, isLong: Bool, isSecure: Bool, now: Date) -> String {
+        let lasts = isLong ? Self.long : Self.usual
+        var value = session.id
+        if let key {
+            let end = String(Int(now.timeIntervalSince1970 + lasts))
+            value += ".\(end).\(code(session.id, end, key))"
+        }
+        return Self.header(value, isSecure: isSecure) + (isLong ? "; Max-Age=\(Int(lasts))" : "")
+    }
+
+    /// The header that takes it away.
+    func endingCookie(isSecure: Bool) -> String { Self.header("", isSecure: isSecure) + "; Max-Age=0" }
+
+    private static func header(_ value: String, isSecure: Bool) -> String {
+        (isSecure ? secureName : plainName) + "=" + value + "; Path=/; HttpOnly; SameSite=Strict"
+            + (isSecure ? "; Secure" : "")
+    }
+
+    /// Ends a session in this process.
+    func end(_ session: WebSession, now: Date) { ended.add(session.id, until: now + Self.long) }
+}
+
+/// The sessions that were logged out, until they would have ended anyway.
+final class EndedSessions: @unchecked Sendable {
+    // Sendable because the list is only touched under `lock`.
+    private let lock = NSLock()
+    private var ends: [String: Date] = [:]
+
+    func has(_ id: String) -> Bool { lock.withLock { ends[id] != nil } }
+
+    func add(_ id: String, until end: Date) {
+        lock.withLock {
+            let now = end - WebSessions.long
+            ends = ends.filter { $0.value > now }
+            ends[id] = end
+        }
+    }
+}
+
+/// The cookies of a request.
+struct Cookies {
+    private let pairs: [(name: Substring, value: Substring)]
+
+    init(_ headers: HTTPFields) {
+        pairs = headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
+            let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return parts.count == 2 ? (parts[0], parts[1]) : nil
+        }
+    }
+
+    func all(_ name: String) -> [String] { pairs.filter { $0.name == name }.map { String($0.value) } }
+
+    static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Sentences that stand on top of the next page of a session.
+final class SaidSentences: @unchecked Sendable {
+    private static let kept = 200
+
+    // Sendable because the list is only touched under `lock`.
+    private let lock = NSLock()
+    private var sentences: [(session: String, said: Said)] = []
+
+    func keep(_ said: Said, for session: String) {
+        lock.withLock {
+            sentences.removeAll { $0.session == session }
+            sentences.append((session, said))
+            if sentences.count > Self.kept { sentences.removeFirst() }
+        }
+    }
+
+    /// Returns the sentence once.
+    func take(for session: String) -> Said? {
+        lock.withLock {
+            guard let index = sentences.firstIndex(where: { $0.session == session }) else { return nil }
+            return sentences.remove(at: index).said
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Control
+import Foundation
+import Hummingbird
+import Mirroring
+import Posts
+
+/// The list of all mirrors.
+extension WebSite {
+    /// Mirrors on a page.
+    private static let listed = 50
+
+    /// 303 to the only mirror; else all of them, or those that a person looks for.
+    func index(_ request: Request, _ context: WebContext) async throws -> Response {
+        guard let session = context.session else { throw WebProblem.foreignForm }
+        guard let query = WebFields(encoded: request.uri.query ?? "") else { throw WebProblem.badForm }
+        let names = try await MirrorTable.names(in: installation.storage, limit: 2)
+        if names.count == 1, let name = names.first, query.pairs.isEmpty {
+            return Self.seeOther(MirrorRequest.base(of: name))
+        }
+        let access = try await access(session, request)
+        let context: PageContext
+        if names.isEmpty {
+            context = ["isEmpty": true]
+        } else {
+            var search = MirrorsStatus.Query(words: query.typed("q"))
+            (search.size, search.after) = (Self.listed, query["after"])
+            (search.areAsking, search.state) =
+                query["state"] == Self.asking
+                ? (true, nil) : (false, query["state"].flatMap(Health.Verdict.State.init))
+            let status = try await MirrorsStatus(of: try await installation.anyMirror(), search, now: now)
+            context = list(status, search)
+        }
+        let words = Words(zone: .gmt, now: now)
+        var frame: PageContext = [
+            "style": .text(WebAsset.style.address), "script": .text(WebAsset.script.address),
+            "theme": .text(access.theme?.rawValue), "isReadOnly": .flag(access.isReadOnly),
+            "canLogOut": .flag(access.hasLogin),
+            "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">"),
+            "asOf": .markup(words.time(now, words.clockWithSeconds(now))), "again": .text(request.uri.string),
+            "version": .text(build.version),
+        ]
+        frame.merge(context) { _, new in new }
+        return Self.html(TemplateLibrary.standard.render(.index, frame), status: .ok)
+    }
+
+    /// The filter for mirrors of which something waits.
+    private static let asking = "asking"
+
+    private func list(_ status: MirrorsStatus, _ search: MirrorsStatus.Query) -> PageContext {
+        let all = status.states.values.reduce(0, +)
+        let (failing, hindered) = (status.count(.failing), status.count(.hindered))
+        let worst: Health.Verdict.State = failing > 0 ? .failing : hindered > 0 ? .hindered : .healthy
+        let title =
+            switch failing {
+            case 0 where hindered == 0: all == 1 ? "It does its work." : "All \(Words.number(all)) do their work."
+            case 0: "\(Words.number(hindered)) of \(Words.number(all)) \(hindered == 1 ? "works" : "work") in part."
+            default: "\(Words.number(failing)) of \(Words.number(all)) \(failing == 1 ? "needs" : "need") you."
+            }
+        let counts = [
+            (Health.Verdict.State.healthy, "is healthy", "are healthy"),
+            (.hindered, "works, but for a part", "work, but for a part"), (.paused, "pauses", "pause"),
+            (.unset, "is not set up", "are not set up"),
+        ].compactMap { state, one, many -> String? in
+            let count = status.count(state)
+            return count == 0 ? nil : "\(Words.number(count)) \(count == 1 ? one : many)"
+        }
+        let next = status.nextSlot.map { "The next post comes \(Words(zone: .gmt, now: now).relative($0))." }
+        let sentence = counts.isEmpty ? "" : Words.capitalized(counts.joined(separator: ", ")) + ". "
+        let current = search.areAsking ? Self.asking : search.state?.rawValue
+        let tabs: [PageContext] =
+            [tab("All", nil, all, current, search)]
+            + Health.Verdict.State.byNeed.compactMap { state in
+                let count = status.count(state)
+                return count == 0 ? nil : tab(state.words, state.rawValue, count, current, search, state)
+            }
+            + (status.asking == 0 ? [] : [tab("wait for you", Self.asking, status.asking, current, search)])
+        return [
+            "state": .text(worst.rawValue), "title": .text(title), "summary": .text(sentence + (next ?? "")),
+            "count": .text(Words.count(all, "mirror")), "q": .text(search.words),
+            "filter": .text(current), "tabs": .list(tabs), "mirrors": .list(status.mirrors.map(line)),
+            "hasMirrors": .flag(!status.mirrors.isEmpty),
+            "found": .text(
+                status.total == 0
+                    ? "None is found." : "\(Words.number(status.mirrors.count)) of \(Words.number(status.total))"),
+            "next": .text(
+                status.next.map { "/" + WebFields.query([("q", search.words), ("state", current), ("after", $0)]) }),
+            "nextWords": .text("Next \(Self.listed)"),
+        ]
+    }
+
+    private func tab(
+        _ words: String, _ filter: String?, _ count: Int, _ current: String?, _ search: MirrorsStatus.Query,
+        _ state: Health.Verdict.State? = nil
+    ) -> PageContext {
+        [
+            "words": .text(words), "count": .number(count), "isCurrent": .flag(filter == current),
+            "state": .text(state?.rawValue),
+            "href": .text("/" + WebFields.query([("q", search.words), ("state", filter)])),
+        ]
+    }
+
+    private func line(_ mirror: MirrorsStatus.Line) -> PageContext {
+        let when =
+            switch mirror.state {
+            case .failing, .unset: nil as String?
+            case .paused: "paused"
+            case .healthy, .hindered: mirror.nextSlot.map { Words(zone: .gmt, now: now).relative($0) }
+            }
+        return [
+            "name": .text(mirror.name), "href": .text(MirrorRequest.base(of: mirror.name)),
+            "state": .text(mirror.state.rawValue), "stateWords": .text(mirror.state.words),
+            "human": .text(mirror.human.map { "@\($0)" } ?? "no account"),
+            "bot": .text(mirror.bot.map { "@\($0)" } ?? "not logged in"),
+            "when": .text(when ?? "–"), "text": .text(Words.cut(mirror.text, to: 300)),
+            "badge": mirror.suggestions > 0 ? .number(mirror.suggestions) : .none,
+            "badgeWords": .text(mirror.suggestions == 1 ? "waits for you" : "wait for you"),
+        ]
+    }
+}
+
+extension MirrorsStatus {
+    fileprivate func count(_ state: Health.Verdict.State) -> Int { states[state.rawValue] ?? 0 }
+}
+
+extension Health.Verdict.State {
+    /// In the order in which they need somebody.
+    fileprivate static let byNeed: [Health.Verdict.State] = [.failing, .unset, .hindered, .paused, .healthy]
+
+    /// The state as pages call it.
+    var words: String {
+        switch self {
+        case .healthy: "healthy"
+        case .paused: "paused"
+        case .hindered: "works, but"
+        case .unset: "not set up"
+        case .failing: "failing"
+        }
+    }
+}

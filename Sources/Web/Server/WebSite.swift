@@ -1,0 +1,286 @@
+import Control
+import Cryptography
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Mirroring
+import NIOCore
+import Posts
+import Settings
+
+/// What all requests share, and the routes that belong to no mirror.
+final class WebSite: Sendable {
+    let installation: Installation
+    let settings: WebSettings
+    let isReadOnly: Bool
+    let build: MetricsReport.Build
+    let sessions: WebSessions
+    let said = SaidSentences()
+    let events: EventHub
+    /// Nil without a password.
+    private let gate: LoginGate?
+
+    init(
+        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build
+    ) async throws {
+        (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
+        self.build = build
+        if let password = settings.password {
+            let gate = try await LoginGate(password: password)
+            (self.gate, sessions) = (gate, WebSessions(key: gate.sessionKey))
+        } else {
+            (gate, sessions) = (nil, WebSessions(key: nil))
+        }
+        events = EventHub(installation.storage, clock: installation.clock)
+    }
+
+    var logger: Logger { installation.logger }
+    var now: Date { installation.clock.now }
+
+    /// The paths that need no session.
+    static func isOpen(_ path: String) -> Bool {
+        ["/style.css", "/icon.svg", "/healthz", "/readyz", "/metrics"].contains(path)
+    }
+
+    func router() -> Router<WebContext> {
+        let router = Router(context: WebContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: Guard(site: self))
+        for asset in WebAsset.all {
+            router.get(RouterPath(asset.path)) { request, _ in asset.response(to: request) }
+        }
+        router.get("/") { request, context in try await self.index(request, context) }
+        router.get("/login") { request, _ in self.login(request) }
+        router.post("/login") { request, context in try await self.logIn(request, context) }
+        router.post("/logout") { request, context in self.logOut(request, context) }
+        router.post("/look") { request, context in self.look(request, context) }
+        router.get("/healthz") { _, _ in Self.plain("ok\n") }
+        router.get("/readyz") { _, _ in try await self.ready() }
+        router.get("/metrics") { request, context in try await self.metrics(request, context) }
+        addMirrorRoutes(to: router)
+        return router
+    }
+
+    // MARK: Hosts and sessions
+
+    /// Whether browsers may call the server by this name: a listed one, `localhost`, or an address, which no other name
+    /// can resolve to in its place.
+    func knows(host: String) -> Bool {
+        if host == "localhost" || settings.hosts.contains(host) || host == settings.listening.host.lowercased() {
+            return true
+        }
+        return (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    }
+
+    /// The session of a request; a new one where nobody has to log in here, nil where somebody has to.
+    func session(of request: Request) -> WebSession? {
+        let found = sessions.session(of: request.headers, now: now)
+        if let header = settings.userHeader {
+            let user = HTTPField.Name(header).flatMap { request.headers[$0] }
+            if user?.isEmpty == false { return found ?? .new() }
+            guard gate != nil else { return nil }
+        }
+        return gate == nil ? found ?? .new() : found
+    }
+
+    func accepts(_ token: String?, of session: WebSession) -> Bool {
+        token.map { ConstantTime.areEqual($0.utf8, session.csrf.utf8) } ?? false
+    }
+
+    func cookie(_ session: WebSession, isLong: Bool, _ request: Request) -> HTTPField {
+        HTTPField(
+            name: .setCookie,
+            value: sessions.cookie(session, isLong: isLong, isSecure: Self.isSecure(request), now: now))
+    }
+
+    /// Whether the browser came over https, to a proxy that says so.
+    private static func isSecure(_ request: Request) -> Bool {
+        if let origin = request.headers[.origin], origin != "null" { return origin.hasPrefix("https://") }
+        return request.headers[.forwardedProtocol]?.lowercased() == "https"
+    }
+
+    func access(_ session: WebSession, _ request: Request) async throws -> Access {
+        Access(
+            csrf: session.csrf, isReadOnly: isReadOnly, theme: Self.theme(of: request), hasLogin: gate != nil,
+            hasIndex: try await MirrorTable.names(in: installation.storage, limit: 2).count > 1)
+    }
+
+    // MARK: Log-in
+
+    private func login(_ request: Request) -> Response {
+        let query = WebFields(encoded: request.uri.query ?? "") ?? .none
+        let next = Self.ownPath(query["next"])
+        guard session(of: request) == nil else { return Self.seeOther(next) }
+        return loginPage(next: next, request, status: .ok)
+    }
+
+    private func logIn(_ request: Request, _ context: WebContext) async throws -> Response {
+        let next = Self.ownPath(context.form["next"])
+        guard let gate else { return Self.seeOther(next) }
+        let outcome = try await gate.attempt(context.form["password"] ?? "", from: context.peer, now: now)
+        switch outcome {
+        case .right:
+            let session = WebSession.new()
+            var response = Self.seeOther(next)
+            response.headers.append(cookie(session, isLong: context.form["stay"] == "yes", request))
+            return response
+        case .wrong(let left):
+            logger.notice("Wrong password for the web page", metadata: ["address": "\(context.peer)"])
+            let words = "That is not the password. \(Self.capitalizedCount(left)) more, then one a minute."
+            return loginPage(next: next, request, status: .unauthorized, wrong: words)
+        case .tooMany(let seconds):
+            logger.notice("Too many wrong passwords for the web page", metadata: ["address": "\(context.peer)"])
+            var response = loginPage(
+                next: next, request, status: .tooManyRequests,
+                wrong: "Too many tries from this address. The next one counts in \(Words.span(TimeInterval(seconds))).")
+            response.headers[.retryAfter] = "\(seconds)"
+            return response
+        }
+    }
+
+    private static func capitalizedCount(_ left: Int) -> String {
+        let words = ["No", "One", "Two", "Three", "Four", "Five"]
+        return "\(left < words.count ? words[left] : "\(left)") \(left == 1 ? "try" : "tries")"
+    }
+
+    /// The form that asks for the password, or the sentence that says who else logs people in.
+    func loginPage(
+        next: String, _ request: Request, status: HTTPResponse.Status, wrong: String? = nil
+    ) -> Response {
+        let host = request.head.authority ?? ""
+        let isOpen = !Self.isSecure(request) && !WebSettings.Listening.isLoopback(Guard.hostName(host))
+        let content = TemplateLibrary.standard.render(
+            .login,
+            [
+                "host": .text(host), "next": .text(Self.ownPath(next)), "wrong": .text(wrong),
+                "hasPassword": .flag(gate != nil), "header": .text(settings.userHeader),
+                "isUnencrypted": .flag(isOpen && gate != nil),
+            ])
+        return alone(content, title: "Log in", status: status, theme: Self.theme(of: request))
+    }
+
+    private func logOut(_ request: Request, _ context: WebContext) -> Response {
+        if let session = context.session { sessions.end(session, now: now) }
+        var response = Self.seeOther("/login")
+        for isSecure in [true, false] {
+            response.headers.append(
+                HTTPField(name: .setCookie, value: sessions.endingCookie(isSecure: isSecure)))
+        }
+        return response
+    }
+
+    // MARK: Colors
+
+    private static let themeCookie = "mirror-bot-theme"
+
+    static func theme(of request: Request) -> Access.Theme? {
+        Cookies(request.headers).all(themeCookie).first.flatMap(Access.Theme.init)
+    }
+
+    private func look(_ request: Request, _ context: WebContext) -> Response {
+        var response = Self.seeOther(Self.ownPath(context.form["back"]))
+        let theme = context.form["theme"].flatMap(Access.Theme.init)
+        let end = theme == nil ? "; Max-Age=0" : "; Max-Age=31536000"
+        response.headers.append(
+            HTTPField(
+                name: .setCookie,
+                value: "\(Self.themeCookie)=\(theme?.rawValue ?? ""); Path=/; HttpOnly; SameSite=Strict" + end
+                    + (Self.isSecure(request) ? "; Secure" : "")))
+        return response
+    }
+
+    // MARK: For programs
+
+    private func ready() async throws -> Response {
+        do {
+            _ = try await installation.storage.query("SELECT 1 AS one")
+            return Self.plain("ready\n")
+        } catch {
+            return Self.plain("the database does not answer\n", status: .serviceUnavailable)
+        }
+    }
+
+    private func metrics(_ request: Request, _ context: WebContext) async throws -> Response {
+        if session(of: request) == nil {
+            switch try await bearer(request, context) {
+            case .right: break
+            case .wrong:
+                var response = Self.plain("send WEB_PASSWORD as a bearer token\n", status: .unauthorized)
+                response.headers[.wwwAuthenticate] = "Bearer realm=\"mirror-bot\""
+                return response
+            case .tooMany(let seconds):
+                var response = Self.plain("too many tries\n", status: .tooManyRequests)
+                response.headers[.retryAfter] = "\(seconds)"
+                return response
+            }
+        }
+        let text: String
+        do {
+            text = try await MetricsReport(
+                of: try await installation.anyMirror(), isAlone: false, build: build, now: now
+            ).exposition.text
+        } catch {
+            logger.error("Metrics not read", metadata: ["type": "\(type(of: error))"])
+            text = MetricsReport.down(build).text
+        }
+        var response = Self.plain(text)
+        response.headers[.contentType] = "text/plain; version=0.0.4; charset=utf-8"
+        return response
+    }
+
+    private func bearer(_ request: Request, _ context: WebContext) async throws -> LoginGate.Outcome {
+        let scheme = "Bearer "
+        guard let gate, let sent = request.headers[.authorization], sent.hasPrefix(scheme) else {
+            return .wrong(left: 0)
+        }
+        return try await gate.attempt(String(sent.dropFirst(scheme.count)), from: context.peer, now: now)
+    }
+
+    // MARK: Answers
+
+    static func plain(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "text/plain; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    static func html(_ markup: Markup, status: HTTPResponse.Status) -> Response {
+        Response(
+            status: status, headers: [.contentType: "text/html; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: markup.text)))
+    }
+
+    static func seeOther(_ path: String) -> Response {
+        Response(status: .seeOther, headers: [.location: path])
+    }
+
+    /// A path of this server; `/` for anything else.
+    static func ownPath(_ path: String?) -> String {
+        guard let path, path.hasPrefix("/"), !path.hasPrefix("//"),
+            path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+        else { return "/" }
+        return path
+    }
+
+    /// A page of one narrow column, outside of the frame of a mirror.
+    func alone(_ content: Markup, title: String, status: HTTPResponse.Status, theme: Access.Theme? = nil) -> Response {
+        Self.html(
+            TemplateLibrary.standard.render(
+                .plain,
+                [
+                    "title": .text(title), "theme": .text(theme?.rawValue), "content": .markup(content),
+                    "style": .text(WebAsset.style.address),
+                ]),
+            status: status)
+    }
+
+    func answer(_ problem: WebProblem) -> Response {
+        let content = TemplateLibrary.standard.render(
+            .problem,
+            [
+                "title": .text(problem.title), "text": .text(problem.text), "state": .text(problem.state),
+                "back": .text(problem.back ?? "/"),
+            ])
+        return alone(content, title: problem.title, status: problem.status)
+    }
+}
