@@ -11,6 +11,7 @@ import Outbox
 import Redis
 import Settings
 import Storage
+import Web
 
 /// The documented exit codes, as in `sysexits.h`.
 enum ExitStatus: Int32 {
@@ -80,6 +81,7 @@ struct Failure {
     var status: ExitStatus? {
         switch error {
         case is ConfigurationError, is MeCabError: .configuration
+        case is WebServer.Unavailable: .unavailable
         case is ImportError, is ArchiveError, is EntryProblem: .badData
         case let error as CommandError: error.status
         case is InputEnded: .usage

@@ -53,6 +53,7 @@ struct MirrorBot: AsyncParsableCommand {
                     TextsCommand.self,
                     StatsCommand.self,
                     ReportCommand.self,
+                    WebCommand.self,
                     DoctorCommand.self,
                     NotifyCommand.self,
                 ]),

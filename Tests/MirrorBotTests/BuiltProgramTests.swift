@@ -100,6 +100,7 @@ import Testing
         ("train scheduler", "train scheduler --from posts.jsonl", 0),
         ("undo", "undo last --yes", 0),
         ("unset", "unset MAX_PER_DAY", 0),
+        ("web", "web --listen nowhere", 64),
         ("zones", "zones", 0),
         ("zones add", "zones add Asia/Tokyo --to 2019-02-28", 0),
         ("zones list", "zones list", 0),

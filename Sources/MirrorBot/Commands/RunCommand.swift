@@ -29,7 +29,14 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Work for these mirrors alone.", valueName: "a,b"))
     var mirrors: String?
 
+    @Flag(help: "Serve the web page from this process, as mirror-bot web does.")
+    var web = false
+
+    @OptionGroup var page: WebOptions
+
     func validate() throws {
+        if web, once || dryRun { throw ValidationError("--web goes with neither --once nor --dry-run") }
+        if !web, page.listen != nil || page.readOnly { throw ValidationError("--listen and --read-only need --web") }
         guard all || mirrors != nil else { return }
         let flag = all ? "--all" : "--mirrors"
         if all, mirrors != nil { throw ValidationError("--all and --mirrors exclude each other") }
@@ -47,11 +54,13 @@ struct RunCommand: AsyncParsableCommand {
         if all || mirrors != nil {
             let selection: MirrorFleet.Selection = all ? .all : .named(named)
             return try await ServiceProcess.run {
-                RunningFleet(options: options, selection: selection, manager: $0)
+                RunningFleet(options: options, selection: selection, manager: $0, page: web ? page : nil)
             }
         }
         guard once || dryRun else {
-            return try await ServiceProcess.run { RunningMirror(options: options, manager: $0) }
+            return try await ServiceProcess.run {
+                RunningMirror(options: options, manager: $0, page: web ? page : nil)
+            }
         }
         try await options.withMirror(making: .database) { mirror in
             try await mirror.withWorker(isAccompanied: !dryRun) { worker in

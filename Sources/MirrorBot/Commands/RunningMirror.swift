@@ -15,12 +15,17 @@ struct RunningMirror: Service {
     let options: MirrorOptions
     /// The service manager that is told how the process is; nil for none.
     let manager: ServiceManager?
+    /// The web page to serve beside the worker; nil for none.
+    let page: WebOptions?
 
     func run() async throws {
+        if let page { _ = try page.settings(try await options.configuration().process) }
         do {
             try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
                 await RunView.greet(mirror)
-                try await mirror.withWorker(manager: manager) { try await $0.run() }
+                try await WebOptions.beside(page, mirror.installation) {
+                    try await mirror.withWorker(manager: manager) { try await $0.run() }
+                }
             }
         } catch is StoppedBeforeItBegan {
             Logger(label: "mirror-bot").info("Stopped before the database was reached")
@@ -38,18 +43,25 @@ struct RunningFleet: Service {
     let selection: MirrorFleet.Selection
     /// The service manager that is told how the process is; nil for none.
     let manager: ServiceManager?
+    /// The web page to serve beside the worker; nil for none.
+    let page: WebOptions?
 
     func run() async throws {
+        if let page { _ = try page.settings(try await options.configuration().process) }
         do {
-            try await options.withInstallation(opening: open) { installation in
-                try await MirrorFleet(installation, selection, manager: manager).run()
+            try await options.withInstallation(opening: Self.open) { installation in
+                try await WebOptions.beside(page, installation) {
+                    try await MirrorFleet(installation, selection, manager: manager).run()
+                }
             }
         } catch is StoppedBeforeItBegan {
-            Logger(label: "mirror-bot").info("Stopped before the database was reached")
+            Self.noteStop()
         }
     }
 
-    private func open(_ configuration: MirrorConfiguration) async throws -> Installation {
+    static func noteStop() { Logger(label: "mirror-bot").info("Stopped before the database was reached") }
+
+    static func open(_ configuration: MirrorConfiguration) async throws -> Installation {
         try await StoppedBeforeItBegan.watching {
             try await Installation.openWhenReachable(configuration, logsEveryName: true)
         }
@@ -57,7 +69,7 @@ struct RunningFleet: Service {
 }
 
 /// Thrown when a process is told to stop while it waits for its database.
-private struct StoppedBeforeItBegan: Error {
+struct StoppedBeforeItBegan: Error {
     /// Opens a database, waiting for its server; told to stop, it waits no longer.
     static func watching<Value: Sendable>(_ opening: @escaping @Sendable () async throws -> Value) async throws -> Value
     {
