@@ -66,18 +66,19 @@ package struct DayReporter: Sendable {
     /// - Throws: The store's error.
     package func report(on day: LocalDay, now: Date) async throws -> DayReport {
         let outbox = mirror.outbox(lease: nil)
-        let (start, end) = (LocalDayMinutes(day, in: zone).start, LocalDayMinutes(day.advanced(by: 1), in: zone).start)
+        let start = begin(of: day)
+        let span = start..<max(start, begin(of: day.advanced(by: 1)))
         let plan = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now, dates: true)
         let human = try await mirror.archive.scheduleRows().filter { $0.day.weekday == day.weekday }
-        let tallies = try await outbox.tallies(of: start..<max(start, end))
-        let toOthers = try await outbox.toOthers(start..<max(start, end), limit: Self.shown)
+        let tallies = try await outbox.tallies(of: span)
+        let toOthers = try await outbox.toOthers(span, limit: Self.shown)
         let persons = try await mirror.persons(of: toOthers)
         let pause = try await mirror.table.pause(at: now)
         return DayReport(
             day: day, timeZone: mirror.configuration.name(of: zone), plan: plan,
             humanHalfHours: MinuteShares(of: human.map(\.minute), binCount: 48).shares, humanPosts: human.count,
             quiet: Self.spans(of: mirror.configuration.schedule.quiet),
-            pause: pause.flatMap { span(of: $0, on: start..<max(start, end)) },
+            pause: pause.flatMap { stretch(of: $0, on: span) },
             counts: ActionKind.allCases.map { kind in
                 let ended = tallies.filter { $0.kind == kind }
                 let done = ended.filter { $0.state == .done }.reduce(0) { $0 + $1.count }
@@ -85,6 +86,11 @@ package struct DayReporter: Sendable {
             },
             toOthers: toOthers.map { ReportedAction($0, persons[$0.id], on: mirror.configuration.botNetwork) },
             firstDeadline: try await outbox.firstDeadline())
+    }
+
+    /// The first instant of a day; for one that the zone skips, that of UTC's.
+    private func begin(of day: LocalDay) -> Date {
+        LocalDayMinutes(day, in: zone).start ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
     }
 
     private static func spans(of minutes: Set<MinuteOfDay>) -> [DayReport.Span] {
@@ -101,7 +107,7 @@ package struct DayReporter: Sendable {
         return spans
     }
 
-    private func span(of pause: Pause, on day: Range<Date>) -> DayReport.Span? {
+    private func stretch(of pause: Pause, on day: Range<Date>) -> DayReport.Span? {
         let (from, to) = (max(pause.since, day.lowerBound), min(pause.until ?? day.upperBound, day.upperBound))
         guard from < to else { return nil }
         let last = to == day.upperBound ? MinuteOfDay.count : LocalTime(to, in: zone).minute.value

@@ -1,5 +1,6 @@
 package import Foundation
 import Mirroring
+import Posts
 package import Storage
 
 /// What tells that pages about a mirror are out of date: one statement for all mirrors that somebody looks at.

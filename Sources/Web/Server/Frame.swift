@@ -3,6 +3,7 @@ import Foundation
 import Mirroring
 import Outbox
 import Posts
+import Settings
 
 /// What stands around every page of a mirror: whose it is, the nine pages, the verdict, what was done, and the time.
 struct Frame {

@@ -2,10 +2,10 @@ package import Control
 import Foundation
 import Hummingbird
 import HummingbirdCore
-package import Logging
+import Logging
 package import Mirroring
 import NIOCore
-package import ServiceLifecycle
+import ServiceLifecycle
 package import Settings
 
 /// The web page of the mirrors of a database, until the process is told to stop.

@@ -8,6 +8,7 @@ import Mirroring
 import NIOCore
 import Posts
 import Settings
+import Storage
 
 /// What all requests share, and the routes that belong to no mirror.
 final class WebSite: Sendable {

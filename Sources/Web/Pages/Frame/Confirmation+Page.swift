@@ -4,7 +4,7 @@ extension Confirmation {
     /// The page that asks.
     func page(of request: MirrorRequest) -> PageContent {
         let words = request.words
-        let things = things.map { thing -> PageContext in
+        let shown = things.map { thing -> PageContext in
             [
                 "at": .markup(thing.at.map { words.time($0, words.moment($0)) }), "symbol": .text(thing.symbol),
                 "what": .text(thing.what), "whom": .text(thing.whom),
@@ -12,23 +12,23 @@ extension Confirmation {
                 "language": .text(thing.language.flatMap(LanguageTag.naming)),
             ]
         }
-        let inputs = inputs.enumerated().map { index, input -> PageContext in
+        let fieldsToType = inputs.enumerated().map { index, input -> PageContext in
             [
                 "id": .text("i\(index)"), "field": .text(input.field), "label": .text(input.label),
                 "value": .text(request.typed(input.field, or: input.usual)), "hint": .text(input.hint),
-                "inputs": .list(inputs), "isWrong": .flag(index == 0 && request.refusal?.isMisuse == true),
+                "isWrong": .flag(index == 0 && request.refusal?.isMisuse == true),
             ]
         }
         var content = PageContent(
             .confirm, title: question, in: section,
             [
-                "question": .text(question), "lead": .text(lead), "things": .list(things),
+                "question": .text(question), "lead": .text(lead), "things": .list(shown),
                 "hasThings": .flag(!things.isEmpty), "notes": .texts(notes), "hasNotes": .flag(!notes.isEmpty),
                 "action": .text(request.base + action), "token": .markup(request.hidden(seen: seen)),
                 "fields": .list(fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
                 "typed": .fields(
                     typed.map { ["field": .text($0.field), "label": .text($0.label)] as PageContext }),
-                "inputs": .list(inputs), "isWrong": .flag(request.refusal?.isMisuse == true),
+                "inputs": .list(fieldsToType), "isWrong": .flag(request.refusal?.isMisuse == true),
                 "verb": .text(verb), "isGrave": .flag(isGrave), "otherWay": .text(otherWay),
                 "back": .text(request.base + back),
             ])

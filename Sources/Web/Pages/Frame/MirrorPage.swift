@@ -1,4 +1,4 @@
-package import HTTPTypes
+import HTTPTypes
 
 /// The nine pages of a mirror, in the order of the navigation.
 package enum PageSection: String, CaseIterable, Sendable {

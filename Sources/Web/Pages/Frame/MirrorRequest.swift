@@ -1,7 +1,7 @@
 package import Control
 package import Foundation
 package import Mirroring
-import Posts
+package import Posts
 
 /// A request about one mirror: from what a page is made.
 package struct MirrorRequest: Sendable {

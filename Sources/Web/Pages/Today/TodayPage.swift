@@ -1,5 +1,5 @@
-package import Control
-package import Foundation
+import Control
+import Foundation
 import HTTPTypes
 import Mirroring
 import Outbox

@@ -10,30 +10,31 @@ struct VerdictView {
 
     init(_ status: StatusReport, _ request: MirrorRequest) {
         let words = request.words
-        let verdict = status.verdict ?? Health.Verdict(state: .healthy, text: "healthy")
-        let leading = status.obstacles?.first { $0.code == verdict.code }
+        let verdict = status.verdict
+        let state = verdict?.state ?? .healthy
+        let leading = status.obstacles?.first { $0.code == verdict?.code }
         let pause = request.record.pause.flatMap { $0.holds(at: request.now) ? $0 : nil }
-        let (word, rest) = Self.title(verdict, status, leading, pause, words)
-        let canPause = verdict.state != .paused && verdict.state != .unset && pause == nil
+        let (word, rest) = Self.title(state, status, leading, pause, words)
+        let canPause = state != .paused && state != .unset && pause == nil
         context = [
-            "state": .text(verdict.state.rawValue), "word": .text(word), "rest": .text(rest),
-            "lines": .texts(Self.lines(verdict, status, leading, pause, words)),
-            "command": .text(verdict.state == .paused ? nil : leading?.remedy?.command),
+            "state": .text(state.rawValue), "word": .text(word), "rest": .text(rest),
+            "lines": .texts(Self.lines(state, status, leading, pause, words)),
+            "command": .text(state == .paused ? nil : leading?.remedy?.command),
             "remedy": .text(Self.remedy(leading)),
             "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil)),
             "canPause": .flag(canPause), "token": .markup(request.hidden(seen: status.pauseSeen)),
             "pauseAction": .text(request.base + "/pause"), "resumeAction": .text(request.base + "/resume"),
             "pauseUntil": .text(request.base + "/confirm/pause"),
             "isPaused": .flag(pause != nil), "steps": .list((status.setup ?? []).map(Self.step)),
-            "hasSteps": .flag(verdict.state == .unset),
+            "hasSteps": .flag(state == .unset),
         ]
     }
 
     private static func title(
-        _ verdict: Health.Verdict, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
+        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
     ) -> (String, String) {
         let next = status.nextSlot.map { "Next post at \(words.moment($0)), \(words.relative($0))" }
-        switch verdict.state {
+        switch state {
         case .healthy:
             return ("Healthy.", next ?? "No post is planned")
         case .paused:
@@ -46,12 +47,12 @@ struct VerdictView {
             return ("Not set up yet.", "\(steps.count(where: \.isDone)) of \(steps.count) steps are done")
         case .failing:
             let word = leading?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
-            return (word, Words.capitalized(leading?.cause ?? verdict.text))
+            return (word, Words.capitalized(leading?.cause ?? status.verdict?.text ?? ""))
         }
     }
 
     private static func lines(
-        _ verdict: Health.Verdict, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
+        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
     ) -> [String] {
         var lines: [String] = []
         if let pause {
@@ -60,15 +61,15 @@ struct VerdictView {
             lines.append(
                 "Nothing is read, decided or sent. Afterwards mentions of the last 24 hours are answered; posts that "
                     + "were planned meanwhile are left out.")
-        } else if let leading, verdict.state != .unset {
-            var line = verdict.state == .failing ? "" : Words.capitalized(leading.cause) + "."
+        } else if let leading, state != .unset {
+            var line = state == .failing ? "" : Words.capitalized(leading.cause) + "."
             if let since = leading.since {
                 line += (line.isEmpty ? "" : " ") + "Since \(words.moment(since)), \(words.relative(since))."
             }
             if !line.isEmpty { lines.append(line) }
         }
-        if verdict.state == .unset { lines.append("Do the next one in a terminal, in the folder of this mirror.") }
-        if verdict.state != .unset { lines.append(worker(status, words)) }
+        if state == .unset { lines.append("Do the next one in a terminal, in the folder of this mirror.") }
+        if state != .unset { lines.append(worker(status, words)) }
         return lines
     }
 
