@@ -350,6 +350,7 @@ let package = Package(
                 "Archive", "Control", "Favorites", "Mirroring", "Networks", "Outbox", "Posts", "Schedule", "Settings",
                 "Storage", "TestSupport", "Web", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
     ] + harnesses
 )

@@ -234,9 +234,9 @@ import Testing
 
     @Test func theProcessesAreCommandsOfTheProgram() throws {
         let processes = try processes()
-        #expect(processes == ["release": "mirror-bot migrate", "worker": "mirror-bot run"])
+        #expect(processes == ["release": "mirror-bot migrate", "worker": "mirror-bot run", "web": "mirror-bot web"])
         for command in processes.values { try check(command) }
-        expect(Set(try manifest().formation.keys), equals: ["worker"])
+        expect(Set(try manifest().formation.keys), equals: ["worker", "web"])
     }
 
     /// A training that cannot be yet must not undo the deployment, and the last word says what is missing.

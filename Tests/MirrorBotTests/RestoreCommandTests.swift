@@ -198,8 +198,8 @@ import Testing
             case .drafted: !drafts.isEmpty
             case .filled:
                 drafts.contains { name in
-                    var status = stat()
-                    return stat("\(home)/\(name)", &status) == 0 && status.st_size > 0
+                    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(home)/\(name)")
+                    return (attributes?[.size] as? Int ?? 0) > 0
                 }
             case .opened: drafts.contains { $0.hasSuffix("-wal") }
             case .kept:

@@ -76,7 +76,7 @@ actor EventHub {
             headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"], body: body)
     }
 
-    private func open(
+    func open(
         _ mirror: String
     ) -> (id: Int, stream: (events: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)) {
         lastID += 1

@@ -10,7 +10,9 @@ struct Frame {
     let context: PageContext
 
     /// - Throws: The store's error.
-    init(_ content: PageContent, of request: MirrorRequest, said: Said?, version: String) async throws {
+    init(
+        _ content: PageContent, of request: MirrorRequest, said: Said?, isGet: Bool, version: String
+    ) async throws {
         let (mirror, words) = (request.mirror, request.words)
         let waiting = try await OutboxStore.waiting(of: [mirror.name], in: mirror.storage, now: request.now)
         let suggestions = waiting[mirror.name]?.suggestions ?? 0
@@ -24,7 +26,11 @@ struct Frame {
                 "badgeWords": .text(suggestions == 1 ? "waits for you" : "wait for you"),
             ]
         }
-        let again = request.base + request.path + WebFields.query(request.query.pairs)
+        // What a form was posted to cannot be looked at.
+        let again =
+            isGet
+            ? request.base + request.path + WebFields.query(request.query.pairs)
+            : request.base + content.section.path
         let zone = request.zone.map { mirror.configuration.name(of: $0) } ?? "UTC"
         context = [
             "title": .text(content.title), "mirror": .text(mirror.name), "base": .text(request.base),

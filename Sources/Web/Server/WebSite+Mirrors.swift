@@ -100,7 +100,7 @@ extension WebSite {
     ) async throws -> Response {
         let refusal = content.refusal
         let frame = try await Frame(
-            content, of: request, said: isGet ? said.take(for: session.id) : nil, version: build.version)
+            content, of: request, said: isGet ? said.take(for: session.id) : nil, isGet: isGet, version: build.version)
         let status: HTTPResponse.Status = refusal.map { $0.isMisuse ? .badRequest : .conflict } ?? .ok
         return Self.html(TemplateLibrary.standard.render(.frame, frame.context), status: status)
     }

@@ -69,11 +69,11 @@ struct VerdictView {
             if !line.isEmpty { lines.append(line) }
         }
         if state == .unset { lines.append("Do the next one in a terminal, in the folder of this mirror.") }
-        if state != .unset { lines.append(worker(status, words)) }
+        if state != .unset { lines.append(worker(status, leading, words)) }
         return lines
     }
 
-    private static func worker(_ status: StatusReport, _ words: Words) -> String {
+    private static func worker(_ status: StatusReport, _ leading: Obstacle?, _ words: Words) -> String {
         var parts: [String] = []
         switch status.worker?.state {
         case .running?: parts.append("A worker runs")
@@ -82,13 +82,14 @@ struct VerdictView {
                 "run --once is called again and again"
                     + (status.worker?.lastPass.map { ", last \(words.relative($0))" } ?? ""))
         case .late?, .absent?, nil:
-            let beat = status.worker?.beat.map { ", the last one beat \(words.relative($0))" } ?? ""
-            parts.append("No worker runs\(beat); this page can change the plan all the same")
+            if leading?.code != .noWorker { parts.append("No worker runs") }
+            if let beat = status.worker?.beat { parts.append("The last one beat \(words.relative(beat))") }
+            parts.append("This page can change the plan all the same")
         }
         if let heard = status.feeds.first(where: { $0.feed == FeedName.botMentions })?.lastSuccess {
-            parts.append("mentions were heard \(words.relative(heard))")
+            parts.append("Mentions were heard \(words.relative(heard))")
         }
-        return parts.joined(separator: "; ") + "."
+        return parts.joined(separator: ". ") + "."
     }
 
     private static func remedy(_ leading: Obstacle?) -> String? {

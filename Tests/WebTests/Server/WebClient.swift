@@ -1,0 +1,175 @@
+import Foundation
+import TestSupport
+
+/// A client that sends whatever a test wants, also what no browser would, and keeps cookies as one does.
+final class WebClient: @unchecked Sendable {
+    // Unchecked because the cookies are only touched under `lock`.
+
+    /// What the server answered.
+    struct Answer: Sendable {
+        let status: Int
+        let headers: [(name: String, value: String)]
+        let body: String
+
+        subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
+
+        func all(_ name: String) -> [String] {
+            headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        }
+
+        /// The value of the first hidden field of that name.
+        func field(_ name: String) -> String? {
+            guard let start = body.range(of: "name=\"\(name)\" value=\"") else { return nil }
+            return String(body[start.upperBound...].prefix { $0 != "\"" })
+        }
+    }
+
+    let port: Int
+    private let lock = NSLock()
+    private var cookies: [String: String] = [:]
+
+    init(port: Int) { self.port = port }
+
+    var cookieNames: [String] { lock.withLock { cookies.keys.sorted() } }
+
+    func forgetCookies() { lock.withLock { cookies = [:] } }
+
+    /// Sends a request and reads the answer to its end.
+    ///
+    /// - Parameters:
+    ///   - path: With the query.
+    ///   - form: The fields of a POST; nil for a GET.
+    ///   - headers: Besides `Host`, `Cookie` and `Origin`, or in their place; an empty value leaves one out.
+    func send(
+        _ path: String, form: [(String, String)]? = nil, headers: [String: String] = [:], method: String? = nil,
+        body: String? = nil
+    ) async throws -> Answer {
+        let body =
+            body
+            ?? form.map { fields in
+                fields.map { Self.encoded($0.0) + "=" + Self.encoded($0.1) }.joined(separator: "&")
+            }
+        var all = ["Host": "127.0.0.1:\(port)"]
+        if let body {
+            all["Origin"] = "http://127.0.0.1:\(port)"
+            all["Content-Type"] = "application/x-www-form-urlencoded"
+            all["Content-Length"] = String(body.utf8.count)
+        }
+        let jar = lock.withLock { cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
+        if !jar.isEmpty { all["Cookie"] = jar }
+        all.merge(headers) { $1 }
+        let lines = all.filter { !$0.value.isEmpty }.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
+        let method = method ?? (body == nil ? "GET" : "POST")
+        let request = "\(method) \(path) HTTP/1.1\r\n\(lines)Connection: close\r\n\r\n\(body ?? "")"
+        let answer = try Self.parsed(try await Self.exchange(Array(request.utf8), port: port))
+        keep(answer.all("Set-Cookie"))
+        return answer
+    }
+
+    private func keep(_ headers: [String]) {
+        lock.withLock {
+            for header in headers {
+                let pair = header.prefix { $0 != ";" }.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard pair.count == 2 else { continue }
+                cookies[String(pair[0])] = header.contains("Max-Age=0") ? nil : String(pair[1])
+            }
+        }
+    }
+
+    static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+    }
+
+    private static func parsed(_ bytes: [UInt8]) throws -> Answer {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { throw TestSupportError("no answer") }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        guard let status = lines[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw TestSupportError("no status in \(lines[0])")
+        }
+        let headers = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            return (String(line[..<colon]), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+        }
+        return Answer(status: status, headers: headers, body: String(decoding: bytes[end.upperBound...], as: UTF8.self))
+    }
+
+    private static func exchange(_ request: [UInt8], port: Int) async throws -> [UInt8] {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread {
+                continuation.resume(
+                    with: Result {
+                        let connection = try WebConnection(port: port)
+                        try connection.send(request)
+                        return connection.rest()
+                    })
+            }.start()
+        }
+    }
+}
+
+/// A connection to a server of this machine.
+final class WebConnection {
+    private let descriptor: Int32
+
+    init(port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let isOpen = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isOpen else {
+            close(descriptor)
+            throw TestSupportError("could not connect to port \(port)")
+        }
+        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            // A server may answer, and close, before it has read a request to its end.
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    /// The next bytes; empty at the end, and after 30 seconds without any.
+    func read() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+            count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
+        }
+    }
+
+    /// Everything until the end.
+    func rest() -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            let next = read()
+            guard !next.isEmpty else { return bytes }
+            bytes += next
+        }
+    }
+
+    /// Reads until a text has come; false at the end.
+    func waits(for text: String) -> Bool {
+        var bytes: [UInt8] = []
+        while bytes.firstRange(of: Array(text.utf8)) == nil {
+            let next = read()
+            guard !next.isEmpty else { return false }
+            bytes += next
+        }
+        return true
+    }
+}

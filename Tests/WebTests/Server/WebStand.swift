@@ -1,0 +1,160 @@
+import Archive
+import Configuration
+import Control
+import Foundation
+import Logging
+import Mirroring
+import Posts
+import Settings
+import Storage
+import TestSupport
+import Testing
+
+@testable import Web
+
+/// A database with mirrors, and the page that is served of it on a free port until ``stop()``.
+final class WebStand: Sendable {
+    /// 2026-05-28, 12:00 in Berlin: a Thursday.
+    static let now = Date(timeIntervalSince1970: 1_779_962_400)
+    static let zone = "Europe/Berlin"
+    static let password = "correct horse battery"
+
+    let installation: Installation
+    let clock: VirtualClock
+    let client: WebClient
+    let log: LogLines
+    private let folder: TemporaryDirectory
+    private let task: Task<Void, any Error>
+
+    /// Starts the page.
+    ///
+    /// - Parameters:
+    ///   - mirrors: Their names; each knows a past of some years.
+    ///   - variables: Settings besides those of the database.
+    static func start(
+        _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
+        text: @escaping (Int) -> String = { "Post number \($0)." }
+    ) async throws -> WebStand {
+        let folder = try TemporaryDirectory()
+        try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
+        let settings = [
+            "MIRROR_BOT_HOME": folder.path, "MIRROR": mirrors.first ?? "default", "TIME_ZONE": zone,
+            "MIN_AGE_DAYS": "0",
+            "WEB_LISTEN": "127.0.0.1:0",
+        ].merging(variables) { $1 }
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: settings))
+        let configuration = try MirrorConfiguration(values, environment: [:])
+        let (clock, log) = (VirtualClock(startingAt: now), LogLines())
+        for name in mirrors {
+            let of = settings.merging(["MIRROR": name]) { $1 }
+            let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: of))
+            let mirror = try await HumanMirror.open(try MirrorConfiguration(values, environment: [:]), clock: clock)
+            try await fill(mirror, text)
+            await mirror.close()
+        }
+        let installation = try await Installation.open(
+            configuration, clock: clock, logger: Logger(label: "test") { _ in log.handler })
+        return try await WebStand(installation, clock, log, folder, isReadOnly: isReadOnly)
+    }
+
+    private static func fill(_ mirror: HumanMirror, _ text: (Int) -> String) async throws {
+        try await mirror.table.add(now: now)
+        _ = try await mirror.table.notePast(.whole, now: now)
+        try await mirror.table.setTimeZone(zone, now: now)
+        let human = AccountID(network: .mastodon, value: "mika@social.example")
+        let hours: [Double] = [8, 12.5, 17, 18, 19, 20, 21, 22]
+        let posts = (0..<800).map { index in
+            let days = Double(40 + index / 4)
+            let seconds = (hours[index % hours.count] - 12) * 3_600 + Double(index % 7) * 240
+            return Post(
+                id: PostID(network: .mastodon, value: "https://social.example/@mika/\(index)"), author: human,
+                text: text(index), createdAt: now - days * 86_400 + seconds)
+        }
+        _ = try await mirror.archive.store(posts, timeZone: TimeZone(identifier: zone) ?? .gmt, limit: 10_000)
+    }
+
+    private init(
+        _ installation: Installation, _ clock: VirtualClock, _ log: LogLines, _ folder: TemporaryDirectory,
+        isReadOnly: Bool
+    ) async throws {
+        (self.installation, self.clock, self.log, self.folder) = (installation, clock, log, folder)
+        let (ports, told) = AsyncStream.makeStream(of: Int.self)
+        let server = try WebServer(
+            installation, installation.process.web, isReadOnly: isReadOnly,
+            build: MetricsReport.Build(version: "9.8.7", commit: "abc")
+        ) { told.yield($0) }
+        task = Task {
+            defer { told.finish() }
+            try await server.run()
+        }
+        var port: Int?
+        for await opened in ports {
+            port = opened
+            break
+        }
+        guard let port else {
+            try await task.value
+            throw TestSupportError("the page ended at once")
+        }
+        client = WebClient(port: port)
+    }
+
+    /// Ends the page and closes the database.
+    func stop() async {
+        task.cancel()
+        _ = await task.result
+        await installation.close()
+    }
+
+    func mirror(_ name: String = "mika") async throws -> HumanMirror { try await installation.mirror(named: name) }
+
+    /// Logs in with the right password.
+    func logIn() async throws {
+        let answer = try await client.send("/login", form: [("password", Self.password), ("next", "/")])
+        #expect(answer.status == 303)
+    }
+
+    /// Starts a page, and stops it after the test.
+    static func with(
+        _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
+        text: @escaping (Int) -> String = { "Post number \($0)." },
+        _ body: (WebStand) async throws -> Void
+    ) async throws {
+        let stand = try await start(mirrors, variables: variables, isReadOnly: isReadOnly, text: text)
+        do {
+            try await body(stand)
+        } catch {
+            await stand.stop()
+            throw error
+        }
+        await stand.stop()
+    }
+}
+
+/// What was logged.
+final class LogLines: @unchecked Sendable {
+    // Unchecked because the lines are only touched under `lock`.
+    private let lock = NSLock()
+    private var lines: [String] = []
+
+    var all: String { lock.withLock { lines.joined(separator: "\n") } }
+
+    var handler: any LogHandler { Handler(lines: self) }
+
+    private func add(_ line: String) { lock.withLock { lines.append(line) } }
+
+    private struct Handler: LogHandler {
+        let lines: LogLines
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.add("\(event.message) \(metadata) \(event.metadata ?? [:])")
+        }
+    }
+}
