@@ -87,6 +87,7 @@ import Testing
             "REDIS_URL": "redis://:planted-5@a.example",
             "SECRET_KEY": "planted-6-and-quite-a-few-letters-more-than-that",
             "NOTIFY_URL": "https://planted-7@a.example/planted-8", "HEARTBEAT_URL": "https://a.example/planted-9",
+            "WEB_PASSWORD": "planted-10",
         ],
         [
             "NETWORK": "x", "HUMAN_CONSUMER_KEY": "planted-1", "HUMAN_CONSUMER_SECRET": "planted-2",

@@ -1,3 +1,4 @@
+import Control
 import Expectations
 import Foundation
 import Sandbox
@@ -39,6 +40,8 @@ import Transport
         program.send(SIGTERM)
         let ending = await program.ending()
         #expect(ending.status == 0, "\(ending.error)")
+        // The worker gave the mirror back, as it does without a page.
+        try await expect(stage.status()) { $0.worker?.state == .absent }
         await sandbox.stop()
     }
 

@@ -82,7 +82,9 @@ struct RunningWeb: Service {
 }
 
 extension WebOptions {
-    /// Runs `work`, and beside it the web page; when one ends, or fails, the other ends too.
+    /// Runs `work`, and beside it the web page, until the work ends or one of them fails.
+    ///
+    /// A process that is told to stop waits for the work, which puts things away, longer than for the page.
     ///
     /// - Parameter page: Nil for no page: then nothing of it is made.
     /// - Throws: What either throws.
@@ -91,11 +93,17 @@ extension WebOptions {
     ) async throws {
         guard let page else { return try await work() }
         let server = try page.server(installation)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run() }
-            group.addTask { try await work() }
-            defer { group.cancelAll() }
-            try await group.next()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await server.run()
+                return false
+            }
+            group.addTask {
+                try await work()
+                return true
+            }
+            while let isWork = try await group.next(), !isWork {}
+            group.cancelAll()
         }
     }
 }

@@ -44,7 +44,8 @@ struct VerdictView {
             return ("Works, but", (leading?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? ""))
         case .unset:
             let steps = status.setup ?? []
-            return ("Not set up yet.", "\(steps.count(where: \.isDone)) of \(steps.count) steps are done")
+            let done = steps.count(where: \.isDone)
+            return ("Not set up yet.", "\(done) of \(steps.count) steps \(done == 1 ? "is" : "are") done")
         case .failing:
             let word = leading?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
             return (word, Words.capitalized(leading?.cause ?? status.verdict?.text ?? ""))
