@@ -9,7 +9,8 @@ package enum Scrypt {
     }
 
     /// 2^15 blocks of 1 KiB: 32 MiB of memory, and about 100 ms of one core.
-    private static let (cost, blockSize, parallelism): (UInt64, UInt64, UInt64) = (1 << 15, 8, 1)
+    package static let usualCost: UInt64 = 1 << 15
+    private static let (blockSize, parallelism): (UInt64, UInt64) = (8, 1)
     private static let memory: UInt64 = 64 << 20
 
     /// Derives a key from a password.
@@ -20,9 +21,10 @@ package enum Scrypt {
     ///   - password: What a person types.
     ///   - salt: Keeps keys of the same password for different purposes apart.
     ///   - count: How many bytes the key has.
+    ///   - cost: How many blocks of 1 KiB are filled: a power of two.
     /// - Throws: ``Unavailable``.
     package static func key(
-        from password: some Collection<UInt8>, salt: some Collection<UInt8>, count: Int
+        from password: some Collection<UInt8>, salt: some Collection<UInt8>, count: Int, cost: UInt64 = usualCost
     ) throws(Unavailable) -> [UInt8] {
         let (password, salt) = (password.map { CChar(bitPattern: $0) }, Array(salt))
         var key = [UInt8](repeating: 0, count: count)

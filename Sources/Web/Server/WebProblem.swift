@@ -43,7 +43,9 @@ struct WebProblem: Error, Sendable {
                 text: "The database does not answer. This page tries again when you do; the worker tries by itself.",
                 state: "failing")
         case let error as ConfigurationError where error.part == .mirror:
-            self.init(status: .notFound, title: "There is no such mirror", text: "\(error)")
+            self.init(
+                status: .notFound, title: "There is no such mirror",
+                text: "This database has no mirror of that name (any more).")
         case let error as ConfigurationError:
             self.init(status: .conflict, title: "Not done", text: "\(error)", state: "failing")
         case let refusal as ChangeRefusal:
