@@ -326,7 +326,7 @@ extension Setting {
         usually: "`0.0.0.0:$PORT` where `PORT` is set, as on Heroku, else `127.0.0.1:8080`",
         details: "on another address than this machine's own `web` starts only with one of the next settings; "
             + "[how to open it from elsewhere](web.md#from-elsewhere)")
-    static let webPassword = Setting(
+    package static let webPassword = Setting(
         "WEB_PASSWORD", .web, "password of the web page", scope: .process, form: .text("8 characters and more"),
         isSecret: true, effect: "All sessions of the web page end.")
     static let webHosts = Setting(

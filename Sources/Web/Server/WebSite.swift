@@ -28,8 +28,12 @@ final class WebSite: Sendable {
         (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
         self.build = build
         if let password = settings.password {
-            let gate = try await LoginGate(password: password)
-            (self.gate, sessions) = (gate, WebSessions(key: gate.sessionKey))
+            do {
+                let gate = try await LoginGate(password: password)
+                (self.gate, sessions) = (gate, WebSessions(key: gate.sessionKey))
+            } catch let error as Scrypt.Unavailable {
+                throw ConfigurationError(Setting.webPassword.name, "cannot be checked: \(error)")
+            }
         } else {
             (gate, sessions) = (nil, WebSessions(key: nil))
         }
