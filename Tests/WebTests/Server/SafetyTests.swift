@@ -307,6 +307,21 @@ import Testing
         }
     }
 
+    /// Old numbers are not shown as if they were true, and programs are told.
+    @Test func withoutTheDatabaseNothingIsShown() async throws {
+        try await WebStand.with { stand in
+            await stand.installation.storage.close()
+            let page = try await stand.client.send("/m/mika")
+            #expect(page.status == 503)
+            #expect(page.body.contains("Nothing can be read."))
+            try await #expect(stand.client.send("/").status == 503)
+            try await #expect(stand.client.send("/readyz").status == 503)
+            try await #expect(stand.client.send("/healthz").status == 200)
+            let metrics = try await stand.client.send("/metrics")
+            #expect(metrics.body.contains("mirrorbot_up 0"))
+        }
+    }
+
     @Test func metricsNeedThePassword() async throws {
         try await WebStand.with(variables: Self.guarded) { stand in
             let right = ["Authorization": "Bearer \(WebStand.password)"]
