@@ -6,6 +6,7 @@ import Mirroring
 import Outbox
 import Posts
 import Settings
+import Storage
 import Testing
 
 @testable import Web
