@@ -179,15 +179,15 @@ struct WeekGrid: Sendable {
 
     /// The strokes of one side and strength are one path each.
     private var cells: Markup {
-        let (humanShares, botShares) = (human.weekShares, bot.weekShares)
-        let top = max(humanShares.joined().max() ?? 0, botShares.joined().max() ?? 0)
         var paths: [Markup] = []
-        for (side, shares, y) in [("hl", humanShares, 6), ("bl", botShares, 19)] where top > 0 {
+        for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
+            // Each side has its own strengths: the few posts of a new bot would make the human's pale.
+            let top = Double(max(1, week.joined().max() ?? 1))
             for strength in 1...Self.strengths {
                 var path = ""
-                for (day, hours) in shares.enumerated() {
-                    for (hour, share) in hours.enumerated()
-                    where share > 0 && max(1, Int((share / top * Double(Self.strengths)).rounded(.up))) == strength {
+                for (day, hours) in week.enumerated() {
+                    for (hour, posts) in hours.enumerated()
+                    where posts > 0 && Int((Double(posts) / top * Double(Self.strengths)).rounded(.up)) == strength {
                         path += "M\(hour) \(y + day * Self.row)h.94"
                     }
                 }
@@ -254,9 +254,6 @@ struct DayBars: Sendable {
 extension StatsReport.Rhythm {
     /// The share of each hour of the day; 0 without posts.
     var shares: [Double] { hours.map { posts > 0 ? Double($0) / Double(posts) : 0 } }
-
-    /// The share of each hour of each weekday; 0 without posts.
-    var weekShares: [[Double]] { week.map { $0.map { posts > 0 ? Double($0) / Double(posts) : 0 } } }
 
     /// The hour in which the most posts come, and their share; nil without posts.
     var busiest: (hour: Int, share: Double)? {

@@ -197,6 +197,7 @@ enum TextsPage: MirrorPage {
             "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
             "language": .text(text.language), "text": .text(excerpt(text.text)), "post": .text(text.post),
             "canChange": .flag(canChange), "isNever": .flag(text.isNever),
+            "canPost": .flag(text.fitness != .answer && !text.isNever),
             "slot": isSendable
                 ? ["index": .text("\(index)"), "slotOptions": .markup("\(joined: options)")] : .none,
             "tokenOfText": .markup(request.hidden(seen: text.seen)),
