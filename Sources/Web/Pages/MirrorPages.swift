@@ -1,7 +1,7 @@
 /// All pages of a mirror.
 package enum MirrorPages {
     package static let all: [any MirrorPage.Type] = [
-        TodayPage.self
+        TodayPage.self, HoursPage.self, FavoritesPage.self, TextsPage.self, SettingsPage.self,
     ]
 }
 
