@@ -1,7 +1,7 @@
 /// All pages of a mirror.
 package enum MirrorPages {
     package static let all: [any MirrorPage.Type] = [
-        TodayPage.self
+        TodayPage.self, WaitingPage.self, ActionsPage.self, PeoplePage.self, HealthPage.self,
     ]
 }
 
