@@ -74,6 +74,22 @@ extension Archive {
         }
     }
 
+    /// What may become of a text of the archive, by the rules that prepared it and a ``TextFilter``.
+    package enum TextUse: String, CaseIterable, Sendable {
+        /// Posted at any time.
+        case fit
+        /// Posted on some days or at some hours only.
+        case sometimes
+        /// Not posted by itself: a rule says why.
+        case unfit
+        /// Longer than the bot's server takes.
+        case tooLong = "too-long"
+        /// Not looked at yet; the next plan does it.
+        case unjudged
+        /// An answer to somebody.
+        case answer
+    }
+
     /// How many texts there are of each minute of the day that are equally fit.
     package struct TextCount: Equatable, Sendable {
         package let grade: Int
@@ -202,29 +218,22 @@ extension Archive {
     package func unsent(_ filter: TextFilter) async throws -> Unsent {
         let rows = try await storage.query(
             """
-            SELECT is_reply, COALESCE(unfit, '') AS unfit, CASE WHEN rules = '' THEN 1 ELSE 0 END AS unjudged,
-                CASE WHEN unfit IS NULL AND length > \(filter.longest) THEN 1 ELSE 0 END AS too_long,
-                CASE WHEN grade > \(filter.grade) THEN 1 ELSE 0 END AS refused,
-                CASE WHEN fit_when <> '' THEN 1 ELSE 0 END AS timed, COALESCE(fit_reason, '') AS fit_reason,
-                CASE WHEN grade < 0 THEN 1 ELSE 0 END AS plain, COUNT(*) AS number
-            FROM posts WHERE mirror = \(mirror) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+            SELECT text_use, reason, plain, COUNT(*) AS number FROM (
+                SELECT \(filter.use) AS text_use, COALESCE(\(filter.reason), '') AS reason,
+                    CASE WHEN grade < 0 THEN 1 ELSE 0 END AS plain
+                FROM posts WHERE mirror = \(mirror)
+            ) AS texts GROUP BY text_use, reason, plain
             """)
         var unsent = Unsent()
         for row in rows {
-            let (number, reason) = (try row.int("number"), try row.text("unfit"))
-            if try row.boolean("is_reply") {
-                unsent.replies += number
-            } else if try row.int("unjudged") == 1 {
-                unsent.unjudged += number
-            } else if !reason.isEmpty {
-                unsent.unfit[reason, default: 0] += number
-            } else if try row.int("too_long") == 1 {
-                unsent.tooLong += number
-            } else if try row.int("refused") == 1 {
-                unsent.unfit[try row.text("fit_reason"), default: 0] += number
-            } else if try row.int("timed") == 1, filter.windows != nil {
-                unsent.sometimes[try row.text("fit_reason"), default: 0] += number
-            } else {
+            let (number, reason) = (try row.int("number"), try row.text("reason"))
+            switch try TextUse(row) {
+            case .answer: unsent.replies += number
+            case .unjudged: unsent.unjudged += number
+            case .unfit: unsent.unfit[reason, default: 0] += number
+            case .tooLong: unsent.tooLong += number
+            case .sometimes: unsent.sometimes[reason, default: 0] += number
+            case .fit:
                 unsent.fit += number
                 unsent.plain += try row.int("plain") == 1 ? number : 0
             }
@@ -365,5 +374,35 @@ extension Archive.StoredFitness {
     init(_ row: SQLRow) throws {
         self.init(
             grade: try row.int("grade"), window: try row.text("fit_when"), reason: try row.optionalText("fit_reason"))
+    }
+}
+
+extension Archive.TextUse {
+    init(_ row: SQLRow) throws {
+        guard let use = Self(rawValue: try row.text("text_use")) else { throw ArchiveError(column: "text_use") }
+        self = use
+    }
+}
+
+extension Archive.TextFilter {
+    /// A filter that every text passes.
+    static let all = Self(longest: .max)
+
+    /// An expression over a row of `posts`: the ``Archive/TextUse`` of its text.
+    var use: SQL {
+        let timed: SQL = windows == nil ? "" : " WHEN fit_when <> '' THEN 'sometimes'"
+        return """
+            CASE WHEN is_reply = TRUE THEN 'answer' WHEN rules = '' THEN 'unjudged' WHEN unfit IS NOT NULL THEN 'unfit'
+                WHEN length > \(longest) THEN 'too-long' WHEN grade > \(grade) THEN 'unfit'\(timed) ELSE 'fit' END
+            """
+    }
+
+    /// An expression over a row of `posts`: the stable code of the rule that decides ``use``, `too-long` for a long one; null
+    /// where none does.
+    var reason: SQL {
+        """
+        CASE WHEN is_reply = TRUE OR rules = '' THEN NULL WHEN unfit IS NOT NULL THEN unfit
+            WHEN length > \(longest) THEN \(Archive.TextUse.tooLong.rawValue) WHEN grade > \(grade) OR fit_when <> '' THEN fit_reason END
+        """
     }
 }

@@ -16,6 +16,16 @@ extension Archive {
         return try rows.first?.int("count") ?? 0
     }
 
+    /// The number of posts from one instant until just before another.
+    package func count(from start: Date, to end: Date) async throws -> Int {
+        let rows = try await storage.query(
+            """
+            SELECT COUNT(*) AS count FROM posts
+            WHERE mirror = \(mirror) AND created_ms >= \(start) AND created_ms < \(end)
+            """)
+        return try rows.first?.int("count") ?? 0
+    }
+
     /// The times of the oldest and newest post; nil for an empty archive.
     package func span() async throws -> (oldest: Date, newest: Date)? {
         let rows = try await storage.query(

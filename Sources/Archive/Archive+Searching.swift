@@ -6,10 +6,12 @@ extension Archive {
     /// An archived post with what is known of its use.
     package struct Kept: Equatable, Sendable {
         package let post: Post
-        /// Whether the rules have judged it; false for answers, which they do not judge.
-        package let isJudged: Bool
-        /// The stable code of why it is not posted by itself; nil if it may be, or was not judged.
-        package let unfit: String?
+        /// What may become of it.
+        package let use: TextUse
+        /// The stable code of the rule that decides about ``use``; nil where none does.
+        package let reason: String?
+        /// The days or hours at which it is posted, as the rules write them; empty for always.
+        package let window: String
         /// Whether a person said that its text is never to be sent.
         package let isNever: Bool
         /// How often it was posted, or is planned to be.
@@ -20,26 +22,33 @@ extension Archive {
         /// The digest of what a person is shown of it.
         package var seen: Seen { Seen(of: post.id.value, post.text, post.warning, "\(isNever)") }
 
-        static let fields: SQL = """
-            \(PostRow.fields), rules, unfit, uses, last_used_ms,
-            CASE WHEN EXISTS (
+        /// An expression over a row of `posts`: whether its text is never to be sent.
+        fileprivate static let never: SQL = """
+            EXISTS (
                 SELECT 1 FROM never_texts AS never WHERE never.mirror = posts.mirror
                     AND (never.text_key = posts.text_key
                         OR (never.network = posts.network AND never.post_id = posts.post_id))
-            ) THEN 1 ELSE 0 END AS never
+            )
             """
 
-        static func selection(of id: PostID, _ mirror: String) -> SQL {
+        static func fields(_ filter: TextFilter) -> SQL {
             """
-            SELECT \(fields) FROM posts
+            \(PostRow.fields), \(filter.use) AS text_use, \(filter.reason) AS use_reason, fit_when, uses, last_used_ms,
+            CASE WHEN \(never) THEN 1 ELSE 0 END AS never
+            """
+        }
+
+        static func selection(of id: PostID, _ mirror: String, _ filter: TextFilter = .all) -> SQL {
+            """
+            SELECT \(fields(filter)) FROM posts
             WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
             """
         }
 
         init(_ row: SQLRow) throws {
             post = try PostRow.post(row)
-            isJudged = try !post.isReply && !row.text("rules").isEmpty
-            unfit = try row.optionalText("unfit")
+            (use, reason) = (try TextUse(row), try row.optionalText("use_reason"))
+            window = use == .sometimes ? try row.text("fit_when") : ""
             isNever = try row.int("never") == 1
             (uses, lastUse) = (try row.int("uses"), try row.optionalDate("last_used_ms"))
         }
@@ -72,19 +81,51 @@ extension Archive {
         try await storage.query(Kept.selection(of: id, mirror)).first.map(Kept.init)?.seen
     }
 
+    /// Which posts a person asks for; every part that is given must hold.
+    package struct KeptFilter: Sendable {
+        /// Empty for all.
+        package var uses: [TextUse] = []
+        /// The rule that decides about their use.
+        package var reason: String?
+        /// Only those whose text is never to be sent.
+        package var isNever = false
+
+        package init(uses: [TextUse] = [], reason: String? = nil, isNever: Bool = false) {
+            (self.uses, self.reason, self.isNever) = (uses, reason, isNever)
+        }
+
+        fileprivate func condition(_ filter: TextFilter) -> SQL {
+            let used: SQL = uses.isEmpty ? "" : " AND \(filter.use) IN \(list: uses.map(\.rawValue))"
+            let decided: SQL = reason.map { " AND \(filter.reason) = \($0)" } ?? ""
+            return used + decided + (isNever ? " AND \(Kept.never)" : "")
+        }
+    }
+
+    /// One archived post with what is known of its use; nil if it is not here.
+    ///
+    /// - Parameter filter: What the bot may post.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func kept(_ id: PostID, by filter: TextFilter) async throws -> Kept? {
+        try await storage.query(Kept.selection(of: id, mirror, filter)).first.map(Kept.init)
+    }
+
     /// The posts behind a place, the newest first.
     ///
     /// - Parameters:
     ///   - place: Nil to begin with the newest.
     ///   - limit: The most to return.
-    ///   - isWanted: Whether one is.
+    ///   - filter: What the bot may post.
+    ///   - kept: Which posts.
+    ///   - isWanted: Whether one of them is.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func kept(
-        after place: Place? = nil, limit: Int, where isWanted: (Kept) -> Bool = { _ in true }
+        after place: Place? = nil, limit: Int, by filter: TextFilter, _ kept: KeptFilter = KeptFilter(),
+        where isWanted: (Kept) -> Bool = { _ in true }
     ) async throws -> [Kept] {
         try await storage.search(limit: limit, behind: place) { place, number in
             """
-            SELECT \(Kept.fields) FROM posts WHERE mirror = \(mirror) AND \(Self.behind(place))
+            SELECT \(Kept.fields(filter)) FROM posts
+            WHERE mirror = \(mirror) AND \(Self.behind(place))\(kept.condition(filter))
             ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT \(number)
             """
         } placeOf: {

@@ -1,6 +1,6 @@
 package import Favorites
-import Foundation
-import Mirroring
+package import Foundation
+package import Mirroring
 package import Posts
 
 /// How good the classifier is, in figures.
@@ -99,7 +99,7 @@ extension FavoriteScores: Encodable {
         case testedFavorites = "n_test_favorites"
         case baseRate = "base_rate"
         case distinctFeatures = "n_features"
-        case waiting
+        case waiting, calibration
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -117,6 +117,7 @@ extension FavoriteScores: Encodable {
         try container.encode(training.distinctFeatures, forKey: .distinctFeatures)
         try container.encode(training.waiting?.description, forKey: .waiting)
         try container.encode(weights.map { ReportedWeights($0) }, forKey: .weights)
+        try container.encode(calibration.told, forKey: .calibration)
     }
 
     private var figures: [(Key, Double?)] {
@@ -126,6 +127,29 @@ extension FavoriteScores: Encodable {
             (.brier, calibration.brier), (.logLoss, calibration.logLoss), (.ece, calibration.expectedError),
             (.postsPerSecond, postsPerSecond),
         ]
+    }
+}
+
+extension ClassifierMeasure {
+    /// - Parameters:
+    ///   - scores: What was measured.
+    ///   - date: When.
+    package init(_ scores: FavoriteScores, at date: Date) {
+        self.init(
+            measured: date, posts: scores.testing.posts, favorites: scores.testing.favorites,
+            threshold: scores.threshold, fired: scores.decisions.fired, hits: scores.decisions.hits,
+            precision: scores.decisions.precision, recall: scores.decisions.recall,
+            calibration: scores.calibration.told)
+    }
+}
+
+extension Calibration {
+    /// The bins that have posts.
+    fileprivate var told: [ClassifierMeasure.Bin] {
+        bins.compactMap { bin in
+            guard let predicted = bin.predicted, let observed = bin.observed else { return nil }
+            return ClassifierMeasure.Bin(predicted: predicted, observed: observed, posts: bin.posts)
+        }
     }
 }
 

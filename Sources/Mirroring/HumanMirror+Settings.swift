@@ -1,6 +1,6 @@
 package import Foundation
 package import Posts
-import Settings
+package import Settings
 
 extension HumanMirror {
     /// Sets values for this mirror, all or none.
@@ -15,5 +15,19 @@ extension HumanMirror {
         try given.check(values, besides: try await table.all())
         try await self.table.add(now: now)
         try await table.store(values, seen: seen, now: now)
+    }
+
+    /// The values of all settings as they are stored now, or as they would be after a change that is not made.
+    ///
+    /// - Parameters:
+    ///   - changed: Values that would be set, by the names of their variables; checked as ``set(_:seen:now:)`` does.
+    ///   - removed: The names of those that would be forgotten.
+    /// - Throws: `ConfigurationError` for a value that cannot be used; the store's error.
+    package func settingValues(
+        setting changed: [String: String] = [:], removing removed: Set<String> = []
+    ) async throws -> SettingValues {
+        let stored = try await SettingTable(storage: storage, mirror: name).all().filter { !removed.contains($0.key) }
+        if !changed.isEmpty { try given.check(changed, besides: stored) }
+        return try given.with(stored: stored.merging(changed) { $1 }).values
     }
 }

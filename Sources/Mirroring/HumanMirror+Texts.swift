@@ -12,9 +12,15 @@ extension HumanMirror {
     /// - Returns: The numbers.
     /// - Throws: The store's error.
     package func unsentTexts(_ mode: FitnessMode? = nil) async throws -> Archive.Unsent {
+        try await archive.unsent(textFilter(mode))
+    }
+
+    /// What the bot may post by itself, whatever the time.
+    ///
+    /// - Parameter mode: How fit a text has to be; nil for what is set.
+    package func textFilter(_ mode: FitnessMode? = nil) -> Archive.TextFilter {
         let (mode, limits) = (mode ?? configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork))
-        return try await archive.unsent(
-            Archive.TextFilter(
-                longest: limits.maximumCharacters, grade: mode.grade.rawValue, windows: mode == .off ? nil : []))
+        return Archive.TextFilter(
+            longest: limits.maximumCharacters, grade: mode.grade.rawValue, windows: mode == .off ? nil : [])
     }
 }

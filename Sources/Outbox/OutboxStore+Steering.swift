@@ -166,6 +166,19 @@ extension OutboxStore {
         }
     }
 
+    /// Whether a person had a post sent, or fixed a slot with it, that was due since an instant and was not given up.
+    package func isAskedFor(_ source: PostID, since: Date, on connection: any StorageConnection) throws -> Bool {
+        let states: [ActionState] = [.planned, .claimed, .sending, .done]
+        return try !connection.query(
+            """
+            SELECT 1 AS found FROM actions
+            WHERE mirror = \(mirror) AND kind = 'post' AND source_network = \(source.network.rawValue)
+                AND source_post_id = \(source.value) AND due_ms >= \(since.milliseconds) AND pinned = TRUE
+                AND state IN \(list: states.map(\.rawValue)) LIMIT 1
+            """
+        ).isEmpty
+    }
+
     /// Returns the waiting posts with a text, next one first.
     package func waitingPosts() async throws -> [Action] {
         try await actions(

@@ -24,11 +24,18 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let summary: String
         /// What a value looks like.
         package let form: String
+        /// The values to choose from; nil where others can be written.
+        package let choices: [String]?
+        /// The smallest and the largest whole number that it takes; nil where it takes something else too.
+        package let least: Int?
+        package let most: Int?
         /// The value where nothing is set, in words; nil without one.
         package let fallback: String?
         package let isSecret: Bool
         /// Whether `mirror-bot set` can store a value for the mirror.
         package let canBeStored: Bool
+        /// Whether it is one of the few that people change often.
+        package let isOften: Bool
         /// What a change does, where the summary does not say it.
         package let effect: String?
         /// When a change is taken up.
@@ -80,10 +87,11 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         }
         return Line(
             name: setting.name, value: value, origin: origin, summary: setting.summary,
-            form: setting.form.words.replacing("`", with: ""), fallback: setting.defaultWords?.replacing("`", with: ""),
-            isSecret: setting.isSecret,
-            canBeStored: setting.canBeStored, effect: setting.effect, uptake: setting.uptake,
-            problem: problem?.description, seen: seen(setting, values))
+            form: setting.form.words.replacing("`", with: ""), choices: setting.form.choices,
+            least: setting.form.numbers?.lowerBound, most: setting.form.numbers?.upperBound,
+            fallback: setting.defaultWords?.replacing("`", with: ""), isSecret: setting.isSecret,
+            canBeStored: setting.canBeStored, isOften: Setting.often.contains(setting.name), effect: setting.effect,
+            uptake: setting.uptake, problem: problem?.description, seen: seen(setting, values))
     }
 
     private static func seen(_ setting: Setting, _ values: SettingValues) -> Seen? {

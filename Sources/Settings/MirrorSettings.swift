@@ -15,7 +15,7 @@ package struct MirrorSettings: Sendable {
     /// The name of this human and bot pair, under which all its rows stand.
     package var mirror: String
     /// What the settings were parsed from.
-    private(set) var values: SettingValues
+    package private(set) var values: SettingValues
 
     /// Where the settings were looked for; nil for values that do not come from files.
     package var places: SettingPlaces? { values.places }

@@ -21,6 +21,13 @@ extension Setting {
         + [logLevel, logFormat]
         + [webListen, webPassword, webHosts, webUserHeader]
 
+    /// The names of the few that people change often.
+    static let often: Set<String> = Set(
+        [
+            maxPerDay, quietHours, holdWhileActive, fitness, noRepeatDays, review, favoriteMode, favoriteRateThreshold,
+            favoritesPerDay, repliesPerPerson, timeZone,
+        ].map(\.name))
+
     private static let switching = Form.choice(["on", "off"])
     private static let consent = Form.choice(["no", "yes"])
     private static let networks = Form.choice(NetworkName.known.map(\.rawValue))

@@ -143,6 +143,12 @@ package struct Setting: Sendable {
 }
 
 extension Setting.Form {
+    /// The values to choose from; nil where others can be written.
+    package var choices: [String]? { if case .choice(let choices) = self { choices } else { nil } }
+
+    /// The whole numbers that it takes; nil where it takes something else too.
+    package var numbers: ClosedRange<Int>? { if case .integer(let range) = self { range } else { nil } }
+
     /// What a value looks like, in Markdown.
     package var words: String {
         switch self {

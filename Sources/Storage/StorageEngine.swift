@@ -124,13 +124,14 @@ extension StorageEngine {
         limit: Int, behind place: Place?, _ statement: (Place?, Int) -> SQL, placeOf: (SQLRow) throws -> Place,
         _ element: (SQLRow) throws -> Element?
     ) async throws -> [Element] {
-        let batch = 500
-        var (place, found): (Place?, [Element]) = (place, [])
+        let most = 500
+        // Nearly always everything is wanted, and then no row is read that is not shown.
+        var (place, found, batch): (Place?, [Element], Int) = (place, [], min(limit, most))
         while found.count < limit {
             let rows = try await query(statement(place, batch))
             found += try rows.compactMap(element).prefix(limit - found.count)
             guard rows.count == batch, let last = rows.last else { break }
-            place = try placeOf(last)
+            (place, batch) = (try placeOf(last), most)
         }
         return found
     }

@@ -301,7 +301,7 @@ private struct FullDatabase: MoveTestDatabase {
     let storage: any StorageEngine
     let name = "the full one"
     /// Tables with one row a mirror.
-    static let single = ["mirrors", "weights"]
+    static let single = ["measures", "mirrors", "weights"]
     private let folder: TemporaryDirectory
 
     /// One with more rows in each table than a move takes at a time, made once for all tests.

@@ -124,6 +124,23 @@ import Testing
         #expect(classifier["n_train"] as? Int == 80)
         #expect(classifier["n_test"] as? Int == 20)
         try expect(#require(classifier["roc_auc"] as? Double)) { $0 > 0.9 }
+        let calibration = try #require(classifier["calibration"] as? [[String: Any]])
+        expect(calibration) { $0.compactMap { $0["posts"] as? Int }.reduce(0, +) == 20 }
+    }
+
+    @Test func keepsTheFiguresOfFavoritesForTheStats() async throws {
+        try await stage.train(Fixture.lines(days: 60))
+        try await trainClassifier(Fixture.examples(100))
+        let before = try json(try await stage.run("stats", "--json"))
+        #expect(before["measure"] == nil)
+        let scores = try #require(try json(try await stage.run("score", "--json"))["classifier"] as? [String: Any])
+        let stats = try json(try await stage.run("stats", "--json"))
+        let measure = try #require(stats["measure"] as? [String: Any])
+        #expect(measure["posts"] as? Int == scores["n_test"] as? Int)
+        for key in ["precision", "recall", "threshold"] {
+            #expect(measure[key] as? Double == scores[key] as? Double, "\(key)")
+        }
+        #expect((measure["calibration"] as? [Any])?.count == (scores["calibration"] as? [Any])?.count)
     }
 
     @Test func asksForNothingOfANetworkAndLearnsNothing() async throws {

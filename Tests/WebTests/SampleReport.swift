@@ -1,7 +1,9 @@
 import Foundation
 import Outbox
 import Posts
+import Settings
 
+@testable import Archive
 @testable import Control
 @testable import Mirroring
 
@@ -64,6 +66,14 @@ enum SampleReport {
             today: LocalTime(now, in: .gmt).day, slots: [], nextSlot: now + 3_600, recent: recent, isRunning: true,
             idle: ["no favorites: \(text)"])
     }
+
+    /// What an archive of 8,424 texts is good for.
+    static let texts: StatusReport.TextState = {
+        var unsent = Archive.Unsent()
+        (unsent.fit, unsent.sometimes, unsent.unjudged) = (3_204, ["greeting-season": 411], 12)
+        unsent.unfit = ["names-somebody": 1_632, "time-bound": 1_204, "dated": 861, "link-only": 1_100]
+        return StatusReport.TextState(unsent, .strict)
+    }()
 
     static func day(_ text: String = "A loaf.", isStored: Bool = true) -> PlanReport {
         let day = LocalTime(now, in: .gmt).day.advanced(by: isStored ? 0 : 1)

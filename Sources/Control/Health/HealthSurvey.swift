@@ -17,6 +17,10 @@ struct HealthSurvey {
         let name: String
         let record: MirrorRecord
         let health: Health
+        /// How many suggestions wait for a person.
+        let suggestions: Int
+        /// When the next post of a stored plan is due; nil if none is stored.
+        let nextSlot: Date?
         /// Set instead of an obstacle if a stored setting of the mirror cannot be used.
         var settingError: String?
     }
@@ -44,7 +48,7 @@ struct HealthSurvey {
         let faults = try await FaultTable.all(in: storage)
         let feeds = try await brokenFeeds()
         let (settings, logins) = (try await settings(), try await logins())
-        let contents = try await contents()
+        let contents = try await contents(now: now)
         let spending = try await spending(at: now)
         let reader = HealthReader(base)
         let store = try await reader.storeFault([], now: now)
@@ -73,7 +77,9 @@ struct HealthSurvey {
                     record, rows.accounts,
                     SetupRows(hasPosts: contents.hasPosts, hasExamples: contents.hasExamples))
             }
-            return Standing(name: name, record: record, health: Health(facts), settingError: problem)
+            return Standing(
+                name: name, record: record, health: Health(facts), suggestions: contents.suggestions,
+                nextSlot: contents.nextSlot, settingError: problem)
         }
         return standings.sorted { $0.order < $1.order }
     }
@@ -119,9 +125,10 @@ struct HealthSurvey {
         var hasExamples = false
         var suggestions = 0
         var proposedUndos = 0
+        var nextSlot: Date?
     }
 
-    private func contents() async throws -> [String: Contents] {
+    private func contents(now: Date) async throws -> [String: Contents] {
         let rows = try await storage.query(
             """
             SELECT mirror,
@@ -131,13 +138,16 @@ struct HealthSurvey {
                 (SELECT COUNT(*) FROM actions WHERE actions.mirror = mirrors.mirror AND state = 'suggested')
                     AS suggestions,
                 (SELECT COUNT(*) FROM actions WHERE actions.mirror = mirrors.mirror AND \(OutboxStore.isProposed))
-                    AS proposed
+                    AS proposed,
+                (SELECT MIN(due_ms) FROM actions WHERE actions.mirror = mirrors.mirror AND state = 'planned'
+                    AND kind = 'post' AND due_ms > \(now.milliseconds)) AS next_ms
             FROM mirrors
             """)
         return try rows.reduce(into: [:]) { contents, row in
             contents[try row.text("mirror")] = Contents(
                 hasPosts: try row.int("posts") == 1, hasExamples: try row.int("examples") == 1,
-                suggestions: try row.int("suggestions"), proposedUndos: try row.int("proposed"))
+                suggestions: try row.int("suggestions"), proposedUndos: try row.int("proposed"),
+                nextSlot: try row.optionalDate("next_ms"))
         }
     }
 

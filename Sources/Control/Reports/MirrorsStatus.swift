@@ -1,6 +1,5 @@
 package import Foundation
 package import Mirroring
-import Outbox
 
 /// The state of all mirrors of a database, the worst first, by pages.
 package struct MirrorsStatus: Codable, Equatable, Sendable {
@@ -84,13 +83,11 @@ extension MirrorsStatus {
             .standings(query.words.map(SearchWords.init), now: now)
         let size = max(1, query.size)
         states = standings.reduce(into: [:]) { $0[$1.verdict.state.rawValue, default: 0] += 1 }
-        let waiting = try await OutboxStore.waiting(of: standings.map(\.name), in: mirror.storage, now: now)
-        let isAsking = { (name: String) in (waiting[name]?.suggestions ?? 0) > 0 }
-        asking = standings.count { isAsking($0.name) }
-        nextSlot = waiting.values.compactMap(\.nextSlot).min()
+        asking = standings.count { $0.suggestions > 0 }
+        nextSlot = standings.compactMap(\.nextSlot).min()
         let found = standings.filter { standing in
             (query.state == nil || standing.verdict.state == query.state)
-                && (!query.areAsking || isAsking(standing.name))
+                && (!query.areAsking || standing.suggestions > 0)
         }
         (total, page, pages) = (found.count, query.page, max(1, (found.count + size - 1) / size))
         let skipped =
@@ -106,7 +103,7 @@ extension MirrorsStatus {
                 state: verdict.state, text: verdict.text, code: verdict.code,
                 since: standing.settingError == nil ? standing.health.leading?.since : nil,
                 obstacles: lost + (standing.settingError == nil ? 0 : 1),
-                suggestions: waiting[standing.name]?.suggestions ?? 0, nextSlot: waiting[standing.name]?.nextSlot)
+                suggestions: standing.suggestions, nextSlot: standing.nextSlot)
         }
         let ill = standings.filter { $0.failure != nil }
         let names = ill.prefix(Check.listed).map(\.name).joined(separator: ", ")

@@ -132,6 +132,15 @@ package struct PlanReporter: Sendable {
         return (stored != nil, actions.map { slot(of: $0, isStored: stored != nil) })
     }
 
+    /// The slots of a day that a person can still give another text; none before the day is stored.
+    ///
+    /// - Throws: The store's error.
+    package func openSlots(of day: LocalDay, now: Date) async throws -> [PlanReport.Slot] {
+        try await mirror.outbox(lease: nil).slots(of: day)
+            .filter { $0.parent == nil && $0.state == .planned && $0.due > now }
+            .map { slot(of: $0, isStored: true) }
+    }
+
     /// The posts of a day as they are stored, or as they would be.
     ///
     /// - Parameters:

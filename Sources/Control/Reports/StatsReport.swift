@@ -32,6 +32,45 @@ package struct StatsReport: Codable, Sendable {
         }
     }
 
+    /// How alike the hours of human and bot are: of each hour of the day the smaller of both shares, summed up; from 0 for
+    /// nothing in common to 1.
+    package struct Likeness: Codable, Equatable, Sendable {
+        /// Of the bot's posts and the human's; nil if either has none.
+        package var share: Double?
+        /// Of two halves of the human's own past, each with every other day that has a post; nil with fewer than two days.
+        package var halves: Double?
+        /// What as many posts as the bot has reach on average if each draws its hour from the human's; nil if either has
+        /// none.
+        package var expected: Double?
+    }
+
+    /// When human and bot post.
+    package struct Times: Equatable, Sendable {
+        package var human: Rhythm
+        package var bot: Rhythm
+        /// The days of the human's first and last post that are archived; nil without posts.
+        package var humanSince: LocalDay?
+        package var humanUntil: LocalDay?
+        /// The day of the bot's first post; nil without posts.
+        package var botSince: LocalDay?
+        package var likeness: Likeness
+        /// The last weeks, oldest day first.
+        package var days: [Day]
+    }
+
+    /// What was learned of the human's favorites.
+    package struct Taste: Equatable, Sendable {
+        /// Those with the most favorites first.
+        package var authors: [Author]
+        /// The strongest first.
+        package var wordsFor: [Word]
+        package var wordsAgainst: [Word]
+        /// Why there are no words and authors; nil where there are.
+        package var problem: String?
+        /// What `mirror-bot score` measured last; nil if it never did.
+        package var measure: ClassifierMeasure?
+    }
+
     /// What happened on one local day.
     package struct Day: Codable, Equatable, Sendable {
         package var day: LocalDay
@@ -100,6 +139,13 @@ package struct StatsReport: Codable, Sendable {
     package var made: Date
     package var humanPosts: Rhythm
     package var botPosts: Rhythm
+    /// The days of the human's first and last post that are archived; nil without posts.
+    package var humanSince: LocalDay?
+    package var humanUntil: LocalDay?
+    /// The day of the bot's first post; nil without posts.
+    package var botSince: LocalDay?
+    /// Nil in reports of earlier versions.
+    package var likeness: Likeness?
     /// The last weeks, oldest day first.
     package var days: [Day]
     /// Those with the most favorites first.
@@ -109,6 +155,8 @@ package struct StatsReport: Codable, Sendable {
     package var wordsAgainst: [Word]
     /// Why there are no words and authors; nil where there are.
     package var wordsProblem: String?
+    /// How good the classifier is, by the last `mirror-bot score`; nil if it never measured.
+    package var measure: ClassifierMeasure?
     /// In the order of the parts, the most frequent first.
     package var leftOut: [LeftOut]
     package var stored: [Stored]
@@ -137,18 +185,41 @@ package struct StatsReporter: Sendable {
     /// - Throws: The store's error.
     package func report(now: Date) async throws -> StatsReport {
         let record = try await mirror.table.record()
-        let human = try await mirror.archive.scheduleRows()
-        let done = try await mirror.outbox(lease: nil).timesDone()
-            .mapValues { $0.map { LocalTime($0, in: zone) } }
-        let (words, problem) = try await learned()
+        let (times, taste) = (try await times(now: now), try await taste())
         return StatsReport(
             mirror: mirror.name, human: record.humanHandle, bot: record.botHandle,
             timeZone: mirror.timeZoneName(record) ?? mirror.configuration.name(of: zone), made: now,
-            humanPosts: StatsReport.Rhythm(human), botPosts: StatsReport.Rhythm(done[.post] ?? []),
-            days: days(human, done, until: LocalTime(now, in: zone).day),
-            authors: try await authors(words), wordsFor: Self.strongest(words, isFor: true),
-            wordsAgainst: Self.strongest(words, isFor: false), wordsProblem: problem,
+            humanPosts: times.human, botPosts: times.bot, humanSince: times.humanSince,
+            humanUntil: times.humanUntil, botSince: times.botSince, likeness: times.likeness, days: times.days,
+            authors: taste.authors, wordsFor: taste.wordsFor,
+            wordsAgainst: taste.wordsAgainst, wordsProblem: taste.problem, measure: taste.measure,
             leftOut: try await leftOut(now: now), stored: try await stored())
+    }
+
+    /// When human and bot post, as ``report(now:)`` says it.
+    ///
+    /// - Throws: The store's error.
+    package func times(now: Date) async throws -> StatsReport.Times {
+        let human = try await mirror.archive.scheduleRows()
+        let done = try await mirror.outbox(lease: nil).timesDone()
+            .mapValues { $0.map { LocalTime($0, in: zone) } }
+        let posted = done[.post] ?? []
+        return StatsReport.Times(
+            human: StatsReport.Rhythm(human), bot: StatsReport.Rhythm(posted), humanSince: human.map(\.day).min(),
+            humanUntil: human.map(\.day).max(), botSince: posted.map(\.day).min(),
+            likeness: StatsReport.Likeness(human, posted),
+            days: days(human, done, until: LocalTime(now, in: zone).day))
+    }
+
+    /// What was learned of the human's favorites, as ``report(now:)`` says it.
+    ///
+    /// - Throws: The store's error.
+    package func taste() async throws -> StatsReport.Taste {
+        let (words, problem) = try await learned()
+        return StatsReport.Taste(
+            authors: try await authors(words), wordsFor: Self.strongest(words, isFor: true),
+            wordsAgainst: Self.strongest(words, isFor: false), problem: problem,
+            measure: try await mirror.classifierMeasure())
     }
 
     private func days(
@@ -315,6 +386,47 @@ package struct StatsReporter: Sendable {
             row("items that could not be read or decided", try number("items"), "until the database is deleted"),
             row("logins, sealed", try number("logins"), "until mirror-bot logout"),
         ]
+    }
+}
+
+extension StatsReport.Likeness {
+    /// - Parameters:
+    ///   - human: When the human posted.
+    ///   - bot: When the bot did.
+    init(_ human: [LocalTime], _ bot: [LocalTime]) {
+        let shares = Self.shares(human)
+        share = Self.sum(shares, Self.shares(bot))
+        let days = Set(human.map(\.day)).sorted()
+        let odd = Set(days.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
+        halves = Self.sum(
+            Self.shares(human.filter { !odd.contains($0.day) }), Self.shares(human.filter { odd.contains($0.day) }))
+        expected = bot.isEmpty ? nil : shares.map { Self.expected($0, posts: bot.count) }
+    }
+
+    /// The share of each hour of the day; nil without posts.
+    private static func shares(_ times: [LocalTime]) -> [Double]? {
+        guard !times.isEmpty else { return nil }
+        let hours = StatsReport.Rhythm(times).hours
+        return hours.map { Double($0) / Double(times.count) }
+    }
+
+    private static func sum(_ first: [Double]?, _ second: [Double]?) -> Double? {
+        guard let first, let second else { return nil }
+        return zip(first, second).reduce(0) { $0 + min($1.0, $1.1) }
+    }
+
+    /// The mean of ``share`` over all draws of so many hours.
+    ///
+    /// Half the sum of the mean absolute deviations is what is missing to 1. De Moivre's formula gives that of a binomial
+    /// number: 2 · (m + 1) · C(n, m + 1) · p^(m+1) · (1 − p)^(n−m), where m is the whole part of n · p.
+    private static func expected(_ shares: [Double], posts: Int) -> Double {
+        let number = Double(posts)
+        let deviations = shares.filter { $0 > 0 && $0 < 1 }.map { share in
+            let next = (number * share).rounded(.down) + 1
+            let combinations = lgamma(number + 1) - lgamma(next + 1) - lgamma(number - next + 1)
+            return 2 * exp(combinations + log(next) + next * log(share) + (number - next + 1) * log(1 - share))
+        }
+        return max(0, 1 - deviations.reduce(0, +) / number / 2)
     }
 }
 

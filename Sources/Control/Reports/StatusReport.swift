@@ -146,13 +146,15 @@ package struct StatusReport: Codable, Sendable {
             (fit, sometimes) = (unsent.fit, unsent.sometimes.values.reduce(0, +))
             (unfit, unjudged) = (reasons.values.reduce(0, +), unsent.unjudged)
             self.reasons = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-                .map { ReasonCount(reason: $0.key, count: $0.value) }
+                .map { ReasonCount(reason: $0.key, count: $0.value, text: ReportedReason($0.key).text) }
         }
 
         /// What one rule leaves out.
         package struct ReasonCount: Codable, Equatable, Sendable {
             package var reason: String
             package var count: Int
+            /// The reason in plain words; nil in reports of earlier versions.
+            package var text: String?
         }
 
         /// `1,200 time-bound, 900 dated and 1,304 others`: the commonest reasons, or nothing.
@@ -359,6 +361,25 @@ package struct StatusReporter: Sendable {
             worker: StatusReport.WorkerState(reading.facts.worker, reading.lease),
             examination: numbers.examination,
             feeds: reading.facts.feeds, idle: health.obstacles.map(\.sentence))
+    }
+
+    /// The archive alone, as ``report(now:)`` says it.
+    ///
+    /// - Throws: The store's error.
+    package func archive() async throws -> StatusReport.ArchiveState {
+        let span = try await mirror.archive.span()
+        return StatusReport.ArchiveState(
+            posts: try await mirror.archive.count(), limit: mirror.configuration.archiveLimit, oldest: span?.oldest,
+            newest: span?.newest,
+            texts: StatusReport.TextState(try await mirror.unsentTexts(), mirror.configuration.fitness),
+            pictures: try await pictures())
+    }
+
+    /// The classifier alone, as ``report(now:)`` says it; nil when the dictionary or the counts cannot be reached.
+    ///
+    /// - Throws: The store's error.
+    package func classifier() async throws -> StatusReport.ClassifierState? {
+        try await classifier(hasDecided: false).0
     }
 
     /// Days whose plan is foreseen where none is stored that has a post.

@@ -1,5 +1,4 @@
 import Archive
-import Conduct
 package import Foundation
 package import Mirroring
 import Outbox
@@ -9,6 +8,27 @@ package import Posts
 package struct TextList: Codable, Equatable, Sendable {
     /// An archived post.
     package struct Text: Codable, Equatable, Sendable {
+        /// What the bot makes of a text.
+        package enum Fitness: String, Codable, CaseIterable, Sendable {
+            /// Posted at any time.
+            case fit
+            /// Posted on some days or at some hours only.
+            case sometimes
+            /// Not posted by itself.
+            case unfit
+            /// Not looked at yet; the next plan does it.
+            case unjudged
+            /// An answer to somebody, which may be sent to them again.
+            case answer
+        }
+
+        /// A slot that is planned with the text.
+        package struct Planned: Codable, Equatable, Sendable {
+            /// The slot's name, as `2026-11-24#2`.
+            package let slot: String
+            package let due: Date
+        }
+
         /// Its id, by which operations name it.
         package let post: String
         /// Where a browser shows the original.
@@ -19,18 +39,24 @@ package struct TextList: Codable, Equatable, Sendable {
         package let language: String?
         /// Whom it answers, as a person types them; nil where it answers nobody, or nobody that is known.
         package let answers: String?
-        /// Whether the bot may post it by itself; nil for an answer, and for what the rules have not judged yet.
+        package let fitness: Fitness
+        /// Whether the bot may post it by itself, at some times at least; nil for an answer, and for what the rules have
+        /// not judged yet.
         package let isFit: Bool?
         /// The stable code of why it may not; nil where it may.
         package let unfit: String?
         /// The same in plain words.
         package let unfitText: String?
+        /// When it is posted and why only then, in plain words; nil for what is posted at any time or never.
+        package let sometimes: String?
         /// Whether a person said that it is never to be sent.
         package let isNever: Bool
         /// How often it was posted, or is planned to be.
         package let uses: Int
         /// When it was, or will be, posted last.
         package let lastUse: Date?
+        /// The first slot that is planned with it; nil if none is.
+        package let planned: Planned?
         /// The digest of what is shown here, for who changes it.
         package let seen: Seen
     }
@@ -47,8 +73,10 @@ extension TextList {
         /// Which texts.
         package enum Kind: String, Codable, CaseIterable, Sendable {
             case all
-            /// Those that the bot may post by themselves.
+            /// Those that the bot may post by themselves, at any time.
             case fit
+            /// Those that it may post on some days or at some hours only.
+            case sometimes
             /// Those that it may not, answers left out.
             case unfit
             /// Those that a person never wants to be sent.
@@ -58,6 +86,8 @@ extension TextList {
         }
 
         package var kind = Kind.all
+        /// The stable code of the rule that leaves them out, or lets them be posted at some times only.
+        package var reason: String?
         /// Words in the text; case, width and accents make no difference.
         package var words: String?
         /// Where the page begins; nil for the newest.
@@ -80,35 +110,72 @@ extension TextList {
             }
         }
         let wanted = search.words.map(SearchWords.init)
-        let kind = search.kind
-        let found = try await mirror.archive.kept(after: place, limit: search.limit + 1) { kept in
-            kind.includes(kept) && wanted?.occur(in: [kept.post.text, kept.post.warning].compactMap(\.self)) ?? true
-        }
+        let found = try await mirror.archive.kept(
+            after: place, limit: search.limit + 1, by: mirror.textFilter(), search.filter
+        ) { wanted?.occur(in: [$0.post.text, $0.post.warning].compactMap(\.self)) ?? true }
         let shown = Array(found.prefix(search.limit))
-        texts = shown.map(Text.init)
+        let planned = try await mirror.plannedTexts()
+        texts = shown.map { Text($0, planned[$0.post.id]) }
         next = found.count > shown.count ? shown.last.map { Archive.Place($0.post).text } : nil
     }
 }
 
-extension TextList.Search.Kind {
-    fileprivate func includes(_ kept: Archive.Kept) -> Bool {
-        switch self {
-        case .all: true
-        case .fit: !kept.post.isReply && kept.isJudged && kept.unfit == nil
-        case .unfit: !kept.post.isReply && kept.unfit != nil
-        case .never: kept.isNever
-        case .answers: kept.post.isReply
-        }
-    }
-}
-
 extension TextList.Text {
-    fileprivate init(_ kept: Archive.Kept) {
+    /// The archived text that a person names.
+    ///
+    /// - Parameter word: The address or id of an archived post.
+    /// - Throws: `ChangeRefusal` if it names none, or several; the store's error.
+    package init(of mirror: HumanMirror, named word: String, zone: TimeZone) async throws {
+        let post = try await PlanChanges(mirror: mirror, zone: zone).post(word)
+        guard let kept = try await mirror.archive.kept(post.id, by: mirror.textFilter()) else {
+            throw ChangeRefusal(.unknown, "that post has left the archive")
+        }
+        self.init(kept, try await mirror.plannedTexts()[post.id])
+    }
+
+    fileprivate init(_ kept: Archive.Kept, _ planned: Planned?) {
         let post = kept.post
         (self.post, address, created) = (post.id.value, post.id.webAddress ?? post.address, post.createdAt)
         (text, language, answers) = (post.text, post.language, post.replyTo?.author?.reference)
-        isFit = post.isReply || !kept.isJudged ? nil : kept.unfit == nil
-        (unfit, unfitText) = (kept.unfit, kept.unfit.map { ReportedReason($0).text })
+        let sentence = kept.reason.map { ReportedReason($0).text }
+        fitness =
+            switch kept.use {
+            case .fit: .fit
+            case .sometimes: .sometimes
+            case .unfit, .tooLong: .unfit
+            case .unjudged: .unjudged
+            case .answer: .answer
+            }
+        isFit = [.answer, .unjudged].contains(fitness) ? nil : fitness != .unfit
+        (unfit, unfitText) = fitness == .unfit ? (kept.reason, sentence) : (nil, nil)
+        let times = kept.window.isEmpty ? nil : "used then: \(kept.window)"
+        sometimes = fitness == .sometimes ? [sentence, times].compactMap(\.self).joined(separator: "; ") : nil
         (isNever, uses, lastUse, seen) = (kept.isNever, kept.uses, kept.lastUse, kept.seen)
+        self.planned = planned
+    }
+}
+
+extension HumanMirror {
+    /// The first slot that is planned with each text, by the post that the text is from.
+    fileprivate func plannedTexts() async throws -> [PostID: TextList.Text.Planned] {
+        let waiting = try await outbox(lease: nil).waitingPosts().sorted { $0.due < $1.due }
+        let texts = waiting.compactMap { action in
+            action.wording.map { ($0.source, TextList.Text.Planned(slot: action.subject, due: action.due)) }
+        }
+        return Dictionary(texts) { first, _ in first }
+    }
+}
+
+extension TextList.Search {
+    fileprivate var filter: Archive.KeptFilter {
+        let uses: [Archive.TextUse] =
+            switch kind {
+            case .all, .never: []
+            case .fit: [.fit]
+            case .sometimes: [.sometimes]
+            case .unfit: [.unfit, .tooLong]
+            case .answers: [.answer]
+            }
+        return Archive.KeptFilter(uses: uses, reason: reason, isNever: kind == .never)
     }
 }

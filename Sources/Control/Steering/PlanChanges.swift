@@ -179,6 +179,9 @@ package struct PlanChanges: Sendable {
         try await redraw.redraw(day, seed: seed, seen: seen, now: now)
     }
 
+    /// A person who saw a text does not want it twice within so many seconds.
+    private static let pressedTwice: TimeInterval = 600
+
     /// Publishes an archived post as soon as a worker comes to it.
     ///
     /// - Parameters:
@@ -209,8 +212,12 @@ package struct PlanChanges: Sendable {
                 .post(Slot.Name(day: day, number: number), wording), due: now,
                 expires: now + max(grace, 3_600), explanation: Explanation("chosen by a person"))
             intent.isPinned = true
-            let added = try await store.add(intent, now: now) { [archive = mirror.archive] connection in
+            let added = try await store.add(intent, now: now) { [archive = mirror.archive, store] connection in
                 try archive.require(seen, of: post.id, on: connection)
+                // The second press of a button.
+                if seen != nil, try store.isAskedFor(post.id, since: now - Self.pressedTwice, on: connection) {
+                    throw ChangeRefusal(.over, "that post is being sent already, or was a moment ago")
+                }
             }
             guard let action = added else { continue }
             try await giveWay(to: action, now: now)
@@ -378,6 +385,11 @@ package struct PlanChanges: Sendable {
             .unknown,
             "\"\(word.prefix(60))\" names no archived post; give its address, or the id that mirror-bot texts shows")
     }
+
+    /// The text that a post would be sent with.
+    ///
+    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the store's error.
+    func wording(ofPost word: String) async throws -> Action.Wording { try await wording(of: post(word)) }
 
     /// The text of a post as it would be sent.
     private func wording(of post: Post) async throws -> Action.Wording {

@@ -1,5 +1,8 @@
+import Mirroring
+import Networks
 import Outbox
 package import Posts
+import Settings
 
 /// What became of slots.
 package struct SlotsChange: PersonOutcome {
@@ -92,6 +95,29 @@ package struct PublishPost: PersonOperation {
         return SlotsChange(
             [ChangedSlot(action, in: try await desk.zone())],
             wayBack: WayBack(SkipSlot.self, "plan", "skip", action.subject))
+    }
+}
+
+/// What would be said if an archived post were sent now, shown before it is.
+package struct PublishForecast: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/publish-forecast/1"
+    /// The archived post.
+    package let post: TextList.Text
+    /// The text as it would be sent, and what would follow it in a thread.
+    package let says: [String]
+    /// How many pictures would go along.
+    package let pictures: Int
+    /// What it would cost at most, in dollars; nil on networks that are free, and while the bot has no account.
+    package let cost: Double?
+
+    /// - Throws: `ChangeRefusal` for what names no post, and for one that is not to be sent; the store's error.
+    package init(at desk: Desk, post word: String) async throws {
+        let (mirror, zone) = (desk.mirror, try await desk.zone())
+        let wording = try await PlanChanges(mirror: mirror, zone: zone).wording(ofPost: word)
+        post = try await TextList.Text(of: mirror, named: word, zone: zone)
+        (says, pictures) = ([wording.text] + wording.rest.map(\.text), wording.pictures.count)
+        let bot = try? await mirror.network(of: .bot)
+        cost = bot?.price(ofPublishing: says, pictures: pictures, isReply: false)?.dollars
     }
 }
 

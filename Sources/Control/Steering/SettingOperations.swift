@@ -1,6 +1,8 @@
+package import Foundation
 package import Mirroring
+import Outbox
 package import Posts
-import Settings
+package import Settings
 
 /// Sets values for the mirror, all or none; they win over what the process is told.
 package struct SetValues: PersonOperation {
@@ -27,6 +29,73 @@ package struct UnsetValues: PersonOperation {
         let table = SettingTable(storage: desk.mirror.storage, mirror: desk.mirror.name)
         let removed = try await table.remove(names, seen: seen)
         return try await SettingsChange(of: desk.mirror, changed: removed)
+    }
+}
+
+/// What setting or forgetting one value would change, shown before it is done.
+package struct SettingForecast: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/setting-forecast/1"
+    /// The variable.
+    package let name: String
+    /// The value as it counts now; nil if there is none.
+    package let from: String?
+    /// The value as it would count; nil for none.
+    package let to: String?
+    /// Where that value would come from.
+    package let origin: SettingOrigin
+    /// What a change does besides what the setting's meaning says, as sentences.
+    package let effect: String?
+    /// When it would be taken up.
+    package let uptake: Setting.Uptake
+    /// Posts of today that are planned and still to come, where the setting decides about later plans only; else nil.
+    package let postsToCome: Int?
+    /// The digest of what is set, for who changes it.
+    package let seen: Seen
+
+    /// Foresees a change; nothing is stored.
+    ///
+    /// - Parameters:
+    ///   - mirror: The mirror.
+    ///   - name: The variable.
+    ///   - value: What would be set; nil to forget what is set.
+    ///   - zone: The human's time zone; nil while unknown.
+    ///   - now: The present.
+    /// - Throws: `ChangeRefusal` for a name that cannot be set, `ConfigurationError` for a value that cannot be used; the
+    ///   store's error.
+    package init(of mirror: HumanMirror, _ name: String, to value: String?, zone: TimeZone?, now: Date) async throws {
+        guard let setting = Setting.named(name), setting.canBeStored else {
+            throw ChangeRefusal(.unknown, "\"\(name.prefix(60))\" is no setting that can be set for a mirror")
+        }
+        let stored = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
+        let before = try await mirror.settingValues()
+        let after =
+            if let value { try await mirror.settingValues(setting: [name: value]) } else {
+                try await mirror.settingValues(removing: [name])
+            }
+        (self.name, from, to) = (name, before.text(setting), after.text(setting))
+        (origin, effect, uptake) = (after.origin(setting), setting.effect, setting.uptake)
+        seen = SettingTable.seen([name], in: stored)
+        guard setting.group == .schedule, setting.uptake == .nextDecision, let zone else {
+            postsToCome = nil
+            return
+        }
+        let today = LocalTime(now, in: zone).day
+        postsToCome = try await mirror.outbox(lease: nil).waitingPosts().count {
+            $0.due > now && LocalTime($0.due, in: zone).day == today
+        }
+    }
+
+    /// What would change, in sentences.
+    package var sentences: [String] {
+        var sentences = ["\(name) from \(from ?? "nothing") to \(to ?? "nothing")."]
+        if from == to { sentences = ["\(name) is \(to ?? "not set") already."] }
+        if let postsToCome {
+            let most = name == Setting.maxPerDay.name ? to.map { "; tomorrow will have at most \($0)" } : nil
+            sentences.append("Today stays as planned (\(postsToCome) to come)\(most ?? "; later days go by it").")
+        }
+        // The effect says the same of today's plan.
+        if let effect, postsToCome == nil || name == Setting.maxPerDay.name && to == "0" { sentences.append(effect) }
+        return sentences + ["Taken up \(uptake.words)."]
     }
 }
 

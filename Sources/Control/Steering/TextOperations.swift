@@ -42,6 +42,20 @@ package enum ForgettingWish: Codable, Equatable, Sendable {
     /// The days from one to another, both included; without an end that day and all after it.
     case days(from: String, to: String?)
 
+    /// The wish that forgot something, by what ``Forgetting/list()`` says of it; nil for a person, whom other operations
+    /// forget.
+    package init?(_ forgotten: Forgotten) {
+        let days = forgotten.value.split(separator: "/").map(String.init)
+        switch forgotten.kind {
+        case "post": self = .post(forgotten.value)
+        case "word": self = .word(forgotten.value)
+        case "day": self = .day(forgotten.value)
+        case "span" where days.count == 2:
+            self = .days(from: days[0], to: days[1] == LocalDay.latest.description ? nil : days[1])
+        default: return nil
+        }
+    }
+
     var wayBack: WayBack {
         switch self {
         case .post(let post): WayBack(RememberText.self, "forget", "--undo", post)

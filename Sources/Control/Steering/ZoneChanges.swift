@@ -2,6 +2,7 @@ import Archive
 package import Foundation
 package import Mirroring
 package import Posts
+import Schedule
 import Settings
 
 /// What a person says of the clocks by which the human lived: who moved, or was away for a while, wrote in the morning
@@ -65,6 +66,21 @@ package struct ZoneChanges: Sendable {
             throw ChangeRefusal(
                 .full, "\(Archive.mostZoneSpans) periods in other zones are noted, which is the maximum")
         }
+    }
+
+    /// How many archived posts were written in a time that would be noted.
+    ///
+    /// - Returns: The time as it would be noted, and the number.
+    /// - Throws: `ChangeRefusal` for what is no zone or no time; the store's error.
+    package func reach(
+        _ name: String, from: String?, to: String?
+    ) async throws -> (change: ZonesReport.Line, posts: Int) {
+        let span = ZoneSpan(try Self.days(from: from, to: to), in: try Self.zone(named: name))
+        let (first, last) = (span.days.lowerBound, span.days.upperBound)
+        let start = first == .earliest ? nil : LocalDayMinutes(first, in: span.zone).start
+        let end = last == .latest ? nil : LocalDayMinutes(last, in: span.zone).end
+        let posts = try await mirror.archive.count(from: start ?? .distantPast, to: end ?? .distantFuture)
+        return (ZonesReport.Line(span), posts)
     }
 
     /// Takes back what was noted of a time.

@@ -20,12 +20,16 @@ struct SetCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Such as MAX_PER_DAY=5; several are allowed.", valueName: "name=value"))
     var words: [String] = []
 
+    @Flag(help: "Show what the values would change, and change nothing.")
+    var dryRun = false
+
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
         let values = try SettingWords.values(words)
         guard values.isEmpty else {
+            guard !dryRun else { return try await foresee(values) }
             return try await options.change(
                 SetValues(values), output, making: .mirror, opening: openWithoutSettings
             ) { change in change.settings.filter { values[$0.name] != nil }.map(\.line) }
@@ -35,6 +39,19 @@ struct SetCommand: AsyncParsableCommand {
             if output.json { return try JSONOutput.print(stored) }
             if stored.settings.isEmpty { print("nothing is set for mirror \(mirror.name)") }
             for entry in stored.settings { print(entry.line) }
+        }
+    }
+
+    private func foresee(_ values: [String: String]) async throws {
+        try await options.withRecord(making: .database, opening: openWithoutSettings) { mirror, record in
+            var forecasts: [SettingForecast] = []
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                forecasts.append(
+                    try await SettingForecast(
+                        of: mirror, name, to: value, zone: mirror.knownTimeZone(record), now: mirror.clock.now))
+            }
+            if output.json { return try JSONOutput.print(forecasts) }
+            for sentence in forecasts.flatMap(\.sentences) { print(Printable.line(sentence)) }
         }
     }
 }

@@ -13,7 +13,7 @@ struct TextsCommand: AsyncParsableCommand {
             With words: only texts that contain all of them.
 
               mirror-bot texts coffee
-              mirror-bot texts --only unfit
+              mirror-bot texts --only unfit --reason time-bound
               mirror-bot texts --only never
             """)
 
@@ -21,8 +21,14 @@ struct TextsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only one kind: fit or unfit for posting, never (excluded by you), or answers.", valueName: "kind"))
+            "Only one kind: fit for posting at any time, sometimes, unfit, never (excluded by you), or answers.",
+            valueName: "kind"))
     var only = TextList.Search.Kind.all
+
+    @Option(
+        help: ArgumentHelp(
+            "Only those that one rule decides about, by its code, such as time-bound.", valueName: "code"))
+    var reason: String?
 
     @OptionGroup var list: ListOptions
     @OptionGroup var options: MirrorOptions
@@ -30,7 +36,7 @@ struct TextsCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withRecord { mirror, record in
             var search = TextList.Search()
-            (search.kind, search.words) = (only, words.searchWords)
+            (search.kind, search.reason, search.words) = (only, reason, words.searchWords)
             (search.limit, search.cursor) = (list.limit, list.after)
             let found = try await TextList(of: mirror, search)
             if list.json { return try JSONOutput.print(found) }
@@ -47,7 +53,8 @@ extension TextList.Search.Kind: ExpressibleByArgument {}
 extension TextList.Text {
     fileprivate func lines(in zone: TimeZone) -> [String] {
         let said = [
-            isNever ? "never to be sent" : unfitText,
+            isNever ? "never to be sent" : unfitText ?? sometimes,
+            planned.map { "planned as \($0.slot)" },
             answers.map { "answers \($0)" },
             uses > 0
                 ? "used \(uses == 1 ? "once" : "\(uses) times"), last \(lastUse.map { "\(LocalTime($0, in: zone).day)" } ?? "unknown")"

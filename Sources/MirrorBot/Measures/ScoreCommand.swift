@@ -10,7 +10,8 @@ struct ScoreCommand: AsyncParsableCommand {
         discussion: """
             Both models learn the first four fifths of what the mirror knows, and predict the rest. The schedule \
             keeps what it learned; favorites are predicted one by one and learned after that, as the mirror does \
-            every day. Nothing of that is stored, and no network is asked.
+            every day. No network is asked, and what was learned stays as it is; the figures of the favorites are kept \
+            for mirror-bot stats and the page.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -23,6 +24,10 @@ struct ScoreCommand: AsyncParsableCommand {
             let now = mirror.clock.now
             let zone = try await mirror.recordedTimeZone(now: now)
             let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
+            if let scores = report.classifier.scores {
+                // Where the database takes no changes, the figures are told all the same.
+                try? await mirror.keep(ClassifierMeasure(scores, at: now))
+            }
             if json { return try JSONOutput.print(report) }
             for line in ScoreView.lines(report, terminal: .output) { print(line) }
         }

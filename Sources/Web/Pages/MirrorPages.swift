@@ -1,7 +1,8 @@
 /// All pages of a mirror.
 package enum MirrorPages {
     package static let all: [any MirrorPage.Type] = [
-        TodayPage.self, WaitingPage.self, ActionsPage.self, PeoplePage.self, HealthPage.self,
+        TodayPage.self, WaitingPage.self, ActionsPage.self, HoursPage.self, FavoritesPage.self, TextsPage.self,
+        PeoplePage.self, HealthPage.self, SettingsPage.self,
     ]
 }
 

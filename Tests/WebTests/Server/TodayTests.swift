@@ -15,11 +15,13 @@ import Testing
     private func form(_ operation: String, in page: WebClient.Answer) throws -> (
         path: String, fields: [(String, String)]
     ) {
-        let start = try #require(page.body.range(of: "/\(operation)\""), "\(operation)")
-        let before = page.body[..<start.upperBound]
-        let action = try #require(before.range(of: "action=\"", options: .backwards))
-        let path = String(before[action.upperBound...].dropLast())
-        let rest = page.body[start.upperBound...]
+        var rest = page.body[...]
+        var path = ""
+        while !path.hasSuffix("/\(operation)") {
+            let action = try #require(rest.range(of: "<form method=\"post\" action=\""), "\(operation)")
+            rest = rest[action.upperBound...]
+            path = String(rest.prefix { $0 != "\"" })
+        }
         let end = rest.range(of: "</form>")?.lowerBound ?? rest.endIndex
         let fields = rest[..<end].matches(of: #/name="(csrf|seen)" value="([^"]*)"/#).map {
             (String($0.output.1), String($0.output.2))
@@ -173,7 +175,8 @@ import Testing
             #expect(question.status == 200)
             #expect(question.body.contains("Draw the rest of today anew?"))
             let (path, fields) = try form("reroll", in: question)
-            try await #expect(stand.client.send(path, form: fields).status == 303)
+            let drawn = try await stand.client.send(path, form: fields)
+            #expect(drawn.status == 303, "\(drawn.body.firstMatch(of: #/role="alert">.*/#)?.output ?? "")")
             let zone = try #require(TimeZone(identifier: WebStand.zone))
             let day = LocalTime(WebStand.now, in: zone).day
             let once = try await stand.mirror().outbox(lease: nil).slots(of: day)
@@ -214,9 +217,11 @@ import Testing
     @Test func hostileTextsStayTexts() async throws {
         try await WebStand.with(text: { "\($0) " + Self.hostile }) { stand in
             let mirror = try await stand.mirror()
-            _ = try await mirror.storage.query(
-                "UPDATE mirrors SET human_handle = \(Self.hostile), bot_handle = \(Self.hostile) WHERE mirror = \(mirror.name) RETURNING mirror"
-            )
+            try await mirror.storage.execute(
+                """
+                UPDATE mirrors SET human_handle = \(Self.hostile), bot_handle = \(Self.hostile)
+                WHERE mirror = \(mirror.name)
+                """)
             for path in ["/m/mika", "/m/mika/confirm/reroll", "/?q=\(WebClient.encoded(Self.hostile))"] {
                 let answer = try await stand.client.send(path)
                 #expect(answer.status == 200, "\(path)")

@@ -40,7 +40,8 @@ final class WebStand: Sendable {
         let settings = [
             "MIRROR_BOT_HOME": folder.path, "MIRROR": mirrors.first ?? "default", "TIME_ZONE": zone,
             "MIN_AGE_DAYS": "0",
-            "WEB_LISTEN": "127.0.0.1:0",
+            "WEB_LISTEN": "127.0.0.1:0", "HUMAN_SERVER": "https://social.example", "HUMAN_ACCESS_TOKEN": "human-token",
+            "BOT_SERVER": "https://bots.example", "BOT_ACCESS_TOKEN": "bot-token",
         ].merging(variables) { $1 }
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: settings))
         let configuration = try MirrorConfiguration(values, environment: [:])
@@ -61,6 +62,8 @@ final class WebStand: Sendable {
         try await mirror.table.add(now: now)
         _ = try await mirror.table.notePast(.whole, now: now)
         try await mirror.table.setTimeZone(zone, now: now)
+        // As if it had worked before.
+        _ = try await mirror.table.activate(now: now - 86_400)
         let human = AccountID(network: .mastodon, value: "mika@social.example")
         let hours: [Double] = [8, 12.5, 17, 18, 19, 20, 21, 22]
         let posts = (0..<800).map { index in

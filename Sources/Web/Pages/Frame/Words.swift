@@ -103,8 +103,17 @@ package struct Words: Sendable {
     /// The first letter large.
     package static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
-    /// A text that is cut after so many characters.
+    /// A text that is cut after so many characters, or after four times as many bytes: a single character may hold
+    /// thousands of them.
     package static func cut(_ text: String, to length: Int = 500) -> String {
-        text.count > length ? text.prefix(length) + "…" : text
+        let cut = String(text.prefix(length))
+        guard cut.utf8.count > 4 * length else { return cut.utf8.count < text.utf8.count ? cut + "…" : cut }
+        var (scalars, bytes) = (String.UnicodeScalarView(), 0)
+        for scalar in cut.unicodeScalars {
+            bytes += scalar.utf8.count
+            guard bytes <= 4 * length else { break }
+            scalars.append(scalar)
+        }
+        return String(scalars) + "…"
     }
 }

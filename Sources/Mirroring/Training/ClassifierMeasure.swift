@@ -1,0 +1,71 @@
+package import Foundation
+import Storage
+
+/// How good the classifier is on a part of the mirror's own past that it had not seen, as `mirror-bot score` measured it
+/// last.
+package struct ClassifierMeasure: Codable, Equatable, Sendable {
+    /// Posts whose chances of being a favorite are close to each other.
+    package struct Bin: Codable, Equatable, Sendable {
+        /// The mean chance that was told, 0 to 1.
+        package var predicted: Double
+        /// The share of favorites among them.
+        package var observed: Double
+        package var posts: Int
+
+        package init(predicted: Double, observed: Double, posts: Int) {
+            (self.predicted, self.observed, self.posts) = (predicted, observed, posts)
+        }
+    }
+
+    package var measured: Date
+    /// Posts that were judged.
+    package var posts: Int
+    /// Those that the human favorited.
+    package var favorites: Int
+    /// The favorite rate that had to be exceeded.
+    package var threshold: Double
+    /// Posts that the bot would have favorited.
+    package var fired: Int
+    /// Those of them that the human favorited.
+    package var hits: Int
+    /// The share of ``hits`` among the bot's favorites; nil if it has none.
+    package var precision: Double?
+    /// The share of ``hits`` among the human's favorites; nil if they have none.
+    package var recall: Double?
+    /// From the lowest chances to the highest, those without posts left out.
+    package var calibration: [Bin]
+
+    package init(
+        measured: Date, posts: Int, favorites: Int, threshold: Double, fired: Int, hits: Int, precision: Double?,
+        recall: Double?, calibration: [Bin]
+    ) {
+        (self.measured, self.posts, self.favorites, self.threshold) = (measured, posts, favorites, threshold)
+        (self.fired, self.hits, self.precision, self.recall) = (fired, hits, precision, recall)
+        self.calibration = calibration
+    }
+}
+
+extension HumanMirror {
+    /// Keeps a measure in place of the last one.
+    ///
+    /// - Throws: The store's error.
+    package func keep(_ measure: ClassifierMeasure) async throws {
+        let json = String(decoding: try JSONEncoder().encode(measure), as: UTF8.self)
+        try await storage.execute(
+            """
+            INSERT INTO measures (mirror, classifier, measured_ms) VALUES (\(name), \(json), \(measure.measured))
+            ON CONFLICT (mirror) DO UPDATE SET classifier = excluded.classifier, measured_ms = excluded.measured_ms
+            """)
+    }
+
+    /// The measure that was kept last; nil for none, and for one of another version of the program.
+    ///
+    /// - Throws: The store's error.
+    package func classifierMeasure() async throws -> ClassifierMeasure? {
+        let rows = try await storage.query("SELECT classifier FROM measures WHERE mirror = \(name)")
+        return try rows.first.flatMap { row in
+            let json = Data(try row.text("classifier").utf8)
+            return try? JSONDecoder().decode(ClassifierMeasure.self, from: json)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// A drawing of a page: SVG made on the server, with a title and one sentence that tells its finding.
+///
+/// The same numbers stand in a table or a list beside it. It has no styles of its own: its classes are those of `style.css`.
+struct Drawing: Sendable {
+    /// How the drawing takes its width.
+    enum Size: Sendable {
+        /// As wide as there is room, and so many pixels high; its shapes measure across in per cent.
+        case stretched(height: Int)
+        /// Scaled as a whole; the box is `minX minY width height`.
+        case scaled(box: String)
+    }
+
+    /// Names its parts among others of the page.
+    let name: String
+    let title: String
+    /// What one sees in it, in one or a few sentences.
+    let finding: String
+    let size: Size
+    let body: [Markup]
+
+    /// The drawing as an element of a page.
+    var element: Markup {
+        let shape: Markup =
+            switch size {
+            case .stretched(let height): "class=\"draw\" height=\"\(height)\""
+            case .scaled(let box): "class=\"clock\" viewBox=\"\(box)\" fill=\"none\""
+            }
+        return """
+            <svg \(shape) role="img" aria-labelledby="\(name)-t \(name)-d"><title id="\(name)-t">\(title)</title>\
+            <desc id="\(name)-d">\(finding)</desc>\(joined: body)</svg>
+            """
+    }
+
+    /// A small bar in a cell of a table, whose number stands beside it.
+    ///
+    /// - Parameters:
+    ///   - share: Of the whole width, 0 to 1.
+    ///   - side: The class: `for`, `against` or `base`.
+    static func meter(_ share: Double, _ side: String) -> Markup {
+        let width = max(0, min(1, share.isFinite ? share : 0)) * 100
+        return """
+            <svg class="meter" aria-hidden="true"><rect class="\(side)" x="0" y="1" height="10" width="\(width)%"/></svg>
+            """
+    }
+
+    /// A square of a color beside its name.
+    static func key(_ side: String) -> Markup {
+        """
+        <svg aria-hidden="true" viewBox="0 0 16 16"><rect class="\(side)" x="2" y="2" width="12" height="12"/></svg>
+        """
+    }
+
+    /// A coordinate with one digit at most, as short as it can be.
+    static func short(_ number: Double) -> String {
+        let tenths = (number * 10).rounded() / 10
+        return tenths == tenths.rounded() ? String(Int(tenths)) : String(tenths)
+    }
+}
+
+extension Markup.StringInterpolation {
+    /// Parts one after the other, without anything between them.
+    mutating func appendInterpolation(joined parts: [Markup]) {
+        for part in parts { appendInterpolation(part) }
+    }
+}

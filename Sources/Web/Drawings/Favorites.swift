@@ -1,0 +1,146 @@
+import Control
+import Foundation
+import Mirroring
+import Outbox
+
+/// How a favorite rate comes about: a row for each word, whose bar begins where the last one ended.
+///
+/// Across stands the logarithm of the rate: zero as a thin line, the threshold as a thick one, through all rows.
+struct StepBars: Sendable {
+    /// A row of the table.
+    struct Row: Sendable {
+        let name: String
+        /// `31 / 14`: favorites and other posts with it; empty where that was not noted.
+        let counts: String
+        let bar: Markup
+        /// `+1.22`.
+        let adds: String
+    }
+
+    let rows: [Row]
+    /// ln of the rate that comes of all rows.
+    let sum: Double
+
+    /// - Parameter judgement: What was judged; without its base only the words are shown.
+    init(_ judgement: ExplainReport.Judgement) {
+        var steps = judgement.features.map { feature in
+            (
+                name: Self.name(of: feature), counts: Self.counts(feature.favorites, feature.normals),
+                adds: feature.logOdds
+            )
+        }
+        let base = judgement.baseLogOdds
+        if let base {
+            steps.insert(("any post", Self.counts(judgement.favorites, judgement.normals), base), at: 0)
+        }
+        let limit = judgement.threshold > 0 ? log(judgement.threshold) : 0
+        var ends = [0.0]
+        for step in steps { ends.append((ends.last ?? 0) + (step.adds.isFinite ? step.adds : 0)) }
+        let (low, high) = (min(ends.min() ?? 0, limit), max(ends.max() ?? 0, limit))
+        // A margin on both sides keeps lines at the ends in sight.
+        let (start, width) = (low - (high - low) * 0.02, max((high - low) * 1.04, .leastNormalMagnitude))
+        func place(_ value: Double) -> Double { (value - start) / width * 100 }
+        rows = steps.enumerated().map { index, step in
+            let (from, to) = (place(ends[index]), place(ends[index + 1]))
+            let side = index == 0 && base != nil ? "base" : step.adds >= 0 ? "for" : "against"
+            let (zero, threshold) = (place(0), place(limit))
+            return Row(
+                name: step.name, counts: step.counts,
+                bar: """
+                    <svg class="meter" aria-hidden="true">\
+                    <line class="tick" x1="\(zero)%" x2="\(zero)%" y1="0" y2="100%"/>\
+                    <line class="limit" x1="\(threshold)%" x2="\(threshold)%" y1="0" y2="100%"/>\
+                    <rect class="\(side)" x="\(min(from, to))%" width="\(abs(to - from))%" y="32%" height="36%"/></svg>
+                    """,
+                adds: Self.signed(step.adds))
+        }
+        sum = ends.last ?? 0
+    }
+
+    /// `+1.22`, `−0.65`.
+    static func signed(_ number: Double, digits: Int = 2) -> String {
+        guard number.isFinite else { return "–" }
+        let text = String(format: "%.\(digits)f", abs(number))
+        return (number < 0 && text.contains { $0 != "0" && $0 != "." } ? "−" : "+") + text
+    }
+
+    private static func name(of feature: Explanation.Feature) -> String {
+        feature.sums.map { "\(Words.count($0, "other word"))" } ?? feature.name
+    }
+
+    private static func counts(_ favorites: Int64?, _ normals: Int64?) -> String {
+        guard let favorites, let normals else { return "" }
+        return "\(Words.number(Int(favorites))) / \(Words.number(Int(normals)))"
+    }
+}
+
+/// Whether the classifier knows how sure it is: a dot for each tenth of the chances that it told, by how often they came
+/// true.
+struct CalibrationPlot: Sendable {
+    private static let (left, right, top, bottom) = (40.0, 320.0, 20.0, 300.0)
+    private static let largest = 12.0
+    private static let smallest = 2.0
+
+    let measure: ClassifierMeasure
+
+    /// The chance above which the bot favorites: a rate r is r of r + 1.
+    var limit: Double { measure.threshold / (measure.threshold + 1) }
+
+    var drawing: Drawing {
+        Drawing(
+            name: "cal", title: "Does it know how sure it is?", finding: finding, size: .scaled(box: "0 0 336 340"),
+            body: grid + lines + dots + [
+                "<text x=\"180\" y=\"336\" text-anchor=\"middle\">chance that was told, %</text>",
+                "<text x=\"44\" y=\"14\">favorites among them, %</text>",
+            ])
+    }
+
+    private var finding: String {
+        let bins = measure.calibration
+        guard let first = bins.first, let last = bins.last else { return "No post was judged." }
+        var shown = [first]
+        if bins.count > 2 { shown.append(bins[bins.count / 2]) }
+        if bins.count > 1 { shown.append(last) }
+        let parts = shown.enumerated().map { index, bin in
+            let (told, came) = (Words.percent(bin.predicted), Words.percent(bin.observed))
+            return index == 0
+                ? "Of posts that got a chance of \(told), \(came) were favorites"
+                : "of those that got \(told), \(came)"
+        }
+        return parts.joined(separator: "; ") + ". The table has all."
+    }
+
+    private static func x(_ share: Double) -> Double { left + (right - left) * max(0, min(1, share)) }
+    private static func y(_ share: Double) -> Double { bottom - (bottom - top) * max(0, min(1, share)) }
+
+    private var grid: [Markup] {
+        stride(from: 0, through: 100, by: 25).map { number in
+            let (x, y) = (Self.x(Double(number) / 100), Self.y(Double(number) / 100))
+            return """
+                <line class="tick" x1="\(Self.left)" x2="\(Self.right)" y1="\(y)" y2="\(y)"/>\
+                <text x="34" y="\(y + 4)" text-anchor="end">\(number)</text>\
+                <text x="\(x)" y="318" text-anchor="middle">\(number)</text>
+                """
+        }
+    }
+
+    private var lines: [Markup] {
+        let x = Self.x(limit)
+        return [
+            "<line class=\"fine\" x1=\"\(Self.left)\" y1=\"\(Self.bottom)\" x2=\"\(Self.right)\" y2=\"\(Self.top)\"/>",
+            "<line class=\"limit\" x1=\"\(x)\" x2=\"\(x)\" y1=\"\(Self.top)\" y2=\"\(Self.bottom)\"/>",
+        ]
+    }
+
+    /// The area of a dot is the number of its posts.
+    private var dots: [Markup] {
+        let most = Double(max(1, measure.calibration.map(\.posts).max() ?? 1))
+        return measure.calibration.map { bin in
+            let radius = max(Self.smallest, Self.largest * (Double(bin.posts) / most).squareRoot())
+            return """
+                <circle class="b" cx="\(Drawing.short(Self.x(bin.predicted)))" cy="\(Drawing.short(Self.y(bin.observed)))" \
+                r="\(Drawing.short(radius))"/>
+                """
+        }
+    }
+}

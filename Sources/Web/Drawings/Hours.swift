@@ -1,0 +1,288 @@
+import Control
+import Foundation
+import Posts
+
+/// The hours of human and bot as a dial of 24 hours with noon on top, so that day is above and night below.
+///
+/// The human's spokes point outwards from the ring, the bot's inwards, both as shares on one scale. In the middle stands
+/// how alike they are.
+struct Dial: Sendable {
+    private static let (outer, ring, inner) = (95.0, 92.0, 89.0)
+    /// The length of the longest spoke.
+    private static let length = 53.0
+    private static let labels = 164.0
+
+    let human: StatsReport.Rhythm
+    let bot: StatsReport.Rhythm
+    let likeness: StatsReport.Likeness?
+    /// Where the hand stands; nil for none.
+    let now: MinuteOfDay?
+
+    var drawing: Drawing {
+        Drawing(
+            name: "clock", title: "The hours of human and bot", finding: finding,
+            size: .scaled(box: "-176 -176 352 352"),
+            body: circles + [spokes(human, .human), spokes(bot, .bot), "<circle class=\"axis\" r=\"\(Self.ring)\"/>"]
+                + hand + hours + middle)
+    }
+
+    // MARK: What one sees
+
+    private var finding: String {
+        var sentences = [
+            "A dial of 24 hours with noon on top.",
+            "Outside the ring the human’s posts of each hour, inside it the bot’s, both as shares of all.",
+        ]
+        switch (human.busiest, bot.busiest) {
+        case (nil, nil): sentences.append("Neither has any posts.")
+        case (let human?, nil):
+            sentences.append("The human posts most \(Self.words(human)); the bot has no posts yet.")
+        case (nil, let bot?):
+            sentences.append("The bot posts most \(Self.words(bot)); no posts of the human are archived.")
+        case (let human?, let bot?):
+            sentences.append("The human posts most \(Self.words(human)); the bot \(Self.words(bot)).")
+            if let silence {
+                sentences.append("Both are silent from \(silence.lowerBound):00 to \(silence.upperBound % 24):00.")
+            }
+        }
+        return (sentences + ["The table has every number."]).joined(separator: " ")
+    }
+
+    private static func words(_ busiest: (hour: Int, share: Double)) -> String {
+        "from \(busiest.hour):00 on, \(Words.percent(busiest.share, digits: 1))"
+    }
+
+    /// The longest time in which neither ever posts, from an hour to an hour that may be after midnight; nil for none.
+    private var silence: ClosedRange<Int>? {
+        let isSilent = (0..<24).map { human.hours[$0] == 0 && bot.hours[$0] == 0 }
+        guard let start = isSilent.firstIndex(of: false) else { return nil }
+        var (longest, begin): (ClosedRange<Int>?, Int?) = (nil, nil)
+        for hour in start...start + 24 {
+            if isSilent[hour % 24] {
+                begin = begin ?? hour
+            } else if let first = begin {
+                if hour - first > (longest.map { $0.upperBound - $0.lowerBound } ?? 0) { longest = first...hour }
+                begin = nil
+            }
+        }
+        return longest.map { $0.lowerBound % 24...$0.lowerBound % 24 + $0.count - 1 }
+    }
+
+    // MARK: Shapes
+
+    private enum Side { case human, bot }
+
+    private var top: Double { max(human.shares.max() ?? 0, bot.shares.max() ?? 0) }
+
+    /// Thin circles at half and at the whole of the longest spoke, on both sides.
+    private var circles: [Markup] {
+        [
+            Self.outer + Self.length / 2, Self.outer + Self.length, Self.inner - Self.length / 2,
+            Self.inner - Self.length,
+        ].map { "<circle class=\"tick\" r=\"\($0)\"/>" }
+    }
+
+    private func spokes(_ rhythm: StatsReport.Rhythm, _ side: Side) -> Markup {
+        guard top > 0 else { return "" }
+        var path = ""
+        for (hour, share) in rhythm.shares.enumerated() where share > 0 {
+            let length = Self.length * share / top
+            let (from, to) = side == .human ? (Self.outer, Self.outer + length) : (Self.inner, Self.inner - length)
+            path += "M\(Self.point(from, hour: Double(hour) + 0.5))L\(Self.point(to, hour: Double(hour) + 0.5))"
+        }
+        return side == .human
+            ? "<path class=\"hl\" stroke-width=\"11\" d=\"\(path)\"/>"
+            : "<path class=\"bl\" stroke-width=\"6.5\" d=\"\(path)\"/>"
+    }
+
+    private var hand: [Markup] {
+        guard let now else { return [] }
+        let hour = Double(now.value) / 60
+        return ["<path class=\"now\" d=\"M\(Self.point(36, hour: hour))L\(Self.point(150, hour: hour))\"/>"]
+    }
+
+    private var hours: [Markup] {
+        stride(from: 0, to: 24, by: 3).map { hour in
+            let (x, y) = Self.place(Self.labels, hour: Double(hour))
+            return """
+                <text\(hour % 6 == 0 ? " class=\"strong\"" as Markup : "") x="\(Drawing.short(x))" \
+                y="\(Drawing.short(y + 4))" text-anchor="middle">\(hour)</text>
+                """
+        }
+    }
+
+    private var middle: [Markup] {
+        guard let share = likeness?.share else { return [] }
+        return [
+            "<text class=\"strong mid\" x=\"0\" y=\"0\" text-anchor=\"middle\">\(Words.percent(share))</text>",
+            "<text x=\"0\" y=\"14\" text-anchor=\"middle\">alike</text>",
+        ]
+    }
+
+    private static func point(_ radius: Double, hour: Double) -> String {
+        let (x, y) = place(radius, hour: hour)
+        return Drawing.short(x) + " " + Drawing.short(y)
+    }
+
+    /// Noon is on top, and time goes as on a clock.
+    private static func place(_ radius: Double, hour: Double) -> (x: Double, y: Double) {
+        let angle = (hour - 12) * .pi / 12
+        return (radius * sin(angle), -radius * cos(angle))
+    }
+}
+
+/// The week as 7 rows of 24 cells: in each the human above and the bot below, the stronger the color the more posts.
+struct WeekGrid: Sendable {
+    private static let strengths = 5
+    private static let (top, row, cell) = (20, 30, 25)
+    /// In per cent of the width: where the hours begin.
+    private static let left = 9.5
+
+    let human: StatsReport.Rhythm
+    let bot: StatsReport.Rhythm
+
+    var drawing: Drawing {
+        Drawing(
+            name: "week", title: "The week of human and bot", finding: finding,
+            size: .stretched(height: Self.top + 7 * Self.row + 2), body: hours + days + [cells])
+    }
+
+    private var finding: String {
+        let head =
+            "A row for each weekday, a column for each hour; in each cell the human above and the bot below, the stronger "
+            + "the color the more posts."
+        let peaks = [("The human", human), ("The bot", bot)].map { who, rhythm in
+            rhythm.busiestOfWeek.map { "\(who) posts most on \(Self.names[$0.day])s from \($0.hour):00 on." }
+                ?? "\(who) has no posts."
+        }
+        return ([head] + peaks + ["The tables have every number."]).joined(separator: " ")
+    }
+
+    private static let names = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+    private var hours: [Markup] {
+        stride(from: 0, to: 24, by: 3).map { hour in
+            let x = Self.left + (100 - Self.left) * Double(hour) / 24
+            return "<text\(hour % 6 == 0 ? "" : " class=\"wide-only\"" as Markup) x=\"\(x)%\" y=\"11\">\(hour)</text>"
+        }
+    }
+
+    private var days: [Markup] {
+        StatsReport.weekdays.enumerated().map { day, name in
+            let y = Self.top + day * Self.row
+            return """
+                <text x="0" y="\(y + 17)">\(name)</text>\
+                <rect class="cell" x="\(Self.left)%" y="\(y)" width="\(100 - Self.left)%" height="\(Self.cell)"/>
+                """
+        }
+    }
+
+    /// The strokes of one side and strength are one path each.
+    private var cells: Markup {
+        let (humanShares, botShares) = (human.weekShares, bot.weekShares)
+        let top = max(humanShares.joined().max() ?? 0, botShares.joined().max() ?? 0)
+        var paths: [Markup] = []
+        for (side, shares, y) in [("hl", humanShares, 6), ("bl", botShares, 19)] where top > 0 {
+            for strength in 1...Self.strengths {
+                var path = ""
+                for (day, hours) in shares.enumerated() {
+                    for (hour, share) in hours.enumerated()
+                    where share > 0 && max(1, Int((share / top * Double(Self.strengths)).rounded(.up))) == strength {
+                        path += "M\(hour) \(y + day * Self.row)h.94"
+                    }
+                }
+                let opacity = 0.33 + 0.67 * Double(strength - 1) / Double(Self.strengths - 1)
+                guard !path.isEmpty else { continue }
+                paths.append("<path class=\"\(side)\" stroke-opacity=\"\(opacity)\" d=\"\(path)\"/>")
+            }
+        }
+        return """
+            <svg x="\(Self.left)%" y="\(Self.top)" width="\(100 - Self.left)%" height="\(7 * Self.row)" \
+            viewBox="0 0 24 \(7 * Self.row)" preserveAspectRatio="none" stroke-width="12">\(joined: paths)</svg>
+            """
+    }
+}
+
+/// The last weeks as bars up from a line for the human and down for the bot, on one scale.
+struct DayBars: Sendable {
+    private static let (axis, room) = (70.5, 56.0)
+
+    let days: [StatsReport.Day]
+    /// A day as a heading, and as a short label.
+    let words: Words
+
+    var drawing: Drawing {
+        let most = Double(max(1, days.map { max($0.humanPosts, $0.posts) }.max() ?? 1))
+        let step = 100 / Double(max(1, days.count))
+        func bars(_ side: Markup, _ number: (StatsReport.Day) -> Int, isAbove: Bool) -> Markup {
+            let bars = days.enumerated().compactMap { index, day -> Markup? in
+                let height = Self.room * Double(number(day)) / most
+                guard height > 0 else { return nil }
+                let y = isAbove ? Self.axis - 0.5 - height : Self.axis + 0.5
+                return """
+                    <rect x="\(Double(index) * step + 0.3)%" y="\(Drawing.short(y))" width="\(step * 0.75)%" \
+                    height="\(Drawing.short(height))"/>
+                    """
+            }
+            return "<g class=\"\(side)\">\(joined: bars)</g>"
+        }
+        let labels: [Markup] = stride(from: 0, to: days.count, by: 7).map { index in
+            "<text x=\"\(Double(index) * step)%\" y=\"146\">\(words.shortDay(days[index].day))</text>"
+        }
+        return Drawing(
+            name: "days", title: "The last four weeks", finding: finding, size: .stretched(height: 152),
+            body: [
+                "<text x=\"0\" y=\"12\">human</text><text x=\"0\" y=\"130\">bot</text>",
+                bars("h", \.humanPosts, isAbove: true), bars("b", \.posts, isAbove: false),
+                "<line class=\"axis\" x1=\"0\" x2=\"100%\" y1=\"\(Self.axis)\" y2=\"\(Self.axis)\"/>",
+            ] + labels)
+    }
+
+    private var finding: String {
+        guard let first = days.first, let last = days.last else { return "There are no days to show yet." }
+        let (human, bot) = (days.reduce(0) { $0 + $1.humanPosts }, days.reduce(0) { $0 + $1.posts })
+        let head =
+            "Posts by day from \(words.shortDay(first.day)) to \(words.shortDay(last.day)): \(Words.number(human)) of the "
+            + "human, \(Words.number(bot)) of the bot."
+        guard let busiest = days.max(by: { $0.humanPosts < $1.humanPosts }), busiest.humanPosts > 0 else { return head }
+        return head + " The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
+    }
+}
+
+// MARK: - Shares
+
+extension StatsReport.Rhythm {
+    /// The share of each hour of the day; 0 without posts.
+    var shares: [Double] { hours.map { posts > 0 ? Double($0) / Double(posts) : 0 } }
+
+    /// The share of each hour of each weekday; 0 without posts.
+    var weekShares: [[Double]] { week.map { $0.map { posts > 0 ? Double($0) / Double(posts) : 0 } } }
+
+    /// The hour in which the most posts come, and their share; nil without posts.
+    var busiest: (hour: Int, share: Double)? {
+        guard posts > 0, let most = hours.max(), let hour = hours.firstIndex(of: most) else { return nil }
+        return (hour, Double(most) / Double(posts))
+    }
+
+    /// The weekday, 0 for Monday, and the hour in which the most posts come; nil without posts.
+    fileprivate var busiestOfWeek: (day: Int, hour: Int)? {
+        guard posts > 0, let most = week.joined().max() else { return nil }
+        for (day, hours) in week.enumerated() {
+            if let hour = hours.firstIndex(of: most) { return (day, hour) }
+        }
+        return nil
+    }
+}
+
+extension Words {
+    private static let shortMonths = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// `25 Nov`; with the year if it is another one.
+    func shortDay(_ day: LocalDay) -> String {
+        let (year, month, number) = day.components
+        let words = "\(number) \(Self.shortMonths[month - 1])"
+        return year == today.components.year ? words : "\(words) \(year)"
+    }
+}

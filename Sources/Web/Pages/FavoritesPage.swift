@@ -1,0 +1,210 @@
+import Control
+import Favorites
+import Foundation
+import Mirroring
+import Posts
+import Settings
+
+/// What was learned of the human's favorites, and how a post would be judged.
+enum FavoritesPage: MirrorPage {
+    static let section = PageSection.favorites
+    static let templates = [
+        PageTemplate("favorites", PackageResources.favorites_mustache),
+        PageTemplate("steps", PackageResources.steps_mustache), PageTemplate("words", PackageResources.words_mustache),
+    ]
+    static let liveParts = ["learned"]
+    static let routes: [MirrorRoute] = [.get("/favorites", page), .post("/favorites/try", judge)]
+
+    /// The longest text that is judged, in characters: more than any network takes.
+    private static let longest = 30_000
+
+    private static func page(_ request: MirrorRequest) async throws -> WebReply { try await page(request, judged: nil) }
+
+    private static func page(_ request: MirrorRequest, judged: ExplainReport?) async throws -> WebReply {
+        let reporter = StatsReporter(mirror: request.mirror, zone: request.zone ?? .gmt)
+        let classifier = try await StatusReporter(mirror: request.mirror).classifier()
+        let taste = try await reporter.taste()
+        let context = context(
+            classifier, taste, threshold: request.mirror.configuration.favorites.threshold, judged: judged,
+            of: request)
+        return .page(PageContent(templates[0], in: section, context))
+    }
+
+    /// Judges a post that somebody might write; stores nothing.
+    private static func judge(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            guard let text = request.form.typed("text") else {
+                throw ChangeRefusal(.unusable, "write what the post would say")
+            }
+            guard text.count <= longest else {
+                throw ChangeRefusal(.unusable, "the text is longer than \(Words.number(longest)) characters")
+            }
+            let author: (id: AccountID, handle: String)? =
+                if let name = request.form.typed("author") {
+                    try await PeopleBook(mirror: request.mirror).author(name)
+                } else { nil }
+            let report = try await ExplainReporter(mirror: request.mirror)
+                .report(onText: text, by: author, now: request.now)
+            return try await page(request, judged: report)
+        }
+    }
+
+    // MARK: What it shows
+
+    static func context(
+        _ classifier: StatusReport.ClassifierState?, _ taste: StatsReport.Taste, threshold: Double,
+        judged: ExplainReport?, of request: MirrorRequest
+    ) -> PageContext {
+        context(
+            classifier, taste, threshold: threshold, judged: judged, words: request.words, base: request.base,
+            token: request.access.isReadOnly ? nil : request.hidden(),
+            typed: (request.form["text"] ?? "", request.form["author"] ?? ""))
+    }
+
+    /// - Parameters:
+    ///   - token: The hidden fields of forms; nil where nothing may be sent.
+    ///   - typed: The text and the author that were typed.
+    static func context(
+        _ classifier: StatusReport.ClassifierState?, _ taste: StatsReport.Taste, threshold: Double,
+        judged: ExplainReport?, words: Words, base: String, token: Markup?, typed: (text: String, author: String)
+    ) -> PageContext {
+        guard let classifier, classifier.waiting == nil, taste.problem == nil else {
+            let problem = classifier?.waiting ?? taste.problem ?? "what was learned cannot be read"
+            return [
+                "base": .text(base), "waiting": .text(Words.capitalized(problem) + "."), "learned": .none,
+            ]
+        }
+        let measure = taste.measure
+        let calibration = measure.flatMap { $0.calibration.isEmpty ? nil : $0 }
+        let strongest = (taste.wordsFor + taste.wordsAgainst).map { abs($0.logOdds) }.max() ?? 0
+        let learned: PageContext = [
+            "favorites": .number(classifier.favorites), "others": .number(classifier.normals),
+            "precision": .text(measure?.precision.map { Words.percent($0) } ?? "–"),
+            "precisionWords": .text(
+                "of what it would favorite; \(Words.chance(above: threshold)) are meant to be"),
+            "recall": .text(measure?.recall.map { Words.percent($0) } ?? "–"),
+            "threshold": .text(Words.rate(threshold)),
+            "thresholdWords": .text("a chance of \(Words.chance(above: threshold))"),
+            "measured": .text(measured(measure, words)), "isMeasured": .flag(measure != nil),
+            "canTry": .flag(token != nil), "token": .markup(token ?? ""),
+            "typedText": .text(typed.text), "typedAuthor": .text(typed.author),
+            "judged": .fields(judged.map { judgement($0) }),
+            "wordsFor": .fields(table(taste.wordsFor, "for", strongest)),
+            "wordsAgainst": .fields(table(taste.wordsAgainst, "against", strongest)),
+            "calibration": .fields(calibration.map { plot($0) }), "hasAuthors": .flag(!taste.authors.isEmpty),
+            "authors": .list(
+                taste.authors.map { author in
+                    [
+                        "name": .text(Words.cut(author.name, to: 80)),
+                        "query": .text(WebFields.encoded(String(author.name.drop { $0 == "@" }))),
+                        "favorites": .number(Int(author.favorites)), "others": .number(Int(author.normals)),
+                        "given": .number(author.given),
+                    ]
+                }),
+        ]
+        return ["base": .text(base), "waiting": .none, "learned": .fields(learned)]
+    }
+
+    private static func measured(_ measure: ClassifierMeasure?, _ words: Words) -> String {
+        guard let measure else { return "How often that is right was not measured yet." }
+        return "Right and found as measured \(words.moment(measure.measured)), on \(Words.count(measure.posts, "post"))"
+            + " of which \(Words.number(measure.favorites)) were favorites."
+    }
+
+    private static func table(_ words: [StatsReport.Word], _ side: String, _ strongest: Double) -> PageContext {
+        let rows = words.map { word in
+            [
+                "word": .text(Words.cut(word.word, to: 60)),
+                "bar": .markup(Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
+                "seen": .text("\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
+            ] as PageContext
+        }
+        return ["hasWords": .flag(!rows.isEmpty), "words": .list(rows)]
+    }
+
+    private static func plot(_ measure: ClassifierMeasure) -> PageContext {
+        [
+            "plot": .markup(CalibrationPlot(measure: measure).drawing.element),
+            "bins": .list(
+                measure.calibration.map { bin in
+                    [
+                        "told": .text(Words.percent(bin.predicted)), "came": .text(Words.percent(bin.observed)),
+                        "posts": .number(bin.posts),
+                    ]
+                }),
+        ]
+    }
+
+    private static func judgement(_ report: ExplainReport) -> PageContext {
+        let verdict =
+            switch report.verdict {
+            case .favorite: "The bot would favorite it."
+            case .suggestion: "It would wait for you."
+            case .nothing, nil: "The bot would leave it alone."
+            }
+        let rate = report.judgementNow.map { "Rate \(Words.rate($0.rate)). " + Words.chance(ofRate: $0.rate) }
+        return [
+            "text": .text(TextsPage.excerpt(report.text ?? "")), "language": .none,
+            "author": .text(report.person.map { Words.cut($0.name, to: 80) }),
+            "verdict": .text(verdict), "rate": .text(rate),
+            "rules": .list(
+                report.rules.map { rule in
+                    ["text": .text(Words.capitalized(rule.text) + "."), "setting": .text(rule.setting)]
+                }),
+            "steps": .fields(
+                report.judgementNow?.steps(caption: "From any post to this one: each word moves the odds.")),
+        ]
+    }
+}
+
+extension ExplainReport.Judgement {
+    /// The context of the template `steps`.
+    func steps(caption: String) -> PageContext {
+        let bars = StepBars(self)
+        let believed = weights.map { ". " + Words.capitalized($0.text) } ?? ""
+        return [
+            "stepsCaption": .text(caption),
+            "stepRows": .list(
+                bars.rows.map { row in
+                    [
+                        "name": .text(Words.cut(row.name, to: 60)), "counts": .text(row.counts),
+                        "bar": .markup(row.bar),
+                        "adds": .text(row.adds),
+                    ]
+                }),
+            "forKey": .markup(Drawing.key("for")), "againstKey": .markup(Drawing.key("against")),
+            "baseKey": .markup(Drawing.key("base")), "stepsThreshold": .text(Words.chance(above: threshold)),
+            "stepsSum": .text("In all \(StepBars.signed(bars.sum)): a rate of \(Words.rate(rate))\(believed)."),
+        ]
+    }
+}
+
+extension Words {
+    private static let numerals = [
+        "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    ]
+
+    private static func numeral(_ number: Int) -> String {
+        numerals.indices.contains(number) ? numerals[number] : Self.number(number)
+    }
+
+    /// `5.1`, `2`: a favorite rate, with three digits at most.
+    static func rate(_ rate: Double) -> String { rate.isFinite ? String(format: "%.3g", rate) : "–" }
+
+    /// `two of three`: the chance that a rate stands for, which is r of r + 1; in per cent where that is no whole number.
+    static func chance(above rate: Double) -> String {
+        guard rate.isFinite, rate >= 1, rate < 12, rate == rate.rounded() else {
+            return percent(rate.isFinite ? rate / (rate + 1) : 1)
+        }
+        return "\(numeral(Int(rate))) of \(numeral(Int(rate) + 1))"
+    }
+
+    /// Returns the chance that a rate stands for as a sentence, as `Of six such posts they favorite five`, with a full stop.
+    static func chance(ofRate rate: Double) -> String {
+        guard rate.isFinite, rate > 0 else { return "Of such posts they favorite none." }
+        let most = 1_000_000.0
+        let (favorites, others) =
+            rate >= 1 ? (Int(min(rate, most).rounded()), 1) : (1, Int(min(1 / rate, most).rounded()))
+        return "Of \(numeral(favorites + others)) such posts they favorite \(numeral(favorites))."
+    }
+}

@@ -1,0 +1,384 @@
+import Control
+import Foundation
+import Mirroring
+import Posts
+import Settings
+
+/// What the mirror goes by, and where the human lived.
+enum SettingsPage: MirrorPage {
+    static let section = PageSection.settings
+    static let templates = [PageTemplate("settings", PackageResources.settings_mustache)]
+    static let liveParts = ["settings", "zones"]
+    static let routes: [MirrorRoute] = [
+        .get("/settings", page), .get("/settings/set", askToSet), .post("/settings", change),
+        .get("/settings/zone", askAboutZone), .post("/zones", addZone), .post("/zones/remove", removeZone),
+    ]
+
+    private static let rows = 24
+
+    /// Which settings are listed.
+    enum Tab: String, CaseIterable, Sendable {
+        case often, set, all
+
+        fileprivate var title: String {
+            switch self {
+            case .often: "Often changed"
+            case .set: "Set"
+            case .all: "All"
+            }
+        }
+    }
+
+    // MARK: Looking
+
+    private static func page(_ request: MirrorRequest) async throws -> WebReply {
+        let report = try await report(of: request.mirror)
+        let zones =
+            if let zone = request.zone { try await ZoneChanges(mirror: request.mirror, zone: zone).report() } else {
+                ZonesReport(timeZone: "TIME_ZONE, which nobody has set", zones: [])
+            }
+        return .page(PageContent(templates[0], in: section, context(report, zones, of: request)))
+    }
+
+    /// The settings as `mirror-bot config` shows them; of a stored value that cannot be used only the problem.
+    private static func report(of mirror: HumanMirror) async throws -> ConfigReport {
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            return ConfigReport(try await mirror.settingValues(), problems: [], environment: environment)
+        } catch let error as ConfigurationError {
+            return ConfigReport(mirror.configuration.values, problems: [error], environment: environment)
+        }
+    }
+
+    static func context(_ report: ConfigReport, _ zones: ZonesReport, of request: MirrorRequest) -> PageContext {
+        let all = report.groups.flatMap(\.settings)
+        let isRefused = request.refusal != nil
+        // A form that was refused stands open, alone and with what was typed.
+        let isAboutZones = isRefused && typed("zone", request) != nil
+        let name = typed("name", request) ?? request.form.typed("unset")
+        let tab = request.query["show"].flatMap(Tab.init(rawValue:)) ?? .often
+        var shown = all.filter { line in
+            if let name { return line.name == name }
+            return switch tab {
+            case .often: line.isOften
+            case .set: line.isSet
+            case .all: true
+            }
+        }
+        if let after = request.query["after"], let place = shown.firstIndex(where: { $0.name == after }) {
+            shown.removeFirst(place + 1)
+        }
+        let hasMore = shown.count > rows
+        shown = Array(shown.prefix(rows))
+        let canChange = !request.access.isReadOnly
+        let groups = report.groups.map { group in
+            (group.title, group.settings.filter { line in shown.contains { $0.name == line.name } })
+        }.filter { !$0.1.isEmpty }
+        return [
+            "base": .text(request.base), "head": .text(head(all)),
+            "tabs": .list(
+                Tab.allCases.map { each in
+                    [
+                        "href": .text(request.base + "/settings?show=\(each.rawValue)"), "name": .text(each.title),
+                        "isCurrent": .flag(each == tab && name == nil),
+                        "number": each == .often
+                            ? .none : .number(each == .all ? all.count : all.count(where: \.isSet)),
+                    ]
+                }),
+            "problems": .texts(report.problems), "hasSettings": .flag(!shown.isEmpty),
+            "nothing": .text(name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
+            "groups": .list(
+                groups.map { title, lines in
+                    [
+                        "title": .text(title),
+                        "settings": .list(
+                            lines.map { line in
+                                row(
+                                    line, canChange: canChange, isOpen: name != nil,
+                                    wrong: isRefused && !isAboutZones ? request.refusal?.text : nil,
+                                    typed: isRefused ? typed("value", request) : nil, of: request)
+                            }),
+                    ]
+                }),
+            "more": .text(
+                hasMore
+                    ? request.base + "/settings"
+                        + WebFields.query([("show", tab.rawValue), ("after", shown.last?.name)]) : nil),
+            "hasZones": .flag(!zones.zones.isEmpty), "homeZone": .text(zones.timeZone),
+            "zones": .list(
+                zones.zones.map { line in
+                    [
+                        "days": .text(line.days), "zone": .text(line.timeZone), "anyDay": .text(line.anyDay),
+                        "canChange": .flag(canChange),
+                    ]
+                }),
+            "canAddZone": .flag(canChange && request.zone != nil),
+            "typedZone": .text(isRefused ? typed("zone", request) ?? "" : ""),
+            "typedFrom": .text(isRefused ? typed("from", request) ?? "" : ""),
+            "typedTo": .text(isRefused ? typed("to", request) ?? "" : ""),
+            "canChangeLook": .flag(canChange), "plainToken": .markup(request.hidden()),
+            "themes": .list(
+                [("", "as the system"), ("light", "light"), ("dark", "dark")].map { value, name in
+                    [
+                        "value": .text(value), "name": .text(name),
+                        "isChosen": .flag(value == request.access.theme?.rawValue ?? ""),
+                    ]
+                }),
+        ]
+    }
+
+    /// A field of the query or the form.
+    private static func typed(_ field: String, _ request: MirrorRequest) -> String? {
+        request.form.typed(field) ?? request.query.typed(field)
+    }
+
+    /// `4 set here, 3 by the process, 41 at their defaults`.
+    private static func head(_ all: [ConfigReport.Line]) -> String {
+        let here = all.count { $0.origin == .stored }
+        let process = all.count { $0.isSet && $0.origin != .stored }
+        return "\(here) set here, \(process) by the process, \(all.count - here - process) at their defaults"
+    }
+
+    private static func row(
+        _ line: ConfigReport.Line, canChange: Bool, isOpen: Bool, wrong: String?, typed: String?,
+        of request: MirrorRequest
+    ) -> PageContext {
+        let canChange = canChange && line.canBeStored && line.origin != .flag
+        return [
+            "name": .text(line.name), "summary": .text(line.summary), "value": .text(value(of: line)),
+            "origin": .text(origin(of: line)), "problem": .text(line.problem), "canChange": .flag(canChange),
+            "isOpen": .flag(isOpen), "form": .text("New value of \(line.name): \(line.form)"),
+            "field": .markup(field(line, typed ?? line.value ?? "", isWrong: wrong != nil)),
+            "wrong": .text(wrong.map(Words.capitalized)), "canUnset": .flag(line.origin == .stored),
+            "token": .markup(request.hidden(seen: line.seen)),
+        ]
+    }
+
+    private static func value(of line: ConfigReport.Line) -> String {
+        if line.isSecret { return line.value == nil ? "not set" : "set, not shown" }
+        return line.value.map { Words.cut($0, to: 200) } ?? "not set"
+    }
+
+    private static func origin(of line: ConfigReport.Line) -> String {
+        let words =
+            switch line.origin {
+            case .flag: "by a flag of the command"
+            case .stored: "set here"
+            case .environment: "from the environment"
+            case .file: "from a file"
+            case .dotEnv, .homeDotEnv: "from .env"
+            case .login: "by the login"
+            case .implied: "follows from others"
+            case .fallback: "default"
+            case .unset: ""
+            }
+        let note = line.canBeStored && line.origin != .flag ? nil : "cannot be changed here"
+        return [words.isEmpty ? nil : words, note].compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// The control with which the value is written.
+    private static func field(_ line: ConfigReport.Line, _ value: String, isWrong: Bool) -> Markup {
+        let wrong: Markup = isWrong ? " aria-invalid=\"true\" aria-describedby=\"e-\(line.name)\"" : ""
+        if let choices = line.choices {
+            let options = choices.map { choice in
+                "<option\(choice == value ? " selected" as Markup : "")>\(choice)</option>" as Markup
+            }
+            return "<select id=\"v-\(line.name)\" name=\"value\"\(wrong)>\(joined: options)</select>"
+        }
+        if let least = line.least, let most = line.most {
+            return """
+                <input class="short" id="v-\(line.name)" name="value" type="number" min="\(least)" max="\(most)" \
+                value="\(value)"\(wrong)>
+                """
+        }
+        return """
+            <input id="v-\(line.name)" name="value" type="text" value="\(value)" spellcheck="false"\(wrong)>
+            """
+    }
+
+    // MARK: Settings
+
+    private static func named(_ fields: WebFields) throws -> String {
+        guard let name = fields.typed("name") else { throw ChangeRefusal(.unusable, "no setting is named") }
+        return name
+    }
+
+    private static func askToSet(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            let name = try named(request.query)
+            guard let value = request.query.typed("value") else { throw ChangeRefusal(.unusable, "write a value") }
+            let forecast = try await SettingForecast(
+                of: request.mirror, name, to: value, zone: request.zone, now: request.now)
+            let sentences = forecast.sentences
+            var question = Confirmation(
+                in: section, "Set \(name) to \(Words.cut(value, to: 60))?", action: "/settings", verb: "Set \(name)",
+                otherWay: "Leave it", back: "/settings")
+            question.lead = sentences.first
+            question.notes = Array(sentences.dropFirst())
+            (question.fields, question.seen) = ([("name", name), ("value", value)], forecast.seen)
+            question.isGrave = false
+            return .confirm(question)
+        }
+    }
+
+    private static func change(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            let stored = try await SettingsChange(of: request.mirror).settings
+            if let name = request.form.typed("unset") {
+                let old = stored.first { $0.name == name }?.value
+                return try await request.perform(UnsetValues([name]), backTo: "/settings", refusedBy: page) {
+                    old == nil ? Said("\(name) is no longer set here.") : nil
+                } saying: { change in
+                    guard change.changed.contains(name) else { return Said("Nothing to do: \(name) is not set here.") }
+                    return Said(
+                        "\(name) is no longer set here.",
+                        wayBack: old.map {
+                            .init(
+                                "Set \(Words.cut($0, to: 40)) again", to: request.base + "/settings",
+                                [("name", name), ("value", $0)])
+                        })
+                }
+            }
+            let name = try named(request.form)
+            guard let value = request.form.typed("value") else { throw ChangeRefusal(.unusable, "write a value") }
+            let old = stored.first { $0.name == name }?.value
+            let uptake = Setting.named(name)?.uptake.words
+            return try await request.perform(SetValues([name: value]), backTo: "/settings", refusedBy: page) {
+                old == value ? Said("\(name) is \(Words.cut(value, to: 60)) now.") : nil
+            } saying: { _ in
+                let text = "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "")."
+                guard let old else {
+                    return Said(
+                        text,
+                        wayBack: .init("Use the default again", to: request.base + "/settings", [("unset", name)]))
+                }
+                return Said(
+                    text,
+                    wayBack: old == value
+                        ? nil
+                        : .init(
+                            "Set \(Words.cut(old, to: 40)) again", to: request.base + "/settings",
+                            [("name", name), ("value", old)]))
+            }
+        }
+    }
+
+    /// A value that cannot be used is a misuse, as what other forms refuse.
+    private static func attempt(
+        _ request: MirrorRequest, _ body: () async throws -> WebReply
+    ) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            do {
+                return try await body()
+            } catch let error as ConfigurationError {
+                throw ChangeRefusal(.unusable, error.description)
+            }
+        }
+    }
+
+    // MARK: Zones
+
+    private static func askAboutZone(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            let zones = ZoneChanges(mirror: request.mirror, zone: try zone(request))
+            let report = try await zones.report()
+            if let day = request.query.typed("remove") {
+                guard let line = report.zones.first(where: { $0.anyDay == day }) else {
+                    throw ChangeRefusal(.unknown, "no zone is noted for \(day.prefix(20))")
+                }
+                let (_, posts) = try await zones.reach(
+                    line.timeZone, from: line.from?.description, to: line.to?.description)
+                var question = Confirmation(
+                    in: section, "Remove \(line.timeZone), \(line.days)?", action: "/zones/remove", verb: "Remove it",
+                    otherWay: "Keep it", back: "/settings#zones")
+                question.lead =
+                    "\(Words.count(posts, "archived post")) of that time \(posts == 1 ? "counts" : "count") by "
+                    + "\(report.timeZone) again."
+                (question.fields, question.seen) = ([("day", day)], report.seen)
+                question.isGrave = false
+                return .confirm(question)
+            }
+            let (name, from, to) = try span(request.query)
+            let (line, posts) = try await zones.reach(name, from: from, to: to)
+            var question = Confirmation(
+                in: section, "Note that the human lived by \(line.timeZone)?", action: "/zones", verb: "Add it",
+                otherWay: "Do not", back: "/settings#zones")
+            question.lead =
+                "\(Words.capitalized(line.days)): \(Words.count(posts, "archived post")) of that time "
+                + "\(posts == 1 ? "counts" : "count") by that clock."
+            question.notes = ["The bot itself always posts by \(report.timeZone)."]
+            question.fields =
+                [("zone", name)] + (from.map { [("from", $0)] } ?? []) + (to.map { [("to", $0)] } ?? [])
+            (question.seen, question.isGrave) = (report.seen, false)
+            return .confirm(question)
+        }
+    }
+
+    private static func zone(_ request: MirrorRequest) throws -> TimeZone {
+        guard let zone = request.zone else {
+            throw ChangeRefusal(.notAllowed, "nobody has set TIME_ZONE yet; set that first")
+        }
+        return zone
+    }
+
+    private static func span(_ fields: WebFields) throws -> (zone: String, from: String?, to: String?) {
+        guard let zone = fields.typed("zone") else {
+            throw ChangeRefusal(.unusable, "write a zone, such as Asia/Tokyo")
+        }
+        let (from, to) = (fields.typed("from"), fields.typed("to"))
+        guard from != nil || to != nil else {
+            throw ChangeRefusal(
+                .unusable, "write the first day, the last day or both; TIME_ZONE is that of all other times")
+        }
+        return (zone, from, to)
+    }
+
+    private static func addZone(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            let (zone, from, to) = try span(request.form)
+            let operation = AddZone(zone: zone, from: from, to: to)
+            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page) {
+                let zones = ZoneChanges(mirror: request.mirror, zone: try self.zone(request))
+                let (line, _) = try await zones.reach(zone, from: from, to: to)
+                return try await zones.report().zones.contains(line) ? Said("\(line.timeZone) is noted.") : nil
+            } saying: { change in
+                Said(
+                    change.isNew
+                        ? "Noted: \(change.change.timeZone), \(change.change.days). \(moved(change.moved))"
+                        : "That was noted already.",
+                    wayBack: change.isNew
+                        ? .init(
+                            "Remove it again", to: request.base + "/zones/remove", [("day", change.change.anyDay)])
+                        : nil)
+            }
+        }
+    }
+
+    private static func removeZone(_ request: MirrorRequest) async throws -> WebReply {
+        try await attempt(request) {
+            guard let day = request.form.typed("day") else { throw ChangeRefusal(.unusable, "no time is named") }
+            return try await request.perform(RemoveZone(time: day), backTo: "/settings#zones", refusedBy: page) {
+                let report = try await ZoneChanges(mirror: request.mirror, zone: try zone(request)).report()
+                return report.zones.contains { $0.anyDay == day }
+                    ? nil : Said("Nothing is noted for \(day.prefix(20)).")
+            } saying: { change in
+                let line = change.change
+                let days = [("from", line.from), ("to", line.to)].compactMap { name, day in
+                    day.map { (name, $0.description) }
+                }
+                return Said(
+                    "Removed: \(line.timeZone), \(line.days). \(moved(change.moved))",
+                    wayBack: .init("Add it again", to: request.base + "/zones", [("zone", line.timeZone)] + days))
+            }
+        }
+    }
+
+    private static func moved(_ posts: Int) -> String {
+        "\(Words.count(posts, "post")) \(posts == 1 ? "has" : "have") another hour now."
+    }
+}
+
+extension ConfigReport.Line {
+    /// Whether somebody gave it a value.
+    fileprivate var isSet: Bool { ![.fallback, .unset, .implied].contains(origin) }
+}

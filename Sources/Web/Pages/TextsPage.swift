@@ -1,0 +1,545 @@
+import Control
+import Foundation
+import Mirroring
+import Posts
+import Settings
+
+/// The human's archived texts: what they are good for, and what stays out.
+enum TextsPage: MirrorPage {
+    static let section = PageSection.texts
+    static let templates = [PageTemplate("texts", PackageResources.texts_mustache)]
+    static let liveParts = ["texts", "list", "muted"]
+    static let routes: [MirrorRoute] = [
+        .get("/texts", page), .post("/texts/post", publish), .post("/texts/slot", pin), .post("/texts/never", never),
+        .post("/texts/allow", allow), .post("/texts/forget", forget), .get("/muted", askToMute), .post("/muted", mute),
+        .post("/muted/remove", unmute),
+    ]
+    static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
+        PublishPost.name: askToPublish, NeverSend.name: askForNever, ForgetText.name: askToForget,
+    ]
+
+    private static let rows = 10
+    private static let reasonsShown = 6
+    private static let mutedShown = 10
+    /// What is looked for, in scalars.
+    private static let longestWords = 100
+    private static let slotsShown = 8
+
+    // MARK: Looking
+
+    private static func page(_ request: MirrorRequest) async throws -> WebReply {
+        // A refused form tells nothing about the list.
+        let query = request.refusal == nil ? request.query : .none
+        var search = TextList.Search(limit: rows)
+        search.kind = query["fitness"].flatMap(TextList.Search.Kind.init(rawValue:)) ?? .all
+        (search.reason, search.words, search.cursor) = (query.typed("reason"), query.typed("q"), query["after"])
+        search.reason = search.reason.map { String($0.unicodeScalars.prefix(longestWords)) }
+        search.words = search.words.map { String($0.unicodeScalars.prefix(longestWords)) }
+        let list: TextList
+        do {
+            list = try await TextList(of: request.mirror, search)
+        } catch is ChangeRefusal {
+            // The place of an old link: the list begins anew.
+            search.cursor = nil
+            list = try await TextList(of: request.mirror, search)
+        }
+        let archive = try await StatusReporter(mirror: request.mirror).archive()
+        let zone = request.zone ?? .gmt
+        var slots: [PlanReport.Slot] = []
+        if request.zone != nil, !request.access.isReadOnly {
+            slots = try await PlanReporter(mirror: request.mirror, zone: zone)
+                .openSlots(of: request.words.today, now: request.now)
+        }
+        let muted = try await Forgetting(mirror: request.mirror, zone: zone).list()
+        let shown = Shown(
+            list: list, search: search, archive: archive, slots: slots, muted: muted,
+            fitness: request.mirror.configuration.fitness.rawValue)
+        return .page(PageContent(templates[0], in: section, context(shown, of: request)))
+    }
+
+    /// What the page is made from.
+    struct Shown {
+        var list: TextList
+        var search: TextList.Search
+        var archive: StatusReport.ArchiveState
+        /// Those of today that can still get another text.
+        var slots: [PlanReport.Slot]
+        var muted: [Forgotten]
+        /// The value of `FITNESS`.
+        var fitness: String
+    }
+
+    static func context(_ shown: Shown, of request: MirrorRequest) -> PageContext {
+        let words = request.words
+        let canChange = !request.access.isReadOnly && request.zone != nil
+        let texts = shown.archive.texts
+        let rules = texts?.reasons ?? []
+        let most = rules.map(\.count).max() ?? 0
+        let (first, rest) = (rules.prefix(reasonsShown), rules.dropFirst(reasonsShown))
+        func table(_ reasons: some Sequence<StatusReport.TextState.ReasonCount>, _ summary: String?) -> PageContext {
+            [
+                "isRest": .flag(summary != nil), "summary": .text(summary),
+                "reasons": .list(
+                    reasons.map { reason in
+                        [
+                            "text": .text(reason.text ?? reason.reason), "code": .text(reason.reason),
+                            "bar": .markup(Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
+                            "number": .number(reason.count),
+                        ]
+                    }),
+            ]
+        }
+        var tables = [table(first, nil)]
+        if !rest.isEmpty { tables.append(table(rest, Words.count(rest.count, "further reason"))) }
+        let search = shown.search
+        let muted = shown.muted.filter { ["word", "day", "span"].contains($0.kind) }
+        return [
+            "base": .text(request.base), "head": .text(head(shown.archive, words)),
+            "shares": .fields(texts.flatMap { shares($0) }), "hasReasons": .flag(!rules.isEmpty),
+            "fitness": .text(shown.fitness), "reasonTables": .list(tables),
+            "reason": .text(search.reason), "words": .text(search.words ?? ""),
+            "kinds": .list(
+                kinds.map { kind, name in
+                    [
+                        "kind": .text(kind.rawValue), "name": .text(name), "isChosen": .flag(kind == search.kind),
+                    ]
+                }),
+            "found": .text(found(shown)),
+            "isFiltered": .flag(search.kind != .all || search.reason != nil || search.words != nil),
+            "hasTexts": .flag(!shown.list.texts.isEmpty), "canChange": .flag(canChange),
+            "texts": .list(
+                shown.list.texts.enumerated().map { index, text in
+                    row(text, index, shown.slots, canChange: canChange, of: request)
+                }),
+            "token": .markup(request.hidden()),
+            "more": .text(
+                shown.list.next.map { next in
+                    request.base + "/texts"
+                        + WebFields.query([
+                            ("q", search.words), ("fitness", search.kind == .all ? nil : search.kind.rawValue),
+                            ("reason", search.reason), ("after", next),
+                        ])
+                }),
+            "hasMuted": .flag(!muted.isEmpty),
+            "muted": .list(muted.prefix(mutedShown).map { row($0, canChange: canChange, words) }),
+            "restOfMuted": .text(restOfMuted(shown.muted, muted.count)),
+            "typedWord": .text(typed("word", request)), "typedDay": .text(typed("day", request)),
+            "typedFrom": .text(typed("from", request)), "typedTo": .text(typed("to", request)),
+        ]
+    }
+
+    /// What was typed into a form that was refused.
+    private static func typed(_ field: String, _ request: MirrorRequest) -> String {
+        request.refusal == nil ? "" : request.form[field] ?? request.query[field] ?? ""
+    }
+
+    private static let kinds: [(TextList.Search.Kind, String)] = [
+        (.all, "all"), (.fit, "fit at any time"), (.sometimes, "at some times only"), (.unfit, "left out"),
+        (.never, "never sent"), (.answers, "answers"),
+    ]
+
+    /// `8,412 old posts of the human, 2013 to 2026`.
+    private static func head(_ archive: StatusReport.ArchiveState, _ words: Words) -> String {
+        let posts = Words.count(archive.posts, "old post") + " of the human"
+        guard let oldest = archive.oldest, let newest = archive.newest else { return posts }
+        let (first, last) = (words.day(of: oldest).components.year, words.day(of: newest).components.year)
+        return posts + (first == last ? ", of \(first)" : ", \(first) to \(last)")
+    }
+
+    private static func shares(_ texts: StatusReport.TextState) -> PageContext? {
+        guard texts.fit + texts.sometimes + texts.unfit + texts.unjudged > 0 else { return nil }
+        let shares = TextShares(texts: texts)
+        return [
+            "bar": .markup(shares.drawing.element),
+            "parts": .list(
+                zip(shares.parts, ["fit", "sometimes", "unfit"]).map { part, kind in
+                    [
+                        "side": .text(part.side), "number": .number(part.number), "words": .text(part.words),
+                        "kind": .text(kind),
+                    ]
+                }),
+            "unjudged": texts.unjudged > 0 ? .number(texts.unjudged) : .none,
+        ]
+    }
+
+    /// What the list shows, with the number where it is counted.
+    private static func found(_ shown: Shown) -> String {
+        let search = shown.search
+        guard !shown.list.texts.isEmpty else {
+            return search.cursor == nil ? "No text of the kind is archived." : "No further text."
+        }
+        var parts: [String] = []
+        if let words = search.words { parts.append("with “\(Words.cut(words, to: 60))”") }
+        if let reason = search.reason {
+            let known = shown.archive.texts?.reasons.first { $0.reason == reason }
+            if search.words == nil, search.kind == .unfit, let known {
+                return "\(Words.count(known.count, "text")): \(known.text ?? reason). The newest first."
+            }
+            parts.append("of the rule “\(Words.cut(known?.text ?? reason, to: 60))”")
+        }
+        let name = kinds.first { $0.0 == search.kind }?.1
+        if search.kind != .all, let name { parts.append(name) }
+        return "Texts \(parts.joined(separator: ", ")), the newest first.".replacing("Texts ,", with: "Texts,")
+    }
+
+    private static func row(
+        _ text: TextList.Text, _ index: Int, _ slots: [PlanReport.Slot], canChange: Bool, of request: MirrorRequest
+    ) -> PageContext {
+        let words = request.words
+        let time = LocalTime(text.created, in: words.zone)
+        let isSendable = text.fitness != .answer && !text.isNever && !slots.isEmpty
+        let options = slots.prefix(slotsShown).map { slot in
+            "<option value=\"\(slot.id) \(slot.seen?.description ?? "")\">\(slot.time)</option>" as Markup
+        }
+        return [
+            "year": .text("\(time.day.components.year)"), "day": .text(words.dayOfYear(time.day)),
+            "time": .text("\(time.minute)"), "state": .text(state(of: text, words)),
+            "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
+            "language": .text(text.language), "text": .text(excerpt(text.text)), "post": .text(text.post),
+            "canChange": .flag(canChange), "isNever": .flag(text.isNever),
+            "slot": isSendable
+                ? ["index": .text("\(index)"), "slotOptions": .markup("\(joined: options)")] : .none,
+            "tokenOfText": .markup(request.hidden(seen: text.seen)),
+        ]
+    }
+
+    /// A link to a page of the web; nil for anything else.
+    private static func link(_ address: String?) -> String? {
+        address.flatMap { $0.hasPrefix("https://") || $0.hasPrefix("http://") ? $0 : nil }
+    }
+
+    private static func state(of text: TextList.Text, _ words: Words) -> String {
+        let fitness =
+            switch text.fitness {
+            case _ where text.isNever: "Never sent, as a person said"
+            case .fit: "Fit"
+            case .sometimes: "At some times only: \(text.sometimes ?? "")"
+            case .unfit: "Left out: \(text.unfitText ?? "")"
+            case .unjudged: "Not looked at yet"
+            case .answer: text.answers.map { "An answer to \($0)" } ?? "An answer"
+            }
+        guard let planned = text.planned else {
+            guard text.uses > 0, let last = text.lastUse else { return fitness }
+            let times = text.uses == 1 ? "once, on" : "\(Words.number(text.uses)) times, last on"
+            return "\(fitness). Used \(times) \(words.day(of: last))"
+        }
+        return "\(fitness). Planned for \(words.moment(planned.due))"
+    }
+
+    /// The beginning of a long text, as long as a page has room for when its signs are escaped.
+    static func excerpt(_ text: String) -> String {
+        let (cut, most) = (Words.cut(text, to: 400), 1_200)
+        guard Markup.escaped(cut).utf8.count > most else { return cut }
+        var (scalars, bytes) = (String.UnicodeScalarView(), 0)
+        for scalar in cut.unicodeScalars {
+            bytes += Markup.escaped(String(scalar)).utf8.count
+            guard bytes <= most else { break }
+            scalars.append(scalar)
+        }
+        return String(scalars) + "…"
+    }
+
+    // MARK: What stays out
+
+    private static func row(_ muted: Forgotten, canChange: Bool, _ words: Words) -> PageContext {
+        let days = muted.value.split(separator: "/").map(String.init)
+        let isOpen = days.last == LocalDay.latest.description
+        let (what, kind) =
+            switch muted.kind {
+            case "word": (muted.value, "word")
+            case "day": (muted.value, "every year")
+            default:
+                days.count == 2 && days[0] == days[1]
+                    ? (days[0], "day") : (isOpen ? "from \(days[0]) on" : days.joined(separator: " to "), "time")
+            }
+        let does =
+            muted.kind == "word"
+            ? "posts with it left the archive and do not come in" : "posts of it are not sent"
+        return [
+            "what": .text(Words.cut(what, to: 40)), "kind": .text(kind), "does": .text(does),
+            "since": .text("\(words.day(of: muted.noted))"), "canRemove": .flag(canChange),
+            "entry": .text(muted.seen?.description),
+        ]
+    }
+
+    private static func restOfMuted(_ all: [Forgotten], _ muted: Int) -> String? {
+        let posts = all.count { $0.kind == "post" }
+        let parts = [
+            muted > mutedShown ? "\(Words.number(muted - mutedShown)) more are muted." : nil,
+            posts > 0
+                ? "\(Words.count(posts, "post")) \(posts == 1 ? "was" : "were") forgotten and will not come in again."
+                : nil,
+        ].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
+    private static func wish(_ fields: WebFields) throws -> ForgettingWish {
+        if let post = fields.typed("post") { return .post(post) }
+        if let word = fields.typed("word") { return .word(word) }
+        if let day = fields.typed("day") { return .day(day) }
+        if let from = fields.typed("from") { return .days(from: from, to: fields.typed("to")) }
+        throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time")
+    }
+
+    private static func fields(of wish: ForgettingWish) -> [(String, String)] {
+        switch wish {
+        case .post(let post): [("post", post)]
+        case .word(let word): [("word", word)]
+        case .day(let day): [("day", day)]
+        case .days(let from, let to): [("from", from)] + (to.map { [("to", $0)] } ?? [])
+        }
+    }
+
+    private static func name(of wish: ForgettingWish) -> String {
+        switch wish {
+        case .post: "this post"
+        case .word(let word): "“\(Words.cut(word, to: 60))”"
+        case .day(let day): Words.cut(day, to: 20)
+        case .days(let from, let to):
+            "\(Words.cut(from, to: 20)) \(to.map { "to \(Words.cut($0, to: 20))" } ?? "and all after it")"
+        }
+    }
+
+    // MARK: Asking first
+
+    private static func askToMute(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let wish = try wish(request.query)
+            let forgetting = try await request.desk.forgetting()
+            let subject = try await forgetting.subject(of: wish)
+            let reach = try await forgetting.reach(of: subject)
+            let isWord = if case .word = wish { true } else { false }
+            var question = Confirmation(
+                in: section, "Mute \(name(of: wish))?", action: "/muted",
+                verb: isWord && reach > 0 ? "Mute it and remove \(Words.count(reach, "post"))" : "Mute it",
+                otherWay: "Do not", back: "/texts#muted")
+            question.lead =
+                isWord
+                ? "\(Words.count(reach, "archived post")) with it \(reach == 1 ? "leaves" : "leave") the archive, and "
+                    + "nothing with it comes in while it is muted."
+                : "\(Words.count(reach, "archived post")) of that time \(reach == 1 ? "is" : "are") not sent; they still "
+                    + "tell when the human posts."
+            question.notes = ["Planned slots with such a text get another one, or are left out."]
+            if isWord {
+                question.notes.append("If you allow it again, the posts come back only where they are read again.")
+            }
+            (question.fields, question.seen) = (fields(of: wish), try await forgetting.seen(subject))
+            question.isGrave = isWord
+            return .confirm(question)
+        }
+    }
+
+    private static func askToPublish(_ request: MirrorRequest) async throws -> Confirmation {
+        let word = try post(request.query)
+        let forecast = try await PublishForecast(at: request.desk, post: word)
+        var question = Confirmation(
+            in: section, "Post this now?", action: "/texts/post", verb: "Post it now", otherWay: "Do not",
+            back: "/texts")
+        question.lead = "It is sent as soon as the worker comes to it, besides what is planned for today."
+        question.things = forecast.says.enumerated().map { index, text in
+            Confirmation.Thing(
+                at: index == 0 ? forecast.post.created : nil, symbol: "a-planned",
+                index == 0 ? "What it would say" : "And after it", text: excerpt(text), language: forecast.post.language
+            )
+        }
+        if forecast.pictures > 0 { question.notes.append("With \(Words.count(forecast.pictures, "picture")).") }
+        question.notes.append(forecast.cost.map { "Costs \(Words.dollars($0)) at most." } ?? "Costs nothing.")
+        if forecast.post.fitness == .unfit {
+            question.notes.append(
+                "By itself the bot leaves it out: \(forecast.post.unfitText ?? forecast.post.unfit ?? "").")
+        }
+        (question.fields, question.seen) = ([("post", forecast.post.post)], forecast.post.seen)
+        question.isGrave = false
+        return question
+    }
+
+    private static func askForNever(_ request: MirrorRequest) async throws -> Confirmation {
+        let text = try await text(request, request.query)
+        var question = Confirmation(
+            in: section, "Never send this text?", action: "/texts/never", verb: "Never send it", otherWay: "Do not",
+            back: "/texts")
+        question.lead =
+            "Nor any other post that reads the same. It stays in the archive, and still tells when the human posts."
+        question.things = [thing(text)]
+        question.notes = ["A planned slot with this text gets another one, or is left out.", "You can allow it again."]
+        (question.fields, question.seen, question.isGrave) = ([("post", text.post)], text.seen, false)
+        return question
+    }
+
+    private static func askToForget(_ request: MirrorRequest) async throws -> Confirmation {
+        let text = try await text(request, request.query)
+        var question = Confirmation(
+            in: section, "Forget this post?", action: "/texts/forget", verb: "Forget it", otherWay: "Keep it",
+            back: "/texts")
+        question.lead = "It leaves the archive and does not come in again. A digest stays, by which it is kept out."
+        question.things = [thing(text)]
+        question.notes = [
+            "A planned slot with this text gets another one, or is left out.",
+            "If you take that back, it returns only where it is read again.",
+            "What the bot posted of it stays at the network.",
+        ]
+        (question.fields, question.seen) = ([("post", text.post)], text.seen)
+        return question
+    }
+
+    private static func thing(_ text: TextList.Text) -> Confirmation.Thing {
+        Confirmation.Thing(
+            at: text.created, text.fitness == .answer ? "Answer" : "Post", text: excerpt(text.text),
+            language: text.language)
+    }
+
+    private static func post(_ fields: WebFields) throws -> String {
+        guard let post = fields.typed("post") else { throw ChangeRefusal(.unusable, "no post is named") }
+        return post
+    }
+
+    private static func text(_ request: MirrorRequest, _ fields: WebFields) async throws -> TextList.Text {
+        try await TextList.Text(of: request.mirror, named: post(fields), zone: request.zone ?? .gmt)
+    }
+
+    // MARK: Doing
+
+    private static func publish(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let post = try post(request.form)
+            return try await request.perform(PublishPost(post: post), backTo: "/texts", refusedBy: page) {
+                try await text(request, request.form).planned.map { Said("It is sent already, as slot \($0.slot).") }
+            } saying: { change in
+                let slot = change.slots.first
+                return Said(
+                    "It is sent as soon as the worker comes to it\(slot.map { ": slot \($0.slot)" } ?? "").",
+                    wayBack: slot.map { .init("Do not send it", to: request.base + "/slots/\($0.id)/skip") })
+            }
+        }
+    }
+
+    /// The field `slot` holds the slot's id and its digest: which of them is chosen shows only when the form is sent.
+    private static func pin(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let parts = (request.form["slot"] ?? "").split(separator: " ").map(String.init)
+            guard let id = parts.first else { throw ChangeRefusal(.unusable, "no slot is named") }
+            let operation = PinSlot(slot: id, post: try post(request.form))
+            let seen = parts.count > 1 ? Seen(parts[1]) : nil
+            let change: SlotsChange
+            do {
+                change = try await request.desk.perform(PersonRequest(operation, seen: seen))
+            } catch let refusal as ChangeRefusal where refusal.code == .changed {
+                let slots = try await PlanReporter(mirror: request.mirror, zone: request.zone ?? .gmt)
+                    .openSlots(of: request.words.today, now: request.now)
+                let planned = try await text(request, request.form).planned
+                guard let slot = slots.first(where: { $0.id == id }), slot.subject == planned?.slot else {
+                    throw refusal
+                }
+                return .seeOther(request.base + "/texts", saying: Said("The slot at \(slot.time) says this text."))
+            }
+            let time = change.slots.first?.time ?? ""
+            return .seeOther(request.base + "/texts", saying: Said("The slot at \(time) says this text, and keeps it."))
+        }
+    }
+
+    private static func never(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let post = try post(request.form)
+            return try await request.perform(NeverSend(post: post), backTo: "/texts", refusedBy: page) {
+                try await text(request, request.form).isNever ? Said("That text is never sent.") : nil
+            } saying: { change in
+                let slots = change.slots.count
+                let besides =
+                    slots > 0
+                    ? " \(Words.count(slots, "slot")) got another text, or \(slots == 1 ? "was" : "were") left out."
+                    : ""
+                return Said(
+                    (change.isNew ? "That text is never sent." : "That text was never sent before, either.") + besides,
+                    wayBack: change.isNew
+                        ? .init("Let it be sent again", to: request.base + "/texts/allow", [("post", change.post)])
+                        : nil)
+            }
+        }
+    }
+
+    private static func allow(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let post = try post(request.form)
+            return try await request.perform(SendAgain(post: post), backTo: "/texts", refusedBy: page) {
+                try await text(request, request.form).isNever ? nil : Said("That text may be sent again.")
+            } saying: { change in
+                Said(
+                    change.isNew ? "That text may be sent again." : "Nothing to do: that text was not left out.",
+                    wayBack: change.isNew
+                        ? .init("Never send it", to: request.base + "/texts/never", [("post", change.post)]) : nil)
+            }
+        }
+    }
+
+    private static func forget(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            try await forget(.post(try post(request.form)), request, "The post is forgotten.")
+        }
+    }
+
+    private static func mute(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let wish = try wish(request.form)
+            if case .post = wish { throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time") }
+            return try await forget(wish, request, "\(Words.capitalized(name(of: wish))) is muted.")
+        }
+    }
+
+    private static func forget(
+        _ wish: ForgettingWish, _ request: MirrorRequest, _ done: String
+    ) async throws -> WebReply {
+        try await request.perform(ForgetText(wish), backTo: "/texts", refusedBy: page) {
+            let forgetting = try await request.desk.forgetting()
+            switch try await forgetting.subject(of: wish) {
+            case .post: return nil
+            case .gonePost: return Said("The post is forgotten.")
+            case .muted(let kind, let value):
+                let isMuted = try await forgetting.list().contains { $0.kind == kind && $0.value == value }
+                return isMuted ? Said("That is muted.") : nil
+            }
+        } saying: { report in
+            let isPost = if case .post = wish { true } else { false }
+            var text = report.isNew ? done : "That was so already."
+            if !isPost, report.removed > 0 { text += " \(Words.count(report.removed, "post")) left the archive." }
+            if !report.slots.isEmpty { text += " \(Words.count(report.slots.count, "slot")) changed." }
+            return Said(
+                text,
+                wayBack: report.isNew
+                    ? .init("Allow it again", to: request.base + "/muted/remove", fields(of: wish)) : nil)
+        }
+    }
+
+    /// Takes back what was typed, or an entry of the list by its digest.
+    private static func unmute(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            var wish: ForgettingWish?
+            if let digest = request.form["entry"] {
+                let forgetting = try await request.desk.forgetting()
+                let entry = try await forgetting.list().first { $0.seen?.description == digest }
+                guard let entry else {
+                    return .seeOther(
+                        request.base + "/texts#muted", saying: Said("Nothing to do: that is not muted any more."))
+                }
+                wish = ForgettingWish(entry)
+            }
+            let wanted = try wish ?? Self.wish(request.form)
+            return try await request.perform(RememberText(wanted), backTo: "/texts#muted", refusedBy: page) { report in
+                let isPost = if case .post = wanted { true } else { false }
+                return Said(
+                    report.isUndone
+                        ? "Allowed again; posts that left return where they are read again."
+                        : "Nothing to do: that is not muted any more.",
+                    wayBack: report.isUndone && !isPost
+                        ? .init("Mute it again", to: request.base + "/muted", fields(of: wanted)) : nil)
+            }
+        }
+    }
+}
+
+extension Words {
+    /// `27 Nov`.
+    func dayOfYear(_ day: LocalDay) -> String {
+        let words = shortDay(day)
+        return words.split(separator: " ").prefix(2).joined(separator: " ")
+    }
+}
