@@ -204,6 +204,19 @@ import Testing
         await stage.close()
     }
 
+    /// Who somebody else spoke of meanwhile is shown again before anything is said.
+    @Test func whoChangedMeanwhileIsShownAgain() async throws {
+        let stage = try await WorkStage.open()
+        let question = try await stage.confirmation(PeoplePage.self, DenyPeople.name, [("account", "pal@far.example")])
+        let form = question.fields + [("seen", try #require(question.seen).description)]
+        try await stage.mirror.people.set(.allow, for: WorkStage.pal, reason: "said so", at: PageStage.now)
+        let content = try #require(try await stage.post(PeoplePage.self, question.action, form).content)
+        #expect(content.refusal?.isMisuse == false)
+        #expect(content.title == question.question)
+        try await expect(stage.mirror.people.stance(of: WorkStage.pal), equals: .allow)
+        await stage.close()
+    }
+
     @Test(arguments: ["", "  ", "<script> x", "@", "*@", "two words"])
     func whatIsNoAccountIsKeptInItsField(_ typed: String) async throws {
         let stage = try await WorkStage.open()

@@ -59,19 +59,18 @@ struct OpenedAction: Sendable {
         guard report.kind == .favorite, let judgement = report.judgement else {
             return report.why.map { "\(FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))" }
         }
-        let (rate, threshold) = (FavoriteWords.number(judgement.rate), FavoriteWords.number(judgement.threshold))
+        let (rate, threshold) = (Words.rate(judgement.rate), Words.rate(judgement.threshold))
         let isFavorite = judgement.rate > judgement.threshold
-        let share = Words.capitalized(FavoriteWords.share(judgement.rate))
         return """
             The human would \(isFavorite ? "" : "not ")favorite it: <b>rate \(rate)</b>, \
-            \(isFavorite ? "above" : "not above") your threshold of \(threshold). \(share).
+            \(isFavorite ? "above" : "not above") your threshold of \(threshold). \(Words.chance(ofRate: judgement.rate))
             """
     }
 
     private var judgedNow: String? {
         guard report.kind == .favorite else { return nil }
         if let now = report.judgementNow {
-            return "By what is known today the rate would be \(FavoriteWords.number(now.rate))."
+            return "By what is known today the rate would be \(Words.rate(now.rate))."
         }
         return report.judgementProblem.map {
             "It cannot be judged by what is known today: \(ListWords.cut($0, Self.sentenceSize))."

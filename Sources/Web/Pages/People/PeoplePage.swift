@@ -259,7 +259,11 @@ enum PeoplePage: MirrorPage {
     /// `allow` or `deny` with an account; or `do` = `allow` or `deny` with the typed `account`.
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
-        return try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
+        return try await request.attempt(refusedBy: { refused in
+            // Who was shown what a denial does is shown what it does now.
+            guard refused.form["deny"] == nil else { return .confirm(try await denial(refused)) }
+            return try await page(refused, after: nil)
+        }) {
             if let account = form["allow"] { return try await allow(account, request) }
             if let account = form["deny"] { return try await deny(account, request) }
             guard let account = form.typed("account") else {
