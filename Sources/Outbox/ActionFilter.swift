@@ -12,6 +12,8 @@ package struct ActionFilter: Sendable {
     package var people: [AccountID]?
     /// The earliest time of the last change.
     package var since: Date?
+    /// The time before which the last change was; nil for no end.
+    package var until: Date?
     /// The position after which to continue, in the order of ``OutboxStore/history(_:limit:where:)``.
     package var place: Place?
 
@@ -42,6 +44,7 @@ package struct ActionFilter: Sendable {
 
     func condition(behind place: Place?) -> SQL {
         var parts: [SQL] = ["updated_ms >= \(since?.milliseconds ?? 0)"]
+        if let until { parts.append("updated_ms < \(until.milliseconds)") }
         if !kinds.isEmpty { parts.append("kind IN \(list: kinds.map(\.rawValue))") }
         if !states.isEmpty { parts.append("state IN \(list: states.map(\.rawValue))") }
         if let people {

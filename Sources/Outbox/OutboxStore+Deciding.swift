@@ -122,6 +122,17 @@ extension OutboxStore {
             """, now: now)
     }
 
+    /// Records that a person carried out a suggested favorite, in a browser.
+    ///
+    /// Nothing was sent by the program, so the network's answer and the time of a request are missing.
+    ///
+    /// - Returns: The action as it is then; nil if there is no such suggestion.
+    package func noteDone(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
+        try await steer(
+            id, ifIn: [.suggested], and: "kind = 'favorite'", seen: seen,
+            "state = 'done', due_ms = \(now.milliseconds), target_text = NULL", now: now)
+    }
+
     /// Dismisses a suggestion.
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
         try await steer(

@@ -129,11 +129,27 @@ extension OutboxStore {
         try await actions(where: Self.isProposed, order: "sending_ms DESC, id ASC", limit: 10_000)
     }
 
-    /// Rejects all proposals for good.
+    /// Rejects proposals for good.
     ///
+    /// - Parameters:
+    ///   - ids: The actions; nil for all that are proposed.
+    ///   - seen: The digest of all these actions that the person saw; nil to change without comparing.
     /// - Returns: The number of proposals.
-    package func keepProposed() async throws -> Int {
-        try await setProposal(Self.kept, where: Self.isProposed)
+    /// - Throws: ``OutboxError`` if the lease is lost; `SeenChanged`, without any change; the store's error.
+    package func keepProposed(_ ids: [String]? = nil, seen: Seen? = nil) async throws -> Int {
+        guard let ids else { return try await setProposal(Self.kept, where: Self.isProposed) }
+        return try await write { connection in
+            try require(seen, of: ids, on: connection)
+            var number = 0
+            for part in ids.portions {
+                number += try connection.execute(
+                    """
+                    UPDATE actions SET undo_proposed = \(Self.kept)
+                    WHERE mirror = \(mirror) AND id IN \(list: part) AND \(Self.isProposed)
+                    """)
+            }
+            return number
+        }
     }
 
     private static let kept = "kept"

@@ -260,12 +260,28 @@ extension OutboxStore {
     ) async throws -> [Action] {
         let unwished: SQL = unasked ? "undo_asked_ms IS NULL AND " : ""
         return try await actions(
-            where: """
-                \(unwished)kind IN \(list: kinds.map(\.rawValue)) AND sending_ms >= \(start?.milliseconds ?? 0)
-                AND (state IN ('sending', 'done') OR \(Self.unsettled) AND next_attempt_ms IS NOT NULL)
-                AND COALESCE(undo_outcome, '') <> \(Undo.rebound)
-                """,
-            order: "sending_ms DESC, id ASC", limit: limit)
+            where: unwished + Self.isUndoable(kinds, since: start), order: "sending_ms DESC, id ASC", limit: limit)
+    }
+
+    /// Returns the number of such actions of each kind; kinds without any are missing.
+    package func undoableCounts() async throws -> [ActionKind: Int] {
+        let rows = try await storage.query(
+            """
+            SELECT kind, COUNT(*) AS number FROM actions
+            WHERE mirror = \(mirror) AND \(Self.isUndoable(ActionKind.allCases, since: nil)) GROUP BY kind
+            """)
+        return try rows.reduce(into: [:]) { counts, row in
+            guard let kind = ActionKind(rawValue: try row.text("kind")) else { return }
+            counts[kind] = try row.int("number")
+        }
+    }
+
+    private static func isUndoable(_ kinds: [ActionKind], since start: Date?) -> SQL {
+        """
+        kind IN \(list: kinds.map(\.rawValue)) AND sending_ms >= \(start?.milliseconds ?? 0)
+        AND (state IN ('sending', 'done') OR \(unsettled) AND next_attempt_ms IS NOT NULL)
+        AND COALESCE(undo_outcome, '') <> \(Undo.rebound)
+        """
     }
 
     /// Returns the actions still to be taken back, oldest request first, at most ten thousand.
@@ -306,8 +322,8 @@ extension UndoTally {
 }
 
 extension Action {
-    /// The outcome of a request to undo the action.
-    fileprivate var undoAnswer: UndoAnswer {
+    /// The outcome that a request to undo the action would have.
+    package var undoAnswer: UndoAnswer {
         switch state {
         case .planned, .claimed, .suggested: .withheld
         case .sending: .remembered

@@ -251,9 +251,71 @@ extension OutboxStore {
         return found
     }
 
-    /// Returns the undecided suggestions, newest first.
-    package func suggestions(limit: Int) async throws -> [Action] {
-        try await actions(where: "state = 'suggested'", order: "created_ms DESC, id ASC", limit: limit)
+    /// A position in the list of suggestions, which stays one when the suggestion there was decided.
+    package struct SuggestionPlace: Equatable, Sendable {
+        /// The orders of suggestions.
+        package enum Order: String, CaseIterable, Codable, Sendable {
+            case newest
+            /// Those that expire first come first.
+            case urgent
+        }
+
+        private let time: Int64
+        private let id: String
+
+        package init(_ action: Action, in order: Order) {
+            (time, id) = ((order == .newest ? action.created : action.expires).milliseconds, action.id)
+        }
+
+        fileprivate init(_ row: SQLRow, in order: Order) throws {
+            (time, id) = (try row.integer(order == .newest ? "created_ms" : "expires_ms"), try row.text("id"))
+        }
+
+        /// Parses a position as it is handed out; nil if it is invalid.
+        package init?(_ text: String) {
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let time = Int64(parts[0]), !parts[1].isEmpty, parts[1].allSatisfy(\.isHexDigit)
+            else { return nil }
+            (self.time, id) = (time, String(parts[1]))
+        }
+
+        package var text: String { "\(time)-\(id)" }
+
+        fileprivate func condition(in order: Order) -> SQL {
+            switch order {
+            case .newest: "(created_ms < \(time) OR (created_ms = \(time) AND id > \(id)))"
+            case .urgent: "(expires_ms > \(time) OR (expires_ms = \(time) AND id > \(id)))"
+            }
+        }
+    }
+
+    /// Returns the undecided suggestions that are wanted.
+    ///
+    /// - Parameters:
+    ///   - place: The position after which to begin; nil for the first.
+    ///   - limit: The maximum to return.
+    package func suggestions(
+        _ order: SuggestionPlace.Order = .newest, kinds: [ActionKind] = [], behind place: SuggestionPlace? = nil,
+        limit: Int, where isWanted: (Action) -> Bool = { _ in true }
+    ) async throws -> [Action] {
+        var condition: SQL = "state = 'suggested'"
+        if !kinds.isEmpty { condition += " AND kind IN \(list: kinds.map(\.rawValue))" }
+        return try await storage.search(limit: limit, behind: place) { [condition] place, number in
+            let rest: SQL = place.map { " AND " + $0.condition(in: order) } ?? ""
+            return selection(
+                condition + rest, order == .newest ? "created_ms DESC, id ASC" : "expires_ms ASC, id ASC", number)
+        } placeOf: {
+            try SuggestionPlace($0, in: order)
+        } _: { row in
+            try Self.action(of: row).flatMap { isWanted($0) ? $0 : nil }
+        }
+    }
+
+    /// Returns the number of undecided suggestions.
+    package func suggestionCount() async throws -> Int {
+        let rows = try await storage.query(
+            "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND state = 'suggested'")
+        return try rows.first?.int("number") ?? 0
     }
 
     /// Reads what the decisions about a page of posts need, in one transaction.
@@ -484,6 +546,55 @@ extension OutboxStore {
             ORDER BY due_ms DESC LIMIT 100000
             """)
         return try rows.map { try $0.date("due_ms") }
+    }
+
+    /// How much of the limits is used.
+    package struct LimitUses: Equatable, Sendable {
+        package var favorites = 0
+        /// Replies to the person who got the most.
+        package var repliesToOnePerson = 0
+        package var mostAnswered: AccountID?
+        package var deletions = 0
+        package var withdrawals = 0
+    }
+
+    /// Returns how much of the limits is used, in one statement.
+    ///
+    /// - Parameters:
+    ///   - midnight: The beginning of the day of the caps.
+    ///   - deleted: The beginning of the period of the deletions.
+    ///   - withdrawn: The beginning of the period of the favorites that were withdrawn.
+    package func limitUses(since midnight: Date, deletedSince deleted: Date, withdrawnSince withdrawn: Date)
+        async throws
+        -> LimitUses
+    {
+        func undone(_ kinds: SQL, since time: Date) -> SQL {
+            """
+            (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND state = 'undone' AND kind IN \(kinds)
+                AND updated_ms > \(time.milliseconds))
+            """
+        }
+        let rows = try await storage.query(
+            """
+            SELECT numbers.favorites, numbers.deletions, numbers.withdrawals, most.network, most.author, most.number
+            FROM (SELECT (\(counting(Self.capped(.favorite, midnight)))) AS favorites,
+                    \(undone("('post', 'reply')", since: deleted)) AS deletions,
+                    \(undone("('favorite')", since: withdrawn)) AS withdrawals) AS numbers
+                LEFT JOIN (SELECT target_network AS network, target_author AS author, COUNT(*) AS number FROM actions
+                    WHERE mirror = \(mirror) AND \(Self.capped(.reply, midnight)) AND target_author IS NOT NULL
+                    GROUP BY target_network, target_author ORDER BY 3 DESC, 2 LIMIT 1) AS most ON 1 = 1
+            """)
+        var uses = LimitUses()
+        guard let row = rows.first else { return uses }
+        (uses.favorites, uses.deletions) = (try row.int("favorites"), try row.int("deletions"))
+        uses.withdrawals = try row.int("withdrawals")
+        if let network = try row.optionalText("network").flatMap(NetworkName.init(rawValue:)),
+            let author = try row.optionalText("author")
+        {
+            uses.mostAnswered = AccountID(network: network, value: author)
+            uses.repliesToOnePerson = try row.int("number")
+        }
+        return uses
     }
 
     /// Returns the last known handles of people from the actions about them.

@@ -66,6 +66,8 @@ package struct NetworkDescriptor: Sendable {
         package let post: Money
         /// The price of an answer, beside what reading the mention costs.
         package let reply: Money
+        /// The price of deleting a post, and of withdrawing a favorite.
+        package let delete: Money
         /// The most that reading so many items of a feed of a role's account costs.
         package let read: @Sendable (Int, Feed, AccountRole, MirrorSettings) -> Money
         /// The maximum cost of home timelines per day.

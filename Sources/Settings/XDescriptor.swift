@@ -39,7 +39,8 @@ extension NetworkDescriptor {
         }
         network.prices = Prices(
             day: XPrices.current.day, budget: Setting.xBudget.name, post: XPrices.current.postCreate,
-            reply: XPrices.current.summonedReply, read: read, homeShare: \.x.homeShare, assumptions: \.x.assumptions,
+            reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read, homeShare: \.x.homeShare,
+            assumptions: \.x.assumptions,
             look: { feed, role, settings in read(XNetwork.smallestPage(of: feed), feed, role, settings) })
         network.homeGap = { _, settings in
             settings.x.homePostsPerDay == 0 ? HomeGap(words: "\(Setting.xHomePosts.name) is 0", isChosen: true) : nil

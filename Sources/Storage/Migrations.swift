@@ -41,6 +41,7 @@ package enum Migrations {
         Migration(id: "0033_profile", source: PackageResources._033_profile_sql),
         Migration(id: "0034_workers", source: PackageResources._034_workers_sql),
         Migration(id: "0035_text_counts", source: PackageResources._035_text_counts_sql),
+        Migration(id: "0036_told", source: PackageResources._036_told_sql),
         Migration(id: "0038_measures", source: PackageResources._038_measures_sql),
     ]
 

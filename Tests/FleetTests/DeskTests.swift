@@ -31,7 +31,10 @@ import Testing
     }
 
     /// What somebody else has changed meanwhile stays as it is then.
-    @Test(arguments: Engine.allCases, Wish.allCases.filter { $0 != .keepProposed })
+    ///
+    /// A server is denied or not: what somebody else did to it is what the wish leads to, or its opposite.
+    @Test(
+        arguments: Engine.allCases, Wish.allCases.filter { ![.keepProposed, .denyServer, .allowServer].contains($0) })
     func whatHasChangedSinceItWasSeenStays(_ engine: Engine, _ wish: Wish) async throws {
         let stand = try await DeskStand(engine)
         try await stand.prepare(wish)
@@ -44,6 +47,19 @@ import Testing
         // Who looks again may go on, unless what was done meanwhile leaves nothing to do.
         let again = try await stand.shown(wish)
         #expect(again != seen)
+    }
+
+    /// A form that was sent twice holds what was seen before the first time; what it asks for is done, and is no error.
+    @Test(arguments: Engine.allCases, Wish.repeatable)
+    func whatIsDoneAlreadyIsNoError(_ engine: Engine, _ wish: Wish) async throws {
+        let stand = try await DeskStand(engine)
+        try await stand.prepare(wish)
+        let seen = try await stand.shown(wish)
+        _ = try await stand.perform(wish, seen: seen)
+        let once = try await stand.rows()
+        let outcome = try await stand.perform(wish, seen: seen)
+        #expect(outcome.schema.hasPrefix("mirror-bot/"))
+        try await expect(stand.rows(), equals: once)
     }
 
     /// A wish that comes twice, as from a form that was sent twice, does no more than one.
@@ -126,7 +142,13 @@ extension DeskTests {
     enum Wish: String, CaseIterable, Sendable {
         case pause, resume, skip, restore, move, pin, reroll, publish, never, sendAgain
         case approve, dismiss, reopen, deny, allow, denyServer, allowServer, link, unlink, forgetPerson
-        case forgetPost, mute, unmute, set, unset, addZone, removeZone, undo, keepProposed
+        case forgetPost, mute, unmute, set, unset, addZone, removeZone, undo, undoEverything, keepProposed, keepSome
+
+        /// Those that say of a second press that it is done already.
+        static let repeatable: [Wish] = [
+            .approve, .dismiss, .reopen, .deny, .allow, .denyServer, .allowServer, .link, .unlink, .forgetPerson, .undo,
+            .undoEverything, .keepSome,
+        ]
 
         /// An operation and the one that takes it back.
         struct Pair: Sendable {
@@ -176,7 +198,9 @@ extension DeskTests {
             case .addZone: AddZone(zone: "Europe/Berlin", from: "2019-03-01", to: "2019-06-30")
             case .removeZone: RemoveZone(time: "2019-04-01")
             case .undo: AskUndo(ids: [DeskStand.slot(1)])
+            case .undoEverything: AskUndoEverything(bot: "@Bot")
             case .keepProposed: KeepProposed()
+            case .keepSome: KeepProposed(ids: [DeskStand.slot(1)])
             }
         }
 
@@ -251,7 +275,13 @@ struct DeskStand {
         case .unmute: _ = try await perform(.mute, seen: nil)
         case .unset: _ = try await perform(.set, seen: nil)
         case .removeZone: _ = try await perform(.addZone, seen: nil)
-        case .keepProposed:
+        case .undoEverything:
+            try await mirror.storage.execute(
+                """
+                UPDATE actions SET state = 'done', sending_ms = \(paper.clock.now.milliseconds)
+                WHERE mirror = 'test' AND id = \(Self.slot(1))
+                """)
+        case .keepProposed, .keepSome:
             let store = mirror.outbox(lease: nil)
             try await mirror.storage.execute(
                 "UPDATE actions SET state = 'done' WHERE mirror = 'test' AND id = \(Self.slot(1))")
@@ -285,7 +315,9 @@ struct DeskStand {
             let stored = try await SettingsChange(of: mirror).settings.first { $0.name == "MAX_PER_DAY" }
             return stored?.seen ?? SettingTable.seen(["MAX_PER_DAY"], in: [:])
         case .addZone, .removeZone: return try await ZoneChanges(mirror: mirror, zone: PaperMirror.zone).report().seen
+        case .undoEverything: return try await Undoing(mirror: mirror).outlookOnEverything().seen
         case .keepProposed: return nil
+        case .keepSome: return Seen(ofAll: [try await action(Self.slot(1))].compactMap(\.self))
         }
     }
 
@@ -326,10 +358,23 @@ struct DeskStand {
         case .approve, .dismiss:
             try await mirror.storage.execute(
                 "UPDATE actions SET text = 'another text' WHERE mirror = 'test' AND id = \(Self.suggestion)")
-        case .reopen: _ = try await perform(.reopen, seen: nil)
+        case .reopen:
+            try await mirror.storage.execute(
+                "UPDATE actions SET reason = 'by-person' WHERE mirror = 'test' AND id = \(Self.suggestion)")
         case .deny, .allow, .link, .forgetPerson:
             try await mirror.people.set(.deny, for: Self.pal, reason: "said stop", at: now)
-        case .unlink: _ = try await perform(.unlink, seen: nil)
+        case .unlink:
+            let other = AccountID.mastodon("pal@near.example", localHost: "")
+            try await mirror.people.set(.deny, for: other, reason: "said stop", at: now)
+        case .undoEverything:
+            try await mirror.storage.execute(
+                """
+                UPDATE actions SET state = 'done', sending_ms = \(now.milliseconds)
+                WHERE mirror = 'test' AND id = \(Self.slot(2))
+                """)
+        case .keepSome:
+            try await mirror.storage.execute(
+                "UPDATE actions SET text = 'another text' WHERE mirror = 'test' AND id = \(Self.slot(1))")
         case .denyServer, .allowServer, .mute, .unmute, .set, .unset, .addZone, .removeZone:
             _ = try await perform(wish, seen: nil)
         case .keepProposed: break

@@ -168,6 +168,36 @@ import Testing
         await notifier.look(pulse)
         try expect(told(server).map(\.state), equals: [.began, .began])
         try await expect(mirror.notices.rows().map(\.attempts), equals: [0])
+        // What nobody heard was not told.
+        try await expect(mirror.notices.told(limit: 10).map(\.state), equals: [.began])
+    }
+
+    /// The history has what was delivered, the newest first, and no more than the last hundred of a mirror.
+    @Test(arguments: Engine.allCases) func whatWasToldIsKept(_ engine: Engine) async throws {
+        let server = try Self.server()
+        let mirror = try await working(["NOTIFY_URL": server.url], on: engine)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        try await suggest("a", in: mirror)
+        await notifier.look(pulse)
+        try await settle(mirror)
+        try await pass(600)
+        await notifier.look(pulse)
+        let told = try await mirror.notices.told(limit: 10)
+        #expect(told.map(\.state) == [.resolved, .began])
+        #expect(told.map(\.cause) == [.review, .review])
+        #expect(told.first?.title == "something waits for you")
+        try expect(self.told(server).map(\.text), equals: told.reversed().map(\.text))
+        let notice = try #require(try self.told(server).first)
+        for number in 1...120 {
+            var later = notice
+            later.at = notice.at + Double(number)
+            try await mirror.notices.store(NoticeRow(.review), told: later)
+        }
+        let kept = try await mirror.notices.told(limit: 1_000)
+        #expect(kept.count == 100)
+        #expect(kept.first == told.first)
+        #expect(kept.dropFirst().first?.at == notice.at + 120)
     }
 
     /// The database of a stranger's words, and of none that a notice repeats.

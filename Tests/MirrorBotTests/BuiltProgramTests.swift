@@ -91,6 +91,7 @@ import Testing
         ("suggestions", "suggestions", 0),
         ("suggestions approve", "suggestions approve aaaa", 64),
         ("suggestions dismiss", "suggestions dismiss aaaa", 64),
+        ("suggestions done", "suggestions done aaaa", 64),
         ("suggestions list", "suggestions list", 0),
         ("suggestions reopen", "suggestions reopen aaaa", 64),
         ("texts", "texts", 0),

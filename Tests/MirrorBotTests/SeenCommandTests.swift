@@ -138,7 +138,11 @@ import Testing
         try await expect(decoded(ActionList.self, "history", "--since", "2099-01-01").actions.isEmpty, equals: true)
         let text = try await stage.run("history", "--state", "skipped")
         #expect(text.output.contains("skipped, by-person"))
-        for wrong in [["--kind", "like"], ["--since", "yesterday"], ["--after", "nowhere"], ["--limit", "0"]] {
+        try await expect(decoded(ActionList.self, "history", "--day", "2019-01-01").actions.isEmpty, equals: true)
+        for wrong in [
+            ["--kind", "like"], ["--since", "yesterday"], ["--after", "nowhere"], ["--limit", "0"],
+            ["--day", "2026-02-30"], ["--day", "2026-01-01", "--since", "6h"],
+        ] {
             try await expect(stage.run(words: ["history"] + wrong).status, equals: 64)
         }
     }

@@ -17,6 +17,9 @@ package struct Desk: Sendable {
 
     /// Carries out a request.
     ///
+    /// A thing that differs from what was seen, but is as the operation would leave it, is no error: nothing is changed,
+    /// and the outcome says so.
+    ///
     /// - Throws: `ChangeRefusal` with the reason if it is impossible, or `.changed` if the thing differs from what was
     ///   seen; the store's error.
     package func perform<Operation: PersonOperation>(
@@ -25,6 +28,7 @@ package struct Desk: Sendable {
         do {
             return try await request.operation.perform(at: self, seen: request.seen)
         } catch is SeenChanged {
+            if let outcome = try await request.operation.outcomeIfDone(at: self) { return outcome }
             throw ChangeRefusal(.changed, "it has changed since it was shown; nothing was done, look again")
         }
     }

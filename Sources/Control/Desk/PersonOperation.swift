@@ -17,6 +17,16 @@ package protocol PersonOperation: Codable, Equatable, Sendable {
     /// - Throws: `ChangeRefusal` if the change is impossible; `SeenChanged`, without any change, if the thing differs
     ///   from what was seen; the store's error.
     func perform(at desk: Desk, seen: Seen?) async throws -> Outcome
+
+    /// Returns the outcome if the mirror already is as the operation would leave it, so that a form that was sent twice is
+    /// no error; else nil.
+    ///
+    /// Asked only after ``perform(at:seen:)`` threw `SeenChanged`.
+    func outcomeIfDone(at desk: Desk) async throws -> Outcome?
+}
+
+extension PersonOperation {
+    package func outcomeIfDone(at desk: Desk) async throws -> Outcome? { nil }
 }
 
 /// The outcome of an operation, for people and programs.

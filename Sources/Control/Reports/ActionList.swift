@@ -2,7 +2,8 @@ import Archive
 package import Foundation
 package import Mirroring
 package import Outbox
-import Posts
+package import Posts
+import Schedule
 import Settings
 
 /// What a mirror did, decided and plans, the last change first: a page of all actions, or of those that a person looks for.
@@ -22,16 +23,28 @@ extension ActionList {
         package var states: [ActionState] = []
         /// As a person types an account.
         package var person: String?
-        /// Words in the text, or in the post that is answered or favorited; case, width and accents make no difference.
+        /// Words in the text, in the post that is answered or favorited, or in its author's name; case, width and accents
+        /// make no difference.
         package var words: String?
         /// The first instant of the last change.
         package var since: Date?
+        /// The instant before which the last change was.
+        package var until: Date?
         /// Where the page begins; nil for the newest.
         package var cursor: String?
         /// The most to list.
         package var limit = 20
 
         package init(limit: Int = 20) { self.limit = limit }
+
+        /// Looks only for what changed last on a local day.
+        ///
+        /// - Returns: False, and no change, for a day that the zone skipped.
+        package mutating func restrict(to day: LocalDay, in zone: TimeZone) -> Bool {
+            guard let period = day.period(in: zone) else { return false }
+            (since, until) = (max(since ?? period.lowerBound, period.lowerBound), period.upperBound)
+            return true
+        }
     }
 
     /// Looks for actions.
@@ -39,6 +52,7 @@ extension ActionList {
     /// - Throws: `ChangeRefusal` for a person or a cursor that is none; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
         var filter = ActionFilter(kinds: search.kinds, states: search.states, since: search.since)
+        filter.until = search.until
         if let person = search.person {
             filter.people = try await mirror.people.linked(to: PeopleBook(mirror: mirror).account(person))
         }
@@ -50,12 +64,23 @@ extension ActionList {
         }
         let wanted = search.words.map(SearchWords.init)
         let found = try await mirror.outbox(lease: nil).history(filter, limit: search.limit + 1) { action in
-            wanted?.occur(in: action.texts + [action.target?.text, action.target?.name].compactMap(\.self)) ?? true
+            let target = action.target
+            let names = [target?.text, target?.name, target?.author.value].compactMap(\.self)
+            return wanted?.occur(in: action.texts + names) ?? true
         }
         let shown = Array(found.prefix(search.limit))
         let persons = try await mirror.persons(of: shown)
         let network = mirror.configuration.botNetwork
         actions = shown.map { ReportedAction($0, persons[$0.id], on: network) }
         next = found.count > shown.count ? shown.last.map { ActionFilter.Place($0).text } : nil
+    }
+}
+
+extension LocalDay {
+    /// From the first instant of the day to that of the next one; nil for a day that the zone skipped.
+    func period(in zone: TimeZone) -> Range<Date>? {
+        let minutes = LocalDayMinutes(self, in: zone)
+        guard let start = minutes.start, let end = minutes.end else { return nil }
+        return start..<end
     }
 }

@@ -19,7 +19,7 @@ package struct DayReport: Codable, Sendable {
     package struct Count: Codable, Equatable, Sendable {
         package let kind: ActionKind
         package let done: Int
-        /// Decided against, too late, refused or taken back.
+        /// Decided against, or too late.
         package let leftAlone: Int
     }
 
@@ -82,7 +82,8 @@ package struct DayReporter: Sendable {
             counts: ActionKind.allCases.map { kind in
                 let ended = tallies.filter { $0.kind == kind }
                 let done = ended.filter { $0.state == .done }.reduce(0) { $0 + $1.count }
-                return DayReport.Count(kind: kind, done: done, leftAlone: ended.reduce(0) { $0 + $1.count } - done)
+                let left = ended.filter { [.skipped, .expired].contains($0.state) }.reduce(0) { $0 + $1.count }
+                return DayReport.Count(kind: kind, done: done, leftAlone: left)
             },
             toOthers: toOthers.map { ReportedAction($0, persons[$0.id], on: mirror.configuration.botNetwork) },
             firstDeadline: try await outbox.firstDeadline())

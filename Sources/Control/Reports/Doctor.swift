@@ -36,6 +36,15 @@ package struct Doctor: Sendable {
         return findings + (await examined("health") { try await health(besides: seen, now: now) })
     }
 
+    /// Examines the mirror, and keeps what was found in place of the last examination's.
+    ///
+    /// - Returns: What was found, also where the database does not take it: then a finding says so.
+    package func examine(now: Date) async -> [Finding] {
+        let findings = await findings(now: now)
+        try? await mirror.keep(findings, now: now)
+        return findings
+    }
+
     /// What an examination finds; one that is not possible finds that.
     private func examined(_ subject: String, _ find: () async throws -> [Finding]) async -> [Finding] {
         do { return try await find() } catch { return [.fail(subject, error)] }

@@ -1,4 +1,5 @@
 import Archive
+package import Foundation
 package import Mirroring
 package import Posts
 
@@ -19,6 +20,10 @@ package struct PeopleList: Codable, Equatable, Sendable {
         package let reason: String?
         /// The denied server that the account is on, or one above it; nil where another word goes before that.
         package let onDenied: String?
+        /// When the bot had last to do with them; nil if it had not, or that is not known.
+        package let lastContact: Date?
+        /// Whether nothing is kept but a digest, which is then the account.
+        package let isForgotten: Bool
         /// The accounts that are linked to this one.
         package let sameAs: [String]
         /// The digest of what is remembered of the account, for who changes it.
@@ -35,7 +40,18 @@ package struct PeopleList: Codable, Equatable, Sendable {
         package let seen: Seen
     }
 
+    /// How many people there are of each sort, whatever was looked for; somebody may be of several.
+    package struct Counts: Codable, Equatable, Sendable {
+        /// Whom the human answered, or of whom something was said.
+        package let all: Int
+        package let allowed: Int
+        package let denied: Int
+        /// Of whom only a digest is kept.
+        package let forgotten: Int
+    }
+
     package private(set) var schema = "mirror-bot/people/1"
+    package let counts: Counts
     package let people: [Line]
     /// On the first page alone.
     package let servers: [Server]
@@ -54,6 +70,8 @@ extension PeopleList {
             case denied
             /// Of whom nothing was said.
             case none
+            /// Of whom only a digest is kept.
+            case forgotten
         }
 
         package var stance = Stance.all
@@ -61,49 +79,47 @@ extension PeopleList {
         package var words: String?
         /// Where the page begins; nil for those who were answered most.
         package var cursor: String?
-        /// How many of those whom the human answered.
+        /// The most to list.
         package var limit = 20
 
         package init() {}
     }
 
-    /// Looks for people: those whom the human answered most, then, on the last page, those of whom something was said and
-    /// whom the human did not answer.
+    /// Looks for people: those whom the human answered most, then those of whom something was said and whom the human did
+    /// not answer.
     ///
     /// - Throws: `ChangeRefusal` for a cursor that is none; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
-        let known = try await mirror.people.all().filter { !$0.isForgotten }
-        let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
+        let everybody = try await mirror.people.all()
+        let known = everybody.filter { !$0.isForgotten }
+        let byID = Dictionary(everybody.map { ($0.id, $0) }) { first, _ in first }
         let denied = try await mirror.people.deniedServers()
         let replies = Dictionary(
             try await mirror.archive.repliedAuthors(limit: .max).map { ($0.author, $0.replies) }
         ) { first, _ in first }
         let noted = known.filter { ($0.stance != .none || $0.link != nil) && replies[$0.id] == nil }.map(\.id)
-        // Those who were answered equally often stand in an order of their own, so that a place in it stays one.
-        let answered = replies.keys.sorted {
-            (replies[$1] ?? 0, $0.reference) < (replies[$0] ?? 0, $1.reference)
-        }
-        var ids = answered + noted
-        let stances =
-            denied.isEmpty && search.stance == .all ? [:] : try await mirror.people.stances(of: ids)
-        ids = ids.filter { search.stance.includes(byID[$0]?.stance ?? .none, stances[$0] ?? .none) }
+        let standing = try await PeopleStanding(
+            replies: replies, noted: noted, isAnyServerDenied: !denied.isEmpty, byID, mirror)
+        let forgotten = everybody.filter(\.isForgotten).map(\.id).sorted { $0.reference < $1.reference }
+        counts = Counts(
+            all: standing.ids.count, allowed: standing.count(.allowed), denied: standing.count(.denied),
+            forgotten: forgotten.count)
+        var ids = search.stance == .forgotten ? forgotten : standing.ids.filter { standing.includes($0, search.stance) }
         if let words = search.words.map(SearchWords.init) {
             let names = try await mirror.handles(of: ids)
             ids = ids.filter { words.occur(in: [$0.shown, $0.reference, names[$0]].compactMap(\.self)) }
         }
         if let cursor = search.cursor {
-            guard let place = ids.firstIndex(where: { $0.reference == cursor }) else {
+            guard let place = PeoplePlace(cursor) else {
                 throw ChangeRefusal(.unusable, "\"\(cursor.prefix(60))\" is no place in the list of people")
             }
-            ids.removeFirst(place)
+            ids.removeAll { !(place < PeoplePlace($0, replies)) }
         }
-        let shown = ids.prefix { replies[$0] != nil }.prefix(search.limit)
-        let isLast = shown.count == ids.prefix { replies[$0] != nil }.count
-        next = isLast ? nil : ids[shown.count].reference
-        ids = Array(shown) + (isLast ? ids.dropFirst(shown.count) : [])
-        let nameless = ids.filter { byID[$0]?.handle == nil && !$0.network.traits.namesAreIdentities }
+        let shown = Array(ids.prefix(search.limit))
+        next = ids.count > shown.count ? shown.last.map { PeoplePlace($0, replies).text } : nil
+        let nameless = shown.filter { byID[$0]?.handle == nil && !$0.network.traits.namesAreIdentities }
         let names = try await mirror.handles(of: nameless)
-        people = ids.map { id in
+        people = shown.map { id in
             let person = byID[id]
             let same = person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
             let server = ServerName.covering(id).first(where: denied.contains)
@@ -111,7 +127,8 @@ extension PeopleList {
             return Line(
                 account: id.reference, handle: person?.handle ?? names[id], replies: replies[id] ?? 0,
                 stance: isSaid ? person?.stance.rawValue : nil, reason: isSaid ? person?.reason : nil,
-                onDenied: stances[id] == .deny ? server?.reference : nil, sameAs: same.map(\.id.reference),
+                onDenied: standing.holds(id) == .deny ? server?.reference : nil, lastContact: person?.lastContact,
+                isForgotten: person?.isForgotten ?? false, sameAs: same.map(\.id.reference),
                 seen: person?.seen ?? People.Person.seen(id))
         }
         let listsServers = search.cursor == nil && search.words == nil && [.all, .denied].contains(search.stance)
@@ -127,16 +144,64 @@ extension PeopleList {
     }
 }
 
-extension PeopleList.Search.Stance {
+/// A place in the order of people: by the number of replies, the most first, then by reference.
+///
+/// It stays one when the person there is answered again, or forgotten.
+private struct PeoplePlace: Comparable {
+    private let replies: Int
+    private let reference: String
+
+    init(_ person: AccountID, _ replies: [AccountID: Int]) {
+        (self.replies, reference) = (replies[person] ?? 0, person.reference)
+    }
+
+    /// Parses a place as it is handed out; nil if it is invalid.
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let replies = Int(parts[0]), replies >= 0, !parts[1].isEmpty else { return nil }
+        (self.replies, reference) = (replies, String(parts[1]))
+    }
+
+    var text: String { "\(replies)-\(reference)" }
+
+    static func < (left: PeoplePlace, right: PeoplePlace) -> Bool {
+        (right.replies, left.reference) < (left.replies, right.reference)
+    }
+}
+
+/// The people of a list in its order, with what was said of them.
+private struct PeopleStanding {
+    let ids: [AccountID]
+    private let known: [AccountID: People.Person]
+    /// What holds by all that was said; empty where nothing was said of servers and links.
+    private let stances: [AccountID: People.Stance]
+
     /// - Parameters:
-    ///   - said: What was said of the account itself.
-    ///   - holds: What holds for it, by all that was said.
-    fileprivate func includes(_ said: People.Stance, _ holds: People.Stance) -> Bool {
-        switch self {
+    ///   - replies: How often the human answered each.
+    ///   - noted: Others of whom something was said.
+    init(
+        replies: [AccountID: Int], noted: [AccountID], isAnyServerDenied: Bool, _ known: [AccountID: People.Person],
+        _ mirror: HumanMirror
+    ) async throws {
+        ids = (Array(replies.keys) + noted).map { ($0, PeoplePlace($0, replies)) }.sorted { $0.1 < $1.1 }.map(\.0)
+        self.known = known
+        // A word reaches others only by a link or a server.
+        let said =
+            isAnyServerDenied ? ids : ids.filter { known[$0].map { $0.stance != .none || $0.link != nil } ?? false }
+        stances = try await mirror.people.stances(of: said)
+    }
+
+    func holds(_ id: AccountID) -> People.Stance { stances[id] ?? .none }
+
+    func includes(_ id: AccountID, _ stance: PeopleList.Search.Stance) -> Bool {
+        switch stance {
         case .all: true
-        case .allowed: holds == .allow
-        case .denied: holds == .deny
-        case .none: said == .none && holds == .none
+        case .allowed: holds(id) == .allow
+        case .denied: holds(id) == .deny
+        case .none: known[id].map { $0.stance == People.Stance.none } ?? true && holds(id) == People.Stance.none
+        case .forgotten: false
         }
     }
+
+    func count(_ stance: PeopleList.Search.Stance) -> Int { ids.count { includes($0, stance) } }
 }

@@ -20,6 +20,8 @@ package struct PersonReport: Codable, Sendable {
         package var lastContact: Date?
         /// Nothing but that is kept.
         package var isForgotten: Bool
+        /// The digest of what is remembered of the account, for who changes it; nil in reports of earlier versions.
+        package var seen: Seen?
     }
 
     /// An answer or a favorite.
@@ -84,7 +86,8 @@ extension PersonReport {
                     account: id.reference, handle: known?.handle ?? handles[id],
                     stance: known.flatMap { $0.stance == .none ? nil : $0.stance.rawValue }, reason: known?.reason,
                     onDenied: ServerName.covering(id).first(where: servers.contains)?.reference,
-                    lastContact: known?.lastContact, isForgotten: gone.contains(id)))
+                    lastContact: known?.lastContact, isForgotten: gone.contains(id),
+                    seen: known?.seen ?? People.Person.seen(id)))
             mentions += try await mirror.people.posts(about: id).map {
                 Mention(
                     post: $0.id.webAddress ?? $0.id.value, written: $0.createdAt, isReply: $0.isReply, text: $0.text)

@@ -351,7 +351,10 @@ package struct StatsReporter: Sendable {
 
     // MARK: What is stored
 
-    private func stored() async throws -> [StatsReport.Stored] {
+    /// What is stored, and how much of it is kept.
+    ///
+    /// - Throws: The store's error.
+    package func stored() async throws -> [StatsReport.Stored] {
         let configuration = mirror.configuration
         let name = mirror.name
         let rows = try await mirror.storage.query(

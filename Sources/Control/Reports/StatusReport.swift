@@ -257,6 +257,9 @@ package struct StatusReport: Codable, Sendable {
     /// When the next post is due, be it on another day than today; nil if none is planned or foreseen.
     package var nextSlot: Date?
     package var recent: [ReportedAction]
+    /// How much of the day's and the network's limits is used; nil without a time zone, and in reports of earlier
+    /// versions.
+    package var limits: [LimitState]?
     /// Whether a worker holds the mirror now.
     package var isRunning: Bool
     /// Nil in reports of earlier versions.
@@ -329,6 +332,12 @@ package struct StatusReporter: Sendable {
             next = try await foreseen(today, zone, now: now)
         }
         let health = Health(reading.facts, next: next.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
+        var limits: [LimitState]?
+        if let today, let zone, let day = today.period(in: zone) {
+            let posts = plan?.slots.count { [ActionState.sending, .done].map(\.rawValue).contains($0.state) } ?? 0
+            limits = try await mirror.limits(
+                of: reading.accounts.accounts[.bot], posts: posts, since: day.lowerBound, now: now)
+        }
         let spans = numbers.zones == 0 ? [] : try await mirror.archive.zones(home: zone ?? .gmt).spans
         let zones = spans.map(ZonesReport.Line.init)
         return StatusReport(
@@ -347,7 +356,8 @@ package struct StatusReporter: Sendable {
                 pictures: try await pictures()),
             classifier: classifier, suggestions: reading.facts.suggestions,
             undo: StatusReport.UndoState(numbers.undo), today: today, slots: plan?.slots ?? [],
-            nextSlot: next, recent: try await recent(outbox), isRunning: reading.facts.worker == .running,
+            nextSlot: next, recent: try await recent(outbox), limits: limits,
+            isRunning: reading.facts.worker == .running,
             worker: StatusReport.WorkerState(reading.facts.worker, reading.lease),
             examination: numbers.examination,
             feeds: reading.facts.feeds, idle: health.obstacles.map(\.sentence))

@@ -6,7 +6,7 @@ package import Outbox
 package import Posts
 import Settings
 
-/// What waits for a person's decision, the newest first.
+/// What waits for a person's decision.
 package struct SuggestionList: Codable, Sendable {
     /// An action that waits for a decision.
     package struct Suggestion: Codable, Equatable, Sendable {
@@ -20,12 +20,18 @@ package struct SuggestionList: Codable, Sendable {
         package let about: String?
         /// What would be said; nil for a favorite.
         package let text: String?
+        /// A BCP 47 language tag of the text, if it is known.
+        package let language: String?
         /// What would be said after it, as further parts of a thread; nil for nothing.
         package let rest: [String]?
         /// P(favorite)/P(normal); nil for what is no favorite.
         package let rate: Double?
+        /// The rate above which a post is a favorite, as it was then; nil for what is no favorite.
+        package let threshold: Double?
         /// The words and the author that speak most for a favorite, or against it.
         package let features: [String]
+        /// Those among them that speak for it.
+        package let words: [String]
         /// How it was chosen, in one sentence.
         package let why: String?
         package let created: Date
@@ -34,12 +40,16 @@ package struct SuggestionList: Codable, Sendable {
         package let expires: Date
         /// What agreeing costs at most, in dollars; nil on networks that are free.
         package let cost: Double?
+        /// Whether only a person can do it, in a browser: the network does not let the bot favorite.
+        package let isByHand: Bool
         /// The digest of what is shown here, for who decides about it.
         package let seen: Seen
     }
 
     package private(set) var schema = "mirror-bot/suggestions/1"
     package let suggestions: [Suggestion]
+    /// How many wait in all, whatever was looked for.
+    package let total: Int
     /// Where the next page begins; nil where nothing follows.
     package let next: String?
 }
@@ -47,11 +57,12 @@ package struct SuggestionList: Codable, Sendable {
 extension SuggestionList {
     /// What a person looks for; every part that is given must hold.
     package struct Search: Codable, Equatable, Sendable {
+        package var order = OutboxStore.SuggestionPlace.Order.newest
         /// None for all.
         package var kinds: [ActionKind] = []
         /// Words in what would be said, in the post it is about, or in a name; case, width and accents make no difference.
         package var words: String?
-        /// The id of the suggestion behind which the page begins; nil for the newest.
+        /// Where the page begins; nil for the first.
         package var cursor: String?
         /// The most to list.
         package var limit = 20
@@ -63,15 +74,16 @@ extension SuggestionList {
     ///
     /// - Throws: `ChangeRefusal` for a cursor that is none; the store's error.
     package init(of mirror: HumanMirror, _ search: Search) async throws {
-        var actions = try await mirror.outbox(lease: nil).suggestions(limit: 10_000)
-        if let cursor = search.cursor {
-            guard let place = actions.firstIndex(where: { $0.id == cursor }) else {
+        let place = try search.cursor.map { cursor in
+            guard let place = OutboxStore.SuggestionPlace(cursor) else {
                 throw ChangeRefusal(.unusable, "\"\(cursor.prefix(60))\" is no place in the list of suggestions")
             }
-            actions.removeFirst(place + 1)
+            return place
         }
-        if !search.kinds.isEmpty { actions.removeAll { !search.kinds.contains($0.kind) } }
-        if search.words == nil { actions = Array(actions.prefix(search.limit + 1)) }
+        let store = mirror.outbox(lease: nil)
+        // Words are looked for in texts and names that the rows do not hold.
+        var actions = try await store.suggestions(
+            search.order, kinds: search.kinds, behind: place, limit: search.words == nil ? search.limit + 1 : 10_000)
         let persons = try await mirror.persons(of: actions)
         let unknown = actions.compactMap { $0.kind == .favorite && $0.target?.text == nil ? $0.targetPost : nil }
         let learned = try await Favorites.texts(of: unknown, learnedBy: mirror.name, in: mirror.storage)
@@ -81,18 +93,26 @@ extension SuggestionList {
                 return !words.occur(in: action.texts + [about, persons[action.id]?.name].compactMap(\.self))
             }
         }
-        next = actions.count > search.limit && search.limit > 0 ? actions[search.limit - 1].id : nil
+        let isMore = actions.count > search.limit && search.limit > 0
+        next = isMore ? OutboxStore.SuggestionPlace(actions[search.limit - 1], in: search.order).text : nil
         actions = Array(actions.prefix(search.limit))
+        total = try await store.suggestionCount()
+        var canFavorite = true
+        if actions.contains(where: { $0.kind == .favorite }), let network = try? await mirror.network(of: .bot) {
+            canFavorite = network.capabilities.canFavorite
+        }
         let prices = try await mirror.prices(of: actions)
         suggestions = actions.map { action in
             Suggestion(
                 id: action.id, kind: action.kind, person: persons[action.id], address: action.targetPost?.webAddress,
                 about: action.target?.text ?? action.targetPost.flatMap { learned[$0] }, text: action.text,
+                language: action.wording?.language,
                 rest: action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) },
-                rate: action.explanation?.favoriteRate,
-                features: action.explanation?.tellingFeatures.map(\.name) ?? [], why: action.explanation?.summary,
-                created: action.created, due: action.due, expires: action.expires, cost: prices[action.id],
-                seen: action.seen)
+                rate: action.explanation?.favoriteRate, threshold: action.explanation?.threshold,
+                features: action.explanation?.tellingFeatures.map(\.name) ?? [],
+                words: action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.map(\.name) ?? [],
+                why: action.explanation?.summary, created: action.created, due: action.due, expires: action.expires,
+                cost: prices[action.id], isByHand: action.kind == .favorite && !canFavorite, seen: action.seen)
         }
     }
 }

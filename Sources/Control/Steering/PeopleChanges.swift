@@ -92,6 +92,23 @@ package struct PeopleChanges: Sendable {
             wayBack: WayBack(AllowPeople.self, "people", "allow", person.reference))
     }
 
+    /// What holds for a person if an operator said that of this very account; nil if not.
+    ///
+    /// - Throws: The store's error.
+    func holding(_ stance: People.Stance, of person: AccountID) async throws -> PersonChange? {
+        guard let known = try await people.person(person), known.stance == stance, known.reason == "operator" else {
+            return nil
+        }
+        return try await standing(of: person)
+    }
+
+    /// What holds for a person, without any change.
+    ///
+    /// - Throws: The store's error.
+    func standing(of person: AccountID) async throws -> PersonChange {
+        try await change(of: person, try await isKnown(person))
+    }
+
     /// Says that two accounts are one person; what was said of one of them then holds for all.
     ///
     /// - Parameter seen: `People.Person.seen` of the first; nil to change without comparing.
@@ -177,6 +194,16 @@ package struct PeopleChanges: Sendable {
         return try await change(
             of: server, isNew, try await people.known(on: .usual).filter(server.covers).count, [],
             wayBack: isNew ? WayBack(DenyPeople.self, "people", "deny", server.reference) : nil)
+    }
+
+    /// What holds for a server if that was said of it; nil if not.
+    ///
+    /// - Parameter stance: `deny`, or `allow` for a server that is not denied.
+    /// - Throws: The store's error.
+    func holding(_ stance: People.Stance, of server: ServerName) async throws -> ServerChange? {
+        guard try await people.deniedServers().contains(server) == (stance == .deny) else { return nil }
+        let known = try await people.known(on: .usual).filter(server.covers).count
+        return try await change(of: server, false, known, [], wayBack: nil)
     }
 
     /// Why a text with an asterisk is no server that this mirror can deny.

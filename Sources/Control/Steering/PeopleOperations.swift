@@ -13,6 +13,10 @@ package struct DenyPeople: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> StanceChange {
         try await StanceChange(.deny, account, at: desk, seen: seen)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> StanceChange? {
+        try await StanceChange(ifHolding: .deny, account, at: desk)
+    }
 }
 
 /// Notes that somebody agreed, or lifts the denial of a server.
@@ -25,6 +29,10 @@ package struct AllowPeople: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> StanceChange {
         try await StanceChange(.allow, account, at: desk, seen: seen)
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> StanceChange? {
+        try await StanceChange(ifHolding: .allow, account, at: desk)
     }
 }
 
@@ -44,6 +52,20 @@ package enum StanceChange: PersonOutcome {
         self = .server(
             try await stance == .deny
                 ? changes.deny(server, seen: seen, now: desk.now) : changes.lift(server, seen: seen))
+    }
+
+    /// What holds for a person or a server if that was said before; nil if it was not.
+    init?(ifHolding stance: People.Stance, _ text: String, at desk: Desk) async throws {
+        let changes = PeopleChanges(mirror: desk.mirror)
+        if text.contains("*") {
+            guard let server = ServerName(reference: text), let change = try await changes.holding(stance, of: server)
+            else { return nil }
+            self = .server(change)
+        } else {
+            let id = try await PeopleBook(mirror: desk.mirror).account(text)
+            guard let change = try await changes.holding(stance, of: id) else { return nil }
+            self = .person(change)
+        }
     }
 
     package var schema: String {
@@ -90,6 +112,13 @@ package struct LinkPeople: PersonOperation {
         guard accounts.0 != accounts.1 else { throw ChangeRefusal(.unusable, "both are the same account") }
         return try await PeopleChanges(mirror: desk.mirror).link(accounts.0, accounts.1, seen: seen, now: desk.now)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {
+        let book = try await PeopleBook(mirror: desk.mirror)
+        let (first, second) = (try book.account(first), try book.account(second))
+        guard try await desk.mirror.people.linked(to: first).contains(second) else { return nil }
+        return try await PeopleChanges(mirror: desk.mirror).standing(of: first)
+    }
 }
 
 /// Takes an account out of those that are one person.
@@ -102,6 +131,12 @@ package struct UnlinkPerson: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> PersonChange {
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
         return try await PeopleChanges(mirror: desk.mirror).unlink(id, seen: seen)
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {
+        let id = try await PeopleBook(mirror: desk.mirror).account(account)
+        guard try await desk.mirror.people.linked(to: id).count == 1 else { return nil }
+        return try await PeopleChanges(mirror: desk.mirror).standing(of: id)
     }
 }
 
@@ -120,6 +155,14 @@ package struct ForgetPerson: PersonOperation {
         let accounts = try await mirror.beginForgetting(id, seen: seen, now: now)
         let left = try await mirror.leaving(for: accounts)
         return PersonForgetting(forgotten: try await mirror.forget(id, now: now), left: left)
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> PersonForgetting? {
+        let id = try await PeopleBook(mirror: desk.mirror).account(account)
+        guard try await desk.mirror.people.forgotten(among: [id]).contains(id) else { return nil }
+        return PersonForgetting(
+            forgotten: PersonForgotten(
+                accounts: [id.reference], posts: 0, unlearned: 0, dropped: 0, ended: 0, underWay: 0), left: [])
     }
 }
 

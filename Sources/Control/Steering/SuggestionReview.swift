@@ -33,8 +33,55 @@ package struct SuggestionReview: Sendable {
         guard try await store.approve(action.id, seen: seen, now: now, expires: now + Self.patience) != nil else {
             throw notWaiting(id)
         }
-        return SuggestionDecision(
+        return try await decision(
             action, .approved, notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
+    }
+
+    /// Notes that a person favorited the post of a suggestion themselves.
+    ///
+    /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without comparing.
+    /// - Throws: `ChangeRefusal` if no such suggestion waits, and where the bot can favorite by itself; `SeenChanged`; the
+    ///   store's error.
+    package func noteDone(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
+        let action = try await suggestion(id, in: .suggested, seen)
+        guard action.kind == .favorite else {
+            throw ChangeRefusal(.notAllowed, "\(action.id) is no favorite: only the bot can send it")
+        }
+        let network = try await mirror.requiredNetwork(of: .bot)
+        guard !network.capabilities.canFavorite else {
+            throw ChangeRefusal(
+                .notAllowed, "on \(network.name.displayName) the bot favorites by itself; approve \(action.id) instead")
+        }
+        guard try await store.noteDone(action.id, seen: seen, now: now) != nil else { throw notWaiting(id) }
+        return try await decision(
+            action, .done, notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
+    }
+
+    /// The decision that an action shows, if it is the one that a person asks for again; else nil.
+    ///
+    /// - Throws: The store's error.
+    func earlierDecision(
+        _ decision: SuggestionDecision.Decision, about id: String
+    ) async throws -> SuggestionDecision? {
+        let named = try await store.actions(identifiedBy: id.lowercased(), limit: 2)
+        guard named.count == 1, let action = named.first else { return nil }
+        let isSo =
+            switch decision {
+            case .approved: [.planned, .claimed, .sending, .done].contains(action.state)
+            case .done: action.state == .done && action.sending == nil
+            case .dismissed: action.state == .skipped && action.reason == Action.Reason.dismissed
+            case .reopened: action.state == .suggested
+            }
+        guard isSo else { return nil }
+        return try await self.decision(action, decision, isNew: false)
+    }
+
+    private func decision(
+        _ action: Action, _ decision: SuggestionDecision.Decision, isNew: Bool = true, notLearned: String? = nil
+    ) async throws -> SuggestionDecision {
+        SuggestionDecision(
+            action, decision, about: try await mirror.persons(of: [action])[action.id], isNew: isNew,
+            notLearned: notLearned)
     }
 
     private func requireFavorites(_ action: Action) async throws {
@@ -57,7 +104,7 @@ package struct SuggestionReview: Sendable {
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
         let action = try await suggestion(id, in: .suggested, seen)
         guard try await store.dismiss(action.id, seen: seen, now: now) != nil else { throw notWaiting(id) }
-        return SuggestionDecision(
+        return try await decision(
             action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) })
     }
 
@@ -74,7 +121,7 @@ package struct SuggestionReview: Sendable {
         guard try await store.reopen(action.id, seen: seen, now: now) != nil else {
             throw ChangeRefusal(.outOfTime, "\(action.id) is too late: its time has passed")
         }
-        return SuggestionDecision(action, .reopened)
+        return try await decision(action, .reopened)
     }
 
     private func suggestion(_ id: String, in state: ActionState, _ seen: Seen?) async throws -> Action {

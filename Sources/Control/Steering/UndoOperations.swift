@@ -1,3 +1,5 @@
+import Foundation
+package import Mirroring
 package import Outbox
 package import Posts
 
@@ -20,6 +22,46 @@ package struct AskUndo: PersonOperation {
         }
         return UndoWishes(answers: answers)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> UndoWishes? {
+        let actions = try await desk.outbox.actions(withIDs: ids)
+        guard !actions.isEmpty, actions.count == Set(ids).count, actions.values.allSatisfy({ $0.undo != nil }) else {
+            return nil
+        }
+        return UndoWishes(answers: actions.mapValues { $0.state == .skipped ? .withheld : $0.undoAnswer })
+    }
+}
+
+/// Notes that everything is to be taken back that the bot did, as far as this database knows.
+package struct AskUndoEverything: PersonOperation {
+    package static let name = "undo-everything"
+    /// The bot's handle, as a person typed it: the confirmation.
+    package var bot: String
+
+    package init(bot: String) { self.bot = bot }
+
+    /// - Parameter seen: ``UndoOutlook/seen``, which is compared before the transactions that note the wishes.
+    package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
+        let record = try await desk.mirror.table.record()
+        guard record.isBotHandle(bot) else {
+            throw ChangeRefusal(
+                .unusable, "\"\(bot.prefix(60))\" is not the bot's handle, which is @\(record.botHandleToType)")
+        }
+        let undoing = Undoing(mirror: desk.mirror)
+        if seen != nil { try seen.require(try await undoing.outlookOnEverything().seen) }
+        let actions = try await undoing.actions(.everything, kinds: ActionKind.allCases, now: desk.now)
+        return try await AskUndo(ids: actions.map(\.id)).perform(at: desk, seen: nil)
+    }
+}
+
+extension MirrorRecord {
+    /// The bot's handle, without `@`, that a person types to take everything back.
+    package var botHandleToType: String { botHandle ?? "bot" }
+
+    /// Whether a person typed the bot's handle, with or without `@`, in upper or lower case.
+    package func isBotHandle(_ typed: String) -> Bool {
+        typed.trimmingCharacters(in: .whitespaces).drop { $0 == "@" }.lowercased() == botHandleToType.lowercased()
+    }
 }
 
 /// What became of wishes to take actions back.
@@ -34,11 +76,14 @@ package struct UndoWishes: PersonOutcome {
 /// Lets the copies stay of what the human deleted or changed, about which the mirror asks.
 package struct KeepProposed: PersonOperation {
     package static let name = "undo-keep"
+    /// Whole ids of actions; nil for all about which the mirror asks.
+    package var ids: [String]?
 
-    package init() {}
+    package init(ids: [String]? = nil) { self.ids = ids }
 
+    /// - Parameter seen: The digest of the actions that are named; of all, nothing is compared.
     package func perform(at desk: Desk, seen: Seen?) async throws -> KeptChange {
-        KeptChange(kept: try await desk.outbox.keepProposed())
+        KeptChange(kept: try await desk.outbox.keepProposed(ids, seen: seen))
     }
 }
 

@@ -23,8 +23,8 @@ package struct Undoing: Sendable {
     /// The most actions that one wish may be about.
     private static let most = 100_000
 
-    private let mirror: HumanMirror
-    private let store: OutboxStore
+    let mirror: HumanMirror
+    let store: OutboxStore
 
     package init(mirror: HumanMirror) {
         self.mirror = mirror

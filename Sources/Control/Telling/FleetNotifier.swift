@@ -85,7 +85,7 @@ package actor FleetNotifier {
                 await sender.send(notice, isLast: false, logger: installation.logger(of: mirror))
             else { continue }
             rows[index].heard(notice)
-            try await table.store(rows[index])
+            try await table.store(rows[index], told: notice)
         }
         return rows.contains { $0.since != nil || $0.toldSince != nil }
     }

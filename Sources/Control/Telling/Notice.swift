@@ -45,7 +45,8 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    fileprivate var title: String {
+    /// What it is about, without a full stop.
+    var title: String {
         switch self {
         case .stopped: "the worker has ended"
         case .refused: "the network refuses the bot's credentials"

@@ -86,6 +86,18 @@ package struct NoticeRow: Equatable, Sendable {
     }
 }
 
+/// A message that was delivered.
+package struct ToldNotice: Codable, Equatable, Sendable {
+    package let at: Date
+    package let cause: NoticeCause
+    package let state: Notice.State
+    /// What it was about, such as `a network cannot be reached`.
+    package let title: String
+    package let text: String
+    /// Since when it holds, or held.
+    package let since: Date
+}
+
 /// What is remembered about the causes of one mirror.
 package struct NoticeTable: Sendable {
     private let storage: any StorageEngine
@@ -145,10 +157,55 @@ package struct NoticeTable: Sendable {
         }
     }
 
-    /// Stores what is remembered about a cause.
+    /// Stores what is remembered about a cause, and a message about it that was delivered.
     ///
     /// - Throws: The store's error.
-    func store(_ row: NoticeRow) async throws { try await storage.transaction { try store(row, on: $0) } }
+    func store(_ row: NoticeRow, told notice: Notice) async throws {
+        try await storage.transaction { connection in
+            try store(row, on: connection)
+            try store(notice, on: connection)
+        }
+    }
+
+    /// Delivered messages that are kept of each mirror.
+    private static let kept = 100
+
+    private func store(_ notice: Notice, on connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO told (mirror, told_ms, cause, state, text, since_ms)
+            VALUES (\(mirror), \(notice.at.milliseconds), \(notice.cause?.rawValue ?? ""), \(notice.state.rawValue),
+                \(notice.text), \(notice.since.milliseconds))
+            ON CONFLICT (mirror, told_ms, cause) DO NOTHING
+            """)
+        try connection.execute(
+            """
+            DELETE FROM told WHERE mirror = \(mirror) AND told_ms < (
+                SELECT told_ms FROM told AS kept WHERE kept.mirror = \(mirror)
+                ORDER BY told_ms DESC LIMIT 1 OFFSET \(Self.kept - 1))
+            """)
+    }
+
+    /// The last messages that were delivered, the newest first.
+    ///
+    /// - Parameter limit: The most to return.
+    /// - Throws: The store's error.
+    package func told(limit: Int) async throws -> [ToldNotice] {
+        try await storage.query(
+            """
+            SELECT told_ms, cause, state, text, since_ms FROM told WHERE mirror = \(mirror)
+            ORDER BY told_ms DESC, cause LIMIT \(limit)
+            """
+        ).compactMap { row in
+            // A cause or a state of a later version is none of ours.
+            guard let cause = NoticeCause(rawValue: try row.text("cause")),
+                let state = Notice.State(rawValue: try row.text("state"))
+            else { return nil }
+            return ToldNotice(
+                at: try row.date("told_ms"), cause: cause, state: state, title: cause.title,
+                text: try row.text("text"), since: try row.date("since_ms"))
+        }
+    }
 
     private func store(_ row: NoticeRow, on connection: any StorageConnection) throws {
         try connection.execute(

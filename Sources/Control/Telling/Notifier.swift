@@ -106,7 +106,7 @@ package actor Notifier {
             }
             memory[index].heard(notice)
             do {
-                try await mirror.notices.store(memory[index])
+                try await mirror.notices.store(memory[index], told: notice)
             } catch {
                 unsaved.insert(memory[index].cause)
             }

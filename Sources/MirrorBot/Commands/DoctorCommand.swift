@@ -69,11 +69,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func examine() async -> [Finding] {
         do {
             return try await options.withMirror(looksOnly: !probe) {
-                let now = $0.clock.now
-                let findings = await Doctor(mirror: $0, probes: probe).findings(now: now)
-                // Where the database takes no changes, the findings say so.
-                try? await $0.keep(findings, now: now)
-                return findings
+                await Doctor(mirror: $0, probes: probe).examine(now: $0.clock.now)
             }
         } catch {
             return [.fail("database", error)]

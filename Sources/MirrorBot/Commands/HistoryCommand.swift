@@ -14,7 +14,7 @@ struct HistoryCommand: AsyncParsableCommand {
             With words: only actions whose text, or the post that they answer or favorite, contains all of them.
 
               mirror-bot history --since 7d --state done
-              mirror-bot history --since 7d --kind reply
+              mirror-bot history --day 2026-11-24 --kind reply
               mirror-bot history --person pal@social.example
               mirror-bot history --state done coffee
             """)
@@ -26,6 +26,9 @@ struct HistoryCommand: AsyncParsableCommand {
             "Only changes since then: 18:30, 2026-11-24, \"2026-11-24 18:30\", or 45m, 6h, 3d, 2w ago.",
             valueName: "time"))
     var since: String?
+
+    @Option(help: ArgumentHelp("Only changes of that day on the human's clock, as 2026-11-24.", valueName: "date"))
+    var day: String?
 
     @Option(help: ArgumentHelp("Only post, reply or favorite; repeatable.", valueName: "kind"))
     var kind: [ActionKind] = []
@@ -40,6 +43,10 @@ struct HistoryCommand: AsyncParsableCommand {
 
     @OptionGroup var list: ListOptions
     @OptionGroup var options: MirrorOptions
+
+    func validate() throws {
+        if day != nil, since != nil { throw ValidationError("--day and --since do not go together") }
+    }
 
     func run() async throws {
         try await options.withRecord { mirror, record in
@@ -56,6 +63,12 @@ struct HistoryCommand: AsyncParsableCommand {
         var search = ActionList.Search()
         (search.kinds, search.states, search.person) = (kind, state, person)
         (search.words, search.limit, search.cursor) = (words.searchWords, list.limit, list.after)
+        if let day {
+            guard let named = LocalDay(day), search.restrict(to: named, in: zone) else {
+                throw ValidationError("--day is \"\(day)\"; expected a date such as 2026-11-24")
+            }
+            return search
+        }
         search.since = try since.map { try PersonTime(zone: zone).since($0, now: now) }
         return search
     }

@@ -15,6 +15,9 @@ struct NotifyCommand: AsyncParsableCommand {
             when the cause is over. --test ends with 69 if the message did not arrive.
             """)
 
+    /// How many of the delivered messages are shown.
+    private static let shown = 20
+
     @OptionGroup var options: MirrorOptions
 
     @Flag(help: "Send a test message.")
@@ -26,7 +29,8 @@ struct NotifyCommand: AsyncParsableCommand {
     func run() async throws {
         if test { return try await sendTest() }
         try await options.withMirror(looksOnly: true) { mirror in
-            let report = NoticeReport(mirror.name, try await mirror.notices.rows())
+            let told = try await mirror.notices.told(limit: Self.shown)
+            let report = NoticeReport(mirror.name, try await mirror.notices.rows(), told)
             if json { return try JSONOutput.print(report) }
             let zone = try await mirror.knownTimeZone() ?? .gmt
             for line in report.lines(in: zone) { print(line) }
@@ -75,9 +79,11 @@ private struct NoticeReport: Encodable {
     let schema = "mirror-bot/notices/1"
     let mirror: String
     let notices: [Entry]
+    /// The last messages that were delivered, the newest first.
+    let told: [ToldNotice]
 
-    init(_ mirror: String, _ rows: [NoticeRow]) {
-        self.mirror = mirror
+    init(_ mirror: String, _ rows: [NoticeRow], _ told: [ToldNotice]) {
+        (self.mirror, self.told) = (mirror, told)
         notices = rows.map { Entry(cause: $0.cause, since: $0.since, lastTold: $0.told, attempts: $0.attempts) }
     }
 
@@ -88,6 +94,10 @@ private struct NoticeReport: Encodable {
             parts.append(entry.lastTold.map { "sent \(LocalTime($0, in: zone))" } ?? "not sent yet")
             if entry.attempts > 0 { parts.append("\(entry.attempts) failed attempts") }
             return Printable.padded(entry.cause.rawValue, to: 16) + parts.joined(separator: ", ")
-        }
+        } + (told.isEmpty ? [] : ["", "the last messages"])
+            + told.map { notice in
+                let state = notice.state == .resolved ? "over: " : ""
+                return Printable.line("  \(LocalTime(notice.at, in: zone))  \(state)\(notice.title)")
+            }
     }
 }

@@ -36,17 +36,19 @@ struct PeopleListCommand: AsyncParsableCommand {
 
     @Argument(help: "Only accounts or handles that contain these words.") var words: [String] = []
 
-    @Option(help: ArgumentHelp("Only people who are allowed, denied or none of it; all by default.", valueName: "word"))
+    @Option(
+        help: ArgumentHelp(
+            "Only people who are allowed, denied, none of it or forgotten; all by default.", valueName: "word"))
     var stance = "all"
 
-    @Option(help: ArgumentHelp("Maximum of people whom the human answered.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum of people to show.", valueName: "number"))
     var limit = 20
 
     @OptionGroup var page: PageOptions
 
     func validate() throws {
-        guard (0...10_000).contains(limit) else {
-            throw ValidationError("--limit is \(limit); expected a number from 0 to 10000")
+        guard (1...10_000).contains(limit) else {
+            throw ValidationError("--limit is \(limit); expected a number from 1 to 10000")
         }
         guard PeopleList.Search.Stance(rawValue: stance) != nil else {
             let words = PeopleList.Search.Stance.allCases.map(\.rawValue).joined(separator: ", ")
@@ -86,7 +88,8 @@ extension PeopleList.Line {
         (
             AccountID(reference: account, localHost: nil)?.shown ?? account,
             [
-                handle.map { "@\($0)" }, replies > 0 ? "\(replies) replies" : nil, stance,
+                isForgotten ? "forgotten: only this digest is kept" : nil, handle.map { "@\($0)" },
+                replies > 0 ? "\(replies) replies" : nil, isForgotten ? nil : stance,
                 onDenied.map { "denied with \($0)" },
                 sameAs.isEmpty ? nil : "same as \(sameAs.joined(separator: ", "))",
             ]

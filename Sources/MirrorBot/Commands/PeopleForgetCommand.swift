@@ -55,10 +55,11 @@ struct PeopleForgetCommand: AsyncParsableCommand {
     }
 
     private func confirm(_ mirror: HumanMirror) async throws {
-        let id = try await PeopleBook(mirror: mirror).account(account)
-        let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
+        let holding = try await PersonHolding(of: PeopleBook(mirror: mirror).account(account), in: mirror)
+        let all = holding.accounts.map { Printable.line($0) }.joined(separator: ", ")
+        let parts = holding.parts.isEmpty ? "" : " (\(holding.parts.joined(separator: ", ")))"
         try Confirmation.require(
-            "Remove everything about \(all.joined(separator: ", "))? [y/N] ", unless: false,
+            "Remove everything about \(all)\(parts)? [y/N] ", unless: false,
             or: "nothing was forgotten")
     }
 }

@@ -16,7 +16,7 @@ struct SuggestionsCommand: AsyncParsableCommand {
             """,
         subcommands: [
             SuggestionsListCommand.self, SuggestionsApproveCommand.self, SuggestionsDismissCommand.self,
-            SuggestionsReopenCommand.self,
+            SuggestionsReopenCommand.self, SuggestionsDoneCommand.self,
         ],
         defaultSubcommand: SuggestionsListCommand.self)
 }
@@ -27,13 +27,16 @@ struct SuggestionsListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "Show what waits, newest first, with its text or its address for the browser.")
 
+    @Flag(help: "Show first what ends first.")
+    var urgent = false
+
     @OptionGroup var list: ListOptions
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
         try await options.withRecord { mirror, record in
             var search = SuggestionList.Search(limit: list.limit)
-            search.cursor = list.after
+            (search.cursor, search.order) = (list.after, urgent ? .urgent : .newest)
             let found = try await SuggestionList(of: mirror, search)
             if list.json { return try JSONOutput.print(found) }
             guard !found.suggestions.isEmpty else { return print("nothing waits for a decision") }
@@ -50,7 +53,7 @@ struct SuggestionsListCommand: AsyncParsableCommand {
 struct SuggestionsApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Let the worker do it; on X, favorite it yourself in the browser.")
+        abstract: "Let the worker do it; on X, favorite it yourself in the browser, then: suggestions done.")
 
     @Argument(help: "Ids of suggestions.") var ids: [String]
     @OptionGroup var output: ChangeOutput
@@ -89,6 +92,21 @@ struct SuggestionsReopenCommand: AsyncParsableCommand {
     func validate() throws { try output.requireOne(ids) }
 
     func run() async throws { try await options.decide(ids, output, ReopenSuggestion.init(id:)) }
+}
+
+/// `mirror-bot suggestions done`.
+struct SuggestionsDoneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "done",
+        abstract: "Note that you favorited it yourself, where the network does not let the bot.")
+
+    @Argument(help: "Ids of suggestions.") var ids: [String]
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws { try output.requireOne(ids) }
+
+    func run() async throws { try await options.decide(ids, output, NoteSuggestionDone.init(id:)) }
 }
 
 extension ChangeOutput {
@@ -133,7 +151,8 @@ private struct SuggestionDecisions: Encodable {
 extension SuggestionDecision {
     fileprivate var lines: [String] {
         let unlearned = notLearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
-        return ["\(decision.rawValue) \(id)\(unlearned)"] + (decision == .dismissed ? wayBackLines : [])
+        return ["\(isNew ? "" : "already ")\(decision.rawValue) \(id)\(unlearned)"]
+            + (decision == .dismissed ? wayBackLines : [])
     }
 }
 

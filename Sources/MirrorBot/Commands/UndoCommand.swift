@@ -131,7 +131,7 @@ struct UndoCommand: AsyncParsableCommand {
         if !yes { UndoView.announcement(actions, zone: zone).forEach { StandardError.write($0 + "\n") } }
         try Confirmation.require("Take \(actions.count == 1 ? "it" : "them") back? [y/N] ", unless: yes)
         guard scope == .everything else { return }
-        let handle = record.botHandle ?? "bot"
+        let handle = record.botHandleToType
         let typed: String
         if let bot {
             typed = bot
@@ -143,7 +143,7 @@ struct UndoCommand: AsyncParsableCommand {
             typed = try Question.line(
                 "This takes back everything. Type the bot's handle, @\(Printable.line(handle)), to continue: ")
         }
-        guard typed.drop(while: { $0 == "@" }).lowercased() == handle.lowercased() else {
+        guard record.isBotHandle(typed) else {
             throw CommandError(
                 .usage,
                 "nothing was changed: \(Printable.line(typed, columns: 60)) is not the bot's handle, which is "

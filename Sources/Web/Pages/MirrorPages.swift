@@ -1,7 +1,8 @@
 /// All pages of a mirror.
 package enum MirrorPages {
     package static let all: [any MirrorPage.Type] = [
-        TodayPage.self, HoursPage.self, FavoritesPage.self, TextsPage.self, SettingsPage.self,
+        TodayPage.self, WaitingPage.self, ActionsPage.self, HoursPage.self, FavoritesPage.self, TextsPage.self,
+        PeoplePage.self, HealthPage.self, SettingsPage.self,
     ]
 }
 

@@ -33,6 +33,7 @@ struct TableRule: Sendable {
         atMost("forgotten", 0, "nobody has anything forgotten"),
         atMost("muted", 0, "nobody mutes anything"),
         atMost("notices", 0, "nobody wants to be told"),
+        atMost("told", 0, "nobody wants to be told"),
         atMost("weights", 1, "one a mirror"),
         atMost("pictures", 0, "no archive has files of pictures"),
         atMost("zones", 0, "nobody moves"),

@@ -1,0 +1,76 @@
+import Foundation
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import Schedule
+import Settings
+
+/// A limit on what the bot does, and how much of it is used.
+package struct LimitState: Codable, Equatable, Sendable {
+    /// What is limited.
+    package enum What: String, Codable, CaseIterable, Sendable {
+        /// Favorites of the local day.
+        case favorites
+        /// Replies to one person on the local day: those to the person who got the most.
+        case repliesToOnePerson = "replies-to-one-person"
+        /// Posts of the local day.
+        case posts
+        /// Deletions of posts and replies that the network allows within a period.
+        case deletions
+        /// The same for withdrawing favorites.
+        case withdrawals
+    }
+
+    package let what: What
+    package let used: Int
+    package let limit: Int
+    /// The length of the period, in seconds; nil for the local day.
+    package let period: Int?
+    /// Who got the most replies; nil for nobody, and for other limits.
+    package let person: ReportedPerson?
+    /// The setting that decides the limit; nil for one of the network's.
+    package let setting: String?
+}
+
+extension HumanMirror {
+    /// The limits that hold now, as far as there are any.
+    ///
+    /// - Parameters:
+    ///   - account: The bot's; nil while there is none, whose network then tells no limits.
+    ///   - posts: Posts that were sent today.
+    /// - Throws: The store's error.
+    func limits(of account: AccountConfiguration?, posts: Int, since midnight: Date, now: Date) async throws
+        -> [LimitState]
+    {
+        let capabilities = account.flatMap { try? network(for: $0) }?.capabilities
+        let (deletions, withdrawals) = (capabilities?.deletionPace, capabilities?.unfavoritePace)
+        let used = try await outbox(lease: nil).limitUses(
+            since: midnight, deletedSince: deletions.map { now - $0.period } ?? now,
+            withdrawnSince: withdrawals.map { now - $0.period } ?? now)
+        var person: ReportedPerson?
+        if let most = used.mostAnswered {
+            person = ReportedPerson(account: most.reference, name: try await names(of: [most])[most] ?? most.value)
+        }
+        func daily(_ what: LimitState.What, _ used: Int, _ limit: Int, _ setting: String) -> LimitState {
+            LimitState(
+                what: what, used: used, limit: limit, period: nil,
+                person: what == .repliesToOnePerson ? person : nil, setting: setting)
+        }
+        func paced(_ what: LimitState.What, _ used: Int, _ pace: Pace?) -> LimitState? {
+            pace.map {
+                LimitState(what: what, used: used, limit: $0.count, period: Int($0.period), person: nil, setting: nil)
+            }
+        }
+        return [
+            daily(.favorites, used.favorites, configuration.favoritesPerDay, Setting.favoritesPerDay.name),
+            daily(
+                .repliesToOnePerson, used.repliesToOnePerson, configuration.repliesPerPerson,
+                Setting.repliesPerPerson.name),
+            daily(.posts, posts, configuration.schedule.maximumPerDay, Setting.maxPerDay.name),
+        ]
+            + [
+                paced(.deletions, used.deletions, deletions), paced(.withdrawals, used.withdrawals, withdrawals),
+            ].compactMap(\.self)
+    }
+}

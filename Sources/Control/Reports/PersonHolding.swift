@@ -1,0 +1,80 @@
+import Archive
+import Favorites
+package import Mirroring
+import Outbox
+package import Posts
+
+/// How much is stored about somebody or about people on a server: what a denial unlearns, and what forgetting removes.
+package struct PersonHolding: Codable, Equatable, Sendable {
+    package private(set) var schema = "mirror-bot/person-holding/1"
+    /// All their accounts, as a person types them; of a server, its `*@host`.
+    package let accounts: [String]
+    /// What they are called, with `@`, or the first account.
+    package let name: String
+    /// The human's posts that answer or name them; nil for a server.
+    package let mentions: Int?
+    /// Answers to them, and favorites of their posts, that were sent or decided; nil for a server.
+    package let deeds: Int?
+    /// Of these, those that wait and would be cancelled; nil for a server.
+    package let waiting: Int?
+    /// Posts of theirs that were learned from; nil for a server.
+    package let learned: Int?
+    /// Known people on a server; nil for a person.
+    package let known: Int?
+    /// Whether they were forgotten before.
+    package let isForgotten: Bool
+    /// The digest of what is remembered of the account or the server, for who changes it.
+    package let seen: Seen
+}
+
+extension PersonHolding {
+    /// - Parameters:
+    ///   - text: An account as a person types it, or `*@host`.
+    ///   - mirror: What remembers them.
+    /// - Throws: `ChangeRefusal` for what is neither; the store's error.
+    package init(of text: String, in mirror: HumanMirror) async throws {
+        guard text.contains("*") else {
+            self = try await PersonHolding(of: PeopleBook(mirror: mirror).account(text), in: mirror)
+            return
+        }
+        guard let server = ServerName(reference: text) else { throw PeopleChanges(mirror: mirror).obstacle(to: text) }
+        (accounts, name) = ([server.reference], server.reference)
+        (mentions, deeds, waiting, learned) = (nil, nil, nil, nil)
+        known = try await mirror.people.known(on: .usual).filter(server.covers).count
+        (isForgotten, seen) = (false, try await mirror.people.seen(of: server))
+    }
+
+    /// - Parameter person: One of their accounts; those that are linked to it are theirs too.
+    /// - Throws: The store's error.
+    package init(of person: AccountID, in mirror: HumanMirror) async throws {
+        let ids = try await mirror.people.linked(to: person)
+        var (posts, learned): (Set<PostID>, Int) = ([], 0)
+        for id in ids {
+            posts.formUnion(try await mirror.people.posts(about: id).map(\.id))
+            learned += try await Favorites.learned(
+                from: id, called: try await mirror.names(of: id), of: mirror.name, in: mirror.storage
+            ).count
+        }
+        let actions = try await mirror.outbox(lease: nil).actions(about: ids)
+        accounts = ids.map(\.reference)
+        name = try await mirror.names(of: [person])[person] ?? person.reference
+        (mentions, deeds, self.learned) = (posts.count, actions.count, learned)
+        waiting = actions.count { [.planned, .claimed, .suggested].contains($0.state) }
+        known = nil
+        isForgotten = try await mirror.people.forgotten(among: [person]).contains(person)
+        seen = try await mirror.people.person(person)?.seen ?? People.Person.seen(person)
+    }
+
+    /// What forgetting them removes, in words; empty if nothing is kept.
+    package var parts: [String] {
+        func part(_ number: Int?, _ one: String, _ many: String) -> String? {
+            number.flatMap { $0 == 0 ? nil : "\($0) \($0 == 1 ? one : many)" }
+        }
+        return [
+            part(
+                mentions, "post of the human that answers or names them", "posts of the human that answer or name them"),
+            part(deeds, "answer or favorite of the bot", "answers and favorites of the bot"),
+            part(learned, "post that was learned from", "posts that were learned from"),
+        ].compactMap(\.self)
+    }
+}

@@ -1,0 +1,296 @@
+import Control
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Settings
+
+extension PageTemplate {
+    static let actions = PageTemplate("actions", PackageResources.actions_mustache)
+    static let action = PageTemplate("action", PackageResources.action_mustache)
+    /// The table of how a favorite rate comes about, which ``action`` contains.
+    static let stepsOfAction = PageTemplate("steps", PackageResources.steps_mustache)
+}
+
+/// What the bot did and what it left alone, and one action with its reasons.
+enum ActionsPage: MirrorPage {
+    static let section = PageSection.actions
+    static let templates = [PageTemplate.actions, .action, .stepsOfAction]
+    static let liveParts = ["actions"]
+    static let routes: [MirrorRoute] = [
+        .get("/actions") { request in
+            try await request.attempt(refusedBy: { try await page($0, ActionQuery()) }) {
+                let query = try ActionQuery(request.query)
+                if let id = try await query.idInWords(request.mirror) {
+                    return .seeOther(request.link("/actions/\(id)"))
+                }
+                return try await page(request, query)
+            }
+        },
+        .get("/actions/:id") { request in
+            try await request.attempt(refusedBy: { try await page($0, ActionQuery()) }) {
+                try await page(request, try ActionQuery(request.query), opening: request.parameters["id"])
+            }
+        },
+        .post("/actions/undo") { try await undo($0) },
+    ]
+    static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
+        AskUndo.name: { try await confirmation($0) }
+    ]
+
+    private static let rowsShown = 25
+    /// Bytes of a text that a row shows.
+    private static let textSize = 240
+
+    // MARK: The list
+
+    static func page(
+        _ request: MirrorRequest, _ query: ActionQuery, opening id: String? = nil
+    ) async throws -> WebReply {
+        let mirror = request.mirror
+        let search = try query.search(in: request.zone)
+        let list = try await ListWords.fitting(rowsShown, budget: id == nil ? 18_000 : 8_000) { limit in
+            var search = search
+            search.limit = limit
+            return try await ActionList(of: mirror, search)
+        } texts: { list in
+            list.actions.map {
+                [ListWords.cut(rowText($0) ?? "", textSize), ListWords.cut(rowWhy($0) ?? "", textSize)]
+            }
+        }
+        var report: ExplainReport?
+        if let id {
+            do {
+                report = try await ExplainReporter(mirror: mirror).report(on: id, now: request.now)
+            } catch let error as ActionNameError {
+                return .missing(error.description)
+            }
+        }
+        let opened = report.map { OpenedAction($0, request, query) }
+        let isListed = report.map { report in list.actions.contains { $0.id == report.id } } ?? false
+        let only = query.only
+        let context: PageContext = [
+            "base": .text(request.base), "q": .text(query.words ?? ""),
+            "kinds": .list(query.kindOptions), "states": .list(query.stateOptions),
+            "person": .text(query.person), "day": .text(query.day?.description),
+            "only": .flag(only != nil), "onlyWords": .text(only?.words), "onlyName": .text(only?.name),
+            "without": .text(only.map { request.link("/actions", $0.without) }), "withoutWords": .text(only?.link),
+            "single": .fields(isListed ? nil : opened?.context(level: 2, isAlone: true)),
+            "isEmpty": .flag(list.actions.isEmpty),
+            "nothing": .text(
+                query.isPlain ? "The bot has not done anything yet." : "Nothing of the kind is stored."),
+            "days": .list(days(list.actions, report, opened, request, query)),
+            "hasPages": .flag(query.before != nil || list.next != nil),
+            "shown": .text(Words.count(list.actions.count, "action")),
+            "first": .text(query.before.map { _ in request.link("/actions", query.fields(before: nil)) }),
+            "next": .text(list.next.map { request.link("/actions", query.fields(before: $0)) }),
+        ]
+        return .page(PageContent(.actions, in: section, context))
+    }
+
+    /// The rows below the headings of their days.
+    private static func days(
+        _ actions: [ReportedAction], _ report: ExplainReport?, _ opened: OpenedAction?, _ request: MirrorRequest,
+        _ query: ActionQuery
+    ) -> [PageContext] {
+        let words = request.words
+        var days: [(day: LocalDay, rows: [PageContext])] = []
+        for action in actions {
+            let day = words.day(of: action.at)
+            if days.last?.day != day { days.append((day, [])) }
+            let isOpen = report?.id == action.id
+            days[days.count - 1].rows.append(
+                row(action, isOpen ? opened : nil, words, link: request.link("/actions/\(action.id)", query.fields())))
+        }
+        return days.map { day, rows in
+            ["key": .text("d\(day)"), "heading": .text(words.heading(day)), "rows": .list(rows)]
+        }
+    }
+
+    private static func row(
+        _ action: ReportedAction, _ opened: OpenedAction?, _ words: Words, link: String
+    ) -> PageContext {
+        let marks = ActionMarks(action)
+        return [
+            "id": .text(action.id), "isOpen": .flag(opened != nil), "at": .markup(words.time(action.at)),
+            "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
+            "what": .text(marks.what), "whom": .text(marks.whom), "link": .text(link + (opened == nil ? "#why" : "")),
+            "text": .text(rowText(action).map { ListWords.cut($0, textSize) }),
+            "language": .text(action.language.flatMap(LanguageTag.naming)),
+            "why": .text(rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "opened": .fields(opened?.context(level: 4, isAlone: false)),
+        ]
+    }
+
+    private static func rowText(_ action: ReportedAction) -> String? { action.text ?? action.about }
+
+    private static func rowWhy(_ action: ReportedAction) -> String? { action.reasonText ?? action.why }
+
+    // MARK: Taking back
+
+    private static func confirmation(_ request: MirrorRequest) async throws -> Confirmation {
+        let fields = request.refusal == nil ? request.query : request.form
+        let ids = fields.all("id").uniqued()
+        let undoing = Undoing(mirror: request.mirror)
+        let stored = try await request.mirror.outbox(lease: nil).actions(withIDs: ids)
+        let actions = ids.compactMap { stored[$0] }
+        guard !actions.isEmpty, actions.count <= mostAtOnce else {
+            throw ChangeRefusal(
+                .unknown, actions.isEmpty ? "there is no such action" : "these are too many at once: \(actions.count)")
+        }
+        let outlook = try await undoing.outlook(on: actions, now: request.now)
+        let persons = try await request.mirror.persons(of: actions)
+        let things = actions.map { action -> Confirmation.Thing in
+            let marks = ActionMarks(
+                action.kind, action.state, reason: action.reason,
+                whom: persons[action.id].map { ListWords.name($0.name) })
+            return Confirmation.Thing(
+                at: action.sending ?? action.due, symbol: marks.symbol, marks.what,
+                whom: marks.whom.isEmpty ? nil : marks.whom, text: action.text.map { ListWords.cut($0, 300) },
+                language: action.wording?.language)
+        }
+        let number = outlook.total
+        var confirmation = Confirmation(
+            in: section, actions.count == 1 ? "Take this back?" : "Take back these \(actions.count)?",
+            action: "/actions/undo", verb: "Take back \(number)",
+            otherWay: actions.count == 1 ? "Keep it" : "Keep them", back: "/actions")
+        confirmation.lead = UndoWords.lead(outlook, server: request.mirror.configuration.botNetwork.displayName)
+        confirmation.things = things
+        confirmation.notes = UndoWords.notes(outlook)
+        confirmation.fields = actions.map { ("id", $0.id) }
+        confirmation.seen = outlook.seen
+        return confirmation
+    }
+
+    /// So many a confirmation shows: the boxes that one page has.
+    private static let mostAtOnce = 50
+
+    private static func undo(_ request: MirrorRequest) async throws -> WebReply {
+        let ids = request.form.all("id").uniqued()
+        return try await request.attempt(refusedBy: { .confirm(try await confirmation($0)) }) {
+            guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is named that is to be taken back") }
+            guard let seen = try request.seen() else {
+                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+            }
+            let wishes = try await request.desk.perform(PersonRequest(AskUndo(ids: ids), seen: seen))
+            let isAtWork = try await request.mirror.isAtWork(now: request.now)
+            return .seeOther(request.link("/actions"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
+        }
+    }
+}
+
+/// What a person looks for among actions.
+struct ActionQuery: Sendable {
+    private(set) var kind: ActionKind?
+    private(set) var ending = Ending.all
+    private(set) var person: String?
+    private(set) var words: String?
+    private(set) var day: LocalDay?
+    private(set) var before: String?
+
+    /// How actions ended, as the form offers it.
+    enum Ending: String, CaseIterable {
+        case all, done, skipped, failed, undone
+
+        var label: String {
+            switch self {
+            case .all: "all"
+            case .done: "done"
+            case .skipped: "left alone"
+            case .failed: "failed or unconfirmed"
+            case .undone: "taken back"
+            }
+        }
+
+        /// What waits is on other pages.
+        var states: [ActionState] {
+            switch self {
+            case .all: [.sending, .done, .skipped, .expired, .failed, .undone]
+            case .done: [.done]
+            case .skipped: [.skipped, .expired]
+            case .failed: [.failed]
+            case .undone: [.undone]
+            }
+        }
+    }
+
+    init() {}
+
+    /// - Throws: `ChangeRefusal` for a part that cannot be used.
+    init(_ fields: WebFields) throws {
+        if let text = fields.typed("kind"), text != "all" {
+            guard let kind = ActionKind(rawValue: text) else { throw Self.unusable("kind", text) }
+            self.kind = kind
+        }
+        if let text = fields.typed("state") {
+            guard let ending = Ending(rawValue: text) else { throw Self.unusable("state", text) }
+            self.ending = ending
+        }
+        if let text = fields.typed("day") {
+            guard let day = LocalDay(text) else { throw Self.unusable("day", text) }
+            self.day = day
+        }
+        (person, words, before) = (fields.typed("person"), fields.typed("q"), fields.typed("before"))
+    }
+
+    private static func unusable(_ field: String, _ text: String) -> ChangeRefusal {
+        ChangeRefusal(.unusable, "\(field) cannot be \"\(text.prefix(60))\"; all are shown")
+    }
+
+    func search(in zone: TimeZone?) throws -> ActionList.Search {
+        var search = ActionList.Search()
+        (search.kinds, search.states) = (kind.map { [$0] } ?? [], ending.states)
+        (search.person, search.words, search.cursor) = (person, words, before)
+        if let day, !search.restrict(to: day, in: zone ?? .gmt) {
+            throw ChangeRefusal(.unusable, "there was no \(day) by the human's clock; all are shown")
+        }
+        return search
+    }
+
+    /// The action whose id the words are; nil if they are none, or that of several.
+    func idInWords(_ mirror: HumanMirror) async throws -> String? {
+        guard let words, words.count >= ActionNameError.usualLength, words.allSatisfy(\.isHexDigit) else { return nil }
+        let found = try await mirror.outbox(lease: nil).actions(identifiedBy: words.lowercased(), limit: 2)
+        return found.count == 1 ? found[0].id : nil
+    }
+
+    /// Whether nothing is looked for but what there is.
+    var isPlain: Bool { kind == nil && ending == .all && person == nil && words == nil && day == nil }
+
+    /// The query of a link, at the same place of the list.
+    func fields() -> [(String, String?)] { fields(before: before) }
+
+    func fields(before place: String?) -> [(String, String?)] {
+        [
+            ("kind", kind?.rawValue), ("state", ending == .all ? nil : ending.rawValue), ("person", person),
+            ("q", words), ("day", day?.description), ("before", place),
+        ]
+    }
+
+    var kindOptions: [PageContext] {
+        let all =
+            [("all", "all")] + ActionKind.allCases.map { ($0.rawValue, $0 == .reply ? "replies" : "\($0.rawValue)s") }
+        return all.map { value, label in
+            ["value": .text(value), "label": .text(label), "isChosen": .flag((kind?.rawValue ?? "all") == value)]
+        }
+    }
+
+    var stateOptions: [PageContext] {
+        Ending.allCases.map {
+            ["value": .text($0.rawValue), "label": .text($0.label), "isChosen": .flag($0 == ending)]
+        }
+    }
+
+    /// A part that the form has no field for, and the way to do without it.
+    var only: (words: String, name: String, link: String, without: [(String, String?)])? {
+        var others = self
+        (others.before, others.person, others.day) = (nil, nil, nil)
+        if let person {
+            return (
+                "Only about ", ListWords.name(person) + (day.map { ", \($0)" } ?? ""), "About everybody",
+                others.fields()
+            )
+        }
+        return day.map { ("Only of ", "\($0)", "Of all days", others.fields()) }
+    }
+}

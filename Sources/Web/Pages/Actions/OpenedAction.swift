@@ -1,0 +1,231 @@
+import Control
+import Foundation
+import Outbox
+import Posts
+
+/// One action with its course, the rules that spoke, and how a favorite was judged.
+struct OpenedAction: Sendable {
+    private let report: ExplainReport
+    private let request: MirrorRequest
+    private let query: ActionQuery
+    private let state: ActionState?
+
+    /// Bytes of the text, of the post that it is about, and of a further part.
+    private static let (textSize, aboutSize, partSize) = (2_400, 1_200, 500)
+    /// Bytes of a sentence.
+    private static let sentenceSize = 240
+
+    init(_ report: ExplainReport, _ request: MirrorRequest, _ query: ActionQuery) {
+        (self.report, self.request, self.query) = (report, request, query)
+        state = report.state.flatMap(ActionState.init(rawValue:))
+    }
+
+    private var words: Words { request.words }
+
+    /// - Parameters:
+    ///   - level: The level of its heading.
+    ///   - isAlone: Whether it stands for itself and not below its row.
+    func context(level: Int, isAlone: Bool) -> PageContext {
+        let marks = ActionMarks(
+            report.kind, state ?? .planned, reason: report.rules.first?.code,
+            whom: report.person.map { ListWords.name($0.name) })
+        let id = report.id ?? ""
+        let leave = report.person.map { request.link("/confirm/people-deny", [("account", $0.account)]) }
+        return [
+            "level": .text("\(level)"), "isAlone": .flag(isAlone),
+            "title": .text(isAlone ? "\(marks.what)\(marks.whom), \(marks.state)" : "Why"),
+            "shortID": .text(String(id.prefix(ActionNameError.usualLength))),
+            "close": .text(request.link("/actions", query.fields())), "lead": .markup(lead),
+            "asked": .text(isAlone || report.kind == .reply ? asked : nil), "text": .text(isAlone ? text : nil),
+            "language": .none, "rest": .texts(rest), "facts": .list(facts), "steps": .fields(steps),
+            "now": .text(judgedNow), "canChange": .flag(!request.access.isReadOnly),
+            "undoPath": .text(undoVerb == nil ? nil : request.link("/confirm/undo", [("id", id)])),
+            "undoVerb": .text(undoVerb), "leavePath": .text(leave),
+            "leaveName": .text(report.person.map { ListWords.name($0.name) }), "unchangeable": .text(unchangeable),
+        ]
+    }
+
+    // MARK: Texts
+
+    private var asked: String? {
+        report.kind == .post ? nil : report.target?.text.map { ListWords.cut($0, Self.aboutSize) }
+    }
+
+    private var text: String? { report.text.map { ListWords.cut($0, Self.textSize) } }
+
+    private var rest: [String] { (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) } }
+
+    private var lead: Markup? {
+        guard report.kind == .favorite, let judgement = report.judgement else {
+            return report.why.map { "\(FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))" }
+        }
+        let (rate, threshold) = (Words.rate(judgement.rate), Words.rate(judgement.threshold))
+        let isFavorite = judgement.rate > judgement.threshold
+        return """
+            The human would \(isFavorite ? "" : "not ")favorite it: <b>rate \(rate)</b>, \
+            \(isFavorite ? "above" : "not above") your threshold of \(threshold). \(Words.chance(ofRate: judgement.rate))
+            """
+    }
+
+    private var judgedNow: String? {
+        guard report.kind == .favorite else { return nil }
+        if let now = report.judgementNow {
+            return "By what is known today the rate would be \(Words.rate(now.rate))."
+        }
+        return report.judgementProblem.map {
+            "It cannot be judged by what is known today: \(ListWords.cut($0, Self.sentenceSize))."
+        }
+    }
+
+    // MARK: Facts
+
+    private var facts: [PageContext] {
+        let all: [(String, Markup?)] = [
+            ("Post", post), ("Author", author), ("Original", original), ("Published", published), ("Course", course),
+            ("Chosen", chosen), ("Pictures", pictures), ("Rules", rules), ("Waits for", obstacles), ("Costs", cost),
+            ("Taken back", undo),
+        ]
+        return all.compactMap { name, body in body.map { ["name": .text(name), "body": .markup($0)] } }
+    }
+
+    private var post: Markup? {
+        guard report.kind != .post else { return nil }
+        return report.target.map { target in
+            target.link.map { Self.link($0, "Open it there") }
+                ?? "<bdi>\(ListWords.cut(target.post, Self.sentenceSize))</bdi>"
+        }
+    }
+
+    private var author: Markup? {
+        report.person.map { person in
+            let path = request.link("/people/\(WebFields.encoded(person.account))")
+            return "<a href=\"\(path)\"><bdi>\(ListWords.name(person.name))</bdi></a>"
+        }
+    }
+
+    private var original: Markup? {
+        report.original.map { original in
+            let written = original.writtenTime.map { "written \($0) by the human's clock" } ?? "not kept here any more"
+            let link: Markup = original.link.map { ". \(Self.link($0, "Open it there"))" } ?? ""
+            return "\(written)\(link)"
+        }
+    }
+
+    private var published: Markup? { report.published.map { Self.link($0, "Seen there") } }
+
+    private static func link(_ address: String, _ words: String) -> Markup {
+        "<a href=\"\(address)\" rel=\"noreferrer\">\(words)</a>"
+    }
+
+    private var course: Markup? {
+        let steps: [(String, Date?)] = [
+            ("decided", report.decided), ("due", report.due), ("sent", report.sent), ("changed", report.changed),
+        ]
+        var parts: [Markup] = steps.compactMap { name, date in
+            date.map { "\(name) \(words.time($0, ListWords.shortMoment($0, words)))" }
+        }
+        if let attempts = report.attempts, attempts > 1 { parts.append("\(Words.count(attempts, "request"))") }
+        return parts.isEmpty ? nil : Self.joined(parts, by: ", ")
+    }
+
+    private var chosen: Markup? {
+        var parts: [String] = []
+        if let choice = report.choice {
+            parts.append("one of \(Words.count(choice.replies, "old reply", "old replies")) to this person")
+            if let met = choice.words, !met.isEmpty {
+                parts.append("words that met: \(met.prefix(8).map { ListWords.cut($0, 40) }.joined(separator: ", "))")
+            }
+        }
+        if let pattern = report.pattern { parts.append("the day is planned \(pattern.inWords)") }
+        return parts.isEmpty ? nil : "\(parts.joined(separator: "; "))"
+    }
+
+    private var pictures: Markup? {
+        report.pictures.map { pictures in
+            let texts = pictures.prefix(4).map {
+                $0.alt.map { "“\(ListWords.cut($0, 100))”" } ?? "without a description"
+            }
+            return "\(Words.number(pictures.count)): \(texts.joined(separator: ", "))"
+        }
+    }
+
+    private var rules: Markup? {
+        guard !report.rules.isEmpty else { return report.state == nil ? nil : "Nothing stood against it." }
+        return Self.joined(
+            report.rules.prefix(8).map { rule in
+                let text = FavoriteWords.sentence(ListWords.cut(rule.text, Self.sentenceSize))
+                return rule.setting.map { "\(text) \(settingLink($0)) decides that." } ?? "\(text)"
+            }, by: " ")
+    }
+
+    private var obstacles: Markup? {
+        guard let obstacles = report.obstacles, !obstacles.isEmpty else { return nil }
+        return Self.joined(
+            obstacles.prefix(3).map { obstacle in
+                let text = FavoriteWords.sentence(ListWords.cut(obstacle.sentence, Self.sentenceSize))
+                return obstacle.remedy?.setting.map { "\(text) \(settingLink($0))" } ?? "\(text)"
+            }, by: " ")
+    }
+
+    private func settingLink(_ name: String) -> Markup {
+        "<a href=\"\(request.link("/settings"))#\(name)\">\(name)</a>"
+    }
+
+    private var cost: Markup? { report.cost.map { "\(Words.dollars($0)) at most" } }
+
+    private var undo: Markup? {
+        report.undo.map { undo in
+            let asked: Markup = "asked \(words.time(undo.asked, ListWords.shortMoment(undo.asked, words)))"
+            var parts: [Markup] = ["\(ListWords.cut(undo.reason.text, Self.sentenceSize))", asked]
+            if let done = undo.done {
+                parts.append(
+                    "\(undo.wasGone ? "gone already" : "deleted") \(words.time(done, ListWords.shortMoment(done, words)))"
+                )
+            }
+            if let next = undo.next {
+                parts.append("asked next \(words.time(next, ListWords.shortMoment(next, words)))")
+            }
+            if let cause = undo.cause {
+                parts.append("the network answered: \(ListWords.cut(cause, Self.sentenceSize))")
+            }
+            return Self.joined(parts, by: ", ")
+        }
+    }
+
+    private static func joined(_ parts: [Markup], by separator: String) -> Markup {
+        parts.dropFirst().reduce(parts.first ?? "") { "\($0)\(separator)\($1)" }
+    }
+
+    // MARK: What can be done
+
+    private var undoVerb: String? {
+        guard report.id != nil, report.undo == nil || report.undo?.next == nil && report.undo?.done == nil else {
+            return nil
+        }
+        switch state {
+        case .done, .sending: return "Take it back…"
+        case .planned, .claimed: return report.kind == .post ? nil : "Cancel it…"
+        case .failed where report.rules.first?.code == Action.Reason.unconfirmed: return "Take it back if it arrived…"
+        default: return nil
+        }
+    }
+
+    /// Why there is no way to change it here.
+    private var unchangeable: String? {
+        switch state {
+        case .undone: "It was taken back, and never comes again."
+        case .suggested: "It waits for you: the page Waiting has it."
+        case .planned where report.kind == .post, .claimed where report.kind == .post:
+            "Today has it, with the ways to skip, move or keep it."
+        default: nil
+        }
+    }
+
+    // MARK: How it was judged
+
+    private var steps: PageContext? {
+        guard let judgement = report.judgement, !judgement.features.isEmpty else { return nil }
+        let decided = report.decided.map { " As decided on \(ListWords.shortMoment($0, words))." } ?? ""
+        return judgement.steps(caption: "From any post to this one: each word moves the odds.\(decided)")
+    }
+}

@@ -1,0 +1,81 @@
+import Control
+import Outbox
+
+/// What taking back means, costs and takes, in sentences.
+enum UndoWords {
+    /// What becomes of the actions.
+    static func lead(_ outlook: UndoOutlook, server: String) -> String {
+        var parts: [String] = []
+        let deleted = outlook.posts + outlook.replies
+        if deleted > 0 {
+            parts.append(
+                deleted == 1
+                    ? "The text is deleted at \(server)" : "The \(Words.number(deleted)) texts are deleted at \(server)"
+            )
+        }
+        if outlook.favorites > 0 {
+            parts.append(
+                outlook.favorites == 1
+                    ? "the favorite is withdrawn" : "\(Words.number(outlook.favorites)) favorites are withdrawn")
+        }
+        if outlook.withheld > 0 {
+            parts.append(
+                "\(Words.number(outlook.withheld)) that did not happen yet \(outlook.withheld == 1 ? "is" : "are") cancelled"
+            )
+        }
+        guard !parts.isEmpty else { return "Nothing of this can be taken back." }
+        let sentence = Words.capitalized(parts.joined(separator: ", ")) + ", and never comes again."
+        return deleted > 0 ? sentence + " What was sent counts as used." : sentence
+    }
+
+    /// What a person should know before.
+    static func notes(_ outlook: UndoOutlook) -> [String] {
+        var notes: [String] = []
+        if outlook.impossible > 0 {
+            notes.append(
+                "\(Words.number(outlook.impossible)) of them cannot be taken back: not sent, gone already, or sent by "
+                    + "another account.")
+        }
+        if outlook.posts + outlook.replies > 0, let limit = outlook.deletions {
+            notes.append("The server allows \(allowed(limit, "deletion")).")
+        }
+        if outlook.favorites > 0, let limit = outlook.withdrawals {
+            notes.append(
+                outlook.withdrawsFavorites
+                    ? "It allows \(allowed(limit, "withdrawn favorite"))."
+                    : "The network does not let software withdraw favorites: do that in a browser.")
+        }
+        if outlook.seconds > 0 { notes.append("So it takes about \(Words.span(outlook.seconds)).") }
+        if outlook.requests > 0 {
+            notes.append(outlook.cost.map { "It costs \(Words.dollars($0)) at most." } ?? "It costs nothing.")
+            notes.append("Who has read, copied or quoted it keeps that.")
+            if !outlook.isAtWork {
+                notes.append("No worker runs. It begins when one does: mirror-bot run, or mirror-bot undo --resume.")
+            }
+        }
+        return notes
+    }
+
+    private static func allowed(_ limit: UndoOutlook.Allowance, _ what: String) -> String {
+        "\(Words.count(limit.count, what)) in \(Words.span(Double(limit.period))); \(Words.number(limit.used)) "
+            + (limit.used == 1 ? "is used" : "are used")
+    }
+
+    /// What became of the wishes, in one sentence.
+    static func said(_ wishes: UndoWishes, isAtWork: Bool) -> String {
+        func count(_ answers: UndoAnswer...) -> Int { wishes.answers.values.count { answers.contains($0) } }
+        let (asked, withheld) = (count(.asked, .remembered), count(.withheld))
+        let (already, impossible) = (count(.already), count(.nothing, .outOfReach, .unknown))
+        var parts: [String] = []
+        if asked > 0 {
+            parts.append(
+                isAtWork
+                    ? "\(Words.number(asked)) will be taken back as fast as the network allows"
+                    : "\(Words.number(asked)) will be taken back once a worker runs")
+        }
+        if withheld > 0 { parts.append("\(Words.number(withheld)) will not happen") }
+        if already > 0 { parts.append("\(Words.number(already)) had been taken back before") }
+        if impossible > 0 { parts.append("\(Words.number(impossible)) cannot be taken back") }
+        return parts.isEmpty ? "There is nothing to take back." : Words.capitalized(parts.joined(separator: "; ")) + "."
+    }
+}

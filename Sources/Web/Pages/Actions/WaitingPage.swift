@@ -1,0 +1,268 @@
+import Control
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Settings
+
+extension PageTemplate {
+    static let waiting = PageTemplate("waiting", PackageResources.waiting_mustache)
+}
+
+/// What waits for a person, the most urgent first, and the copies about which the mirror asks.
+enum WaitingPage: MirrorPage {
+    static let section = PageSection.waiting
+    static let templates = [PageTemplate.waiting]
+    static let liveParts = ["waiting", "waiting-count", "proposed"]
+    static let routes: [MirrorRoute] = [
+        .get("/waiting") { request in
+            try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
+                try await page(request, after: request.query.typed("after"))
+            }
+        },
+        .post("/waiting") { try await decide($0) },
+        .post("/undo/keep") { try await answerProposal($0) },
+    ]
+
+    private static let rowsShown = 20
+    private static let proposedShown = 10
+    /// Bytes of a text that is to be sent, of a further part, and of the post that it is about.
+    private static let (textSize, partSize, aboutSize) = (6_000, 1_500, 2_400)
+
+    // MARK: The page
+
+    static func page(_ request: MirrorRequest, after cursor: String?) async throws -> WebReply {
+        let list = try await ListWords.fitting(rowsShown, budget: 12_000) { limit in
+            var search = SuggestionList.Search(limit: limit)
+            (search.order, search.cursor) = (.urgent, cursor)
+            return try await SuggestionList(of: request.mirror, search)
+        } texts: { (list: SuggestionList) -> [[String?]] in
+            list.suggestions.map { row -> [String?] in
+                let shown: [String?] = [
+                    row.about.map { ListWords.cut($0, aboutSize) }, row.text.map { ListWords.cut($0, textSize) },
+                    row.address, row.why,
+                ]
+                let more: [String] = row.words + (row.rest ?? []).prefix(2).map { ListWords.cut($0, partSize) }
+                return shown + more.map { Optional($0) }
+            }
+        }
+        let ticked = Set(request.refusal == nil ? [] : request.form.all("id"))
+        let undoing = Undoing(mirror: request.mirror)
+        let proposed = try await undoing.actions(.proposed, kinds: ActionKind.allCases, now: request.now)
+        let persons = try await request.mirror.persons(of: Array(proposed.prefix(proposedShown)))
+        let (words, settings) = (request.words, request.mirror.configuration)
+        let hasPages = cursor != nil || list.next != nil
+        var context: PageContext = [
+            "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
+            "token": .markup(request.hidden()), "count": .text(count(list.total)),
+            "isEmpty": .flag(list.suggestions.isEmpty), "hasPages": .flag(hasPages),
+            "shown": .text("\(list.suggestions.count) of \(Words.number(list.total))"),
+            "first": .text(cursor.map { _ in request.link("/waiting") }),
+            "next": .text(list.next.map { request.link("/waiting", [("after", $0)]) }),
+            "items": .list(list.suggestions.map { item($0, words, request, isTicked: ticked.contains($0.id)) }),
+        ]
+        context["whatComes"] = .text(whatComes(settings.favoriteMode == .suggest, list.total))
+        let reviewed = [(ActionKind.post, "posts"), (.reply, "replies")].filter { settings.review.contains($0.0) }
+        context["review"] = .text(reviewed.isEmpty ? "none" : reviewed.map(\.1).joined(separator: " and "))
+        context["reviewMeans"] = .text(
+            reviewed.isEmpty ? "posts and replies leave without being asked about." : "these wait here.")
+        context["proposedCount"] = .text(proposed.isEmpty ? "none" : Words.number(proposed.count))
+        context["hasProposed"] = .flag(!proposed.isEmpty)
+        context["proposed"] = .list(
+            proposed.prefix(proposedShown).map {
+                copy($0, persons[$0.id]?.name, words, isTicked: ticked.contains($0.id))
+            })
+        let rest = proposed.count - proposedShown
+        context["proposedRest"] = .text(
+            rest > 0 ? "\(Words.count(rest, "more copy", "more copies")) will be asked about after these." : nil)
+        let title = list.total > 0 ? "Waiting (\(Words.number(list.total)))" : "Waiting"
+        return .page(PageContent(.waiting, title: title, in: section, context))
+    }
+
+    private static func count(_ total: Int) -> String {
+        total == 0 ? "nothing" : total == 1 ? "one" : "\(Words.number(total)), the most urgent first"
+    }
+
+    private static func whatComes(_ suggestsFavorites: Bool, _ total: Int) -> String {
+        if total > 0 { return "What waited on this page was decided or ended meanwhile; there is more before it." }
+        return suggestsFavorites
+            ? "Posts that the human would favorite come here, and what REVIEW names."
+            : "What the network or a setting does not let the bot do without you comes here."
+    }
+
+    private static func item(
+        _ row: SuggestionList.Suggestion, _ words: Words, _ request: MirrorRequest, isTicked: Bool
+    ) -> PageContext {
+        let symbol = row.kind == .reply ? "a-reply" : row.kind == .favorite ? "a-favorite" : "a-suggested"
+        let marks = ActionMarks(row.kind, .suggested, whom: row.person.map { ListWords.name($0.name) })
+        let isPost = row.kind == .post
+        let rest = row.rest ?? []
+        let isFavorite = row.kind == .favorite
+        let text = isFavorite ? row.about : row.text
+        let soon = row.expires.timeIntervalSince(words.now) < 86_400
+        return [
+            "id": .text(row.id), "seen": .text(row.seen.description), "isTicked": .flag(isTicked),
+            "until": .markup(words.time(row.expires, ListWords.short(row.expires, words))),
+            "untilNote": .text(
+                soon ? words.relative(row.expires) : "waits for \(Words.span(words.now.timeIntervalSince(row.created)))"
+            ),
+            "symbol": .text(symbol),
+            "what": .text(isPost ? "Post for \(ListWords.shortMoment(row.due, words))" : marks.what),
+            "whom": .text(marks.whom),
+            "asked": .text(isFavorite ? nil : row.about.map { ListWords.cut($0, aboutSize) }),
+            "text": .text(text.map { ListWords.cut($0, isFavorite ? aboutSize : textSize) }),
+            "language": .text(isFavorite ? nil : row.language.flatMap(LanguageTag.naming)),
+            "rest": .texts(
+                rest.prefix(2).map { ListWords.cut($0, partSize) }
+                    + (rest.count > 2 ? ["and \(Words.count(rest.count - 2, "more part"))"] : [])),
+            "notKept": .text(isFavorite && row.about == nil ? "Its text is not kept here." : nil),
+            "why": .text(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
+            "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, 90) } : []),
+            "isByHand": .flag(row.isByHand), "address": .text(row.address),
+            "network": .text(request.mirror.configuration.botNetwork.displayName),
+            "yes": .text(isFavorite ? "Favorite" : "Send it"),
+            "no": .text(row.kind == .reply ? "Decline" : "Not this one"),
+        ]
+    }
+
+    /// Why it was chosen, until when it makes sense, and what it costs.
+    private static func why(_ row: SuggestionList.Suggestion, _ words: Words) -> String {
+        var parts: [String] = []
+        if let rate = row.rate {
+            parts.append(FavoriteWords.sentence(rate, threshold: row.threshold))
+        } else if let why = row.why {
+            parts.append(FavoriteWords.sentence(ListWords.cut(why, 400)))
+        }
+        if row.isByHand { parts.append("The network does not let software favorite, so only you can.") }
+        if row.kind == .reply { parts.append("After \(words.moment(row.expires)) it is too late to answer.") }
+        if let cost = row.cost { parts.append("It costs \(Words.dollars(cost)) at most.") }
+        return parts.joined(separator: " ")
+    }
+
+    private static func copy(_ action: Action, _ person: String?, _ words: Words, isTicked: Bool) -> PageContext {
+        let marks = ActionMarks(
+            action.kind, action.state, reason: action.reason, whom: person.map { ListWords.name($0) })
+        let at = action.sending ?? action.due
+        return [
+            "id": .text(action.id), "seen": .text(action.seen.description), "isTicked": .flag(isTicked),
+            "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(marks.state),
+            "mark": .text(marks.mark), "symbol": .text(marks.symbol), "what": .text(marks.what),
+            "whom": .text(marks.whom), "text": .text(action.text.map { ListWords.cut($0, 240) }),
+            "language": .text(action.wording?.language.flatMap(LanguageTag.naming)),
+        ]
+    }
+
+    // MARK: Deciding
+
+    /// `approve`, `decline`, `done` or `reopen` with an id counts alone; else `all` with the ticked `id`s.
+    private static func decide(_ request: MirrorRequest) async throws -> WebReply {
+        let form = request.form
+        if let id = form["approve"] { return try await one(ApproveSuggestion(id: id), of: id, request) }
+        if let id = form["decline"] { return try await one(DismissSuggestion(id: id), of: id, request) }
+        if let id = form["done"] { return try await one(NoteSuggestionDone(id: id), of: id, request) }
+        if let id = form["reopen"] { return try await one(ReopenSuggestion(id: id), of: nil, request) }
+        return try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
+            switch form["all"] {
+            case "approve": try await many(request) { ApproveSuggestion(id: $0) }
+            case "decline": try await many(request) { DismissSuggestion(id: $0) }
+            default: throw ChangeRefusal(.unusable, "the form does not say what is to be done; look again")
+            }
+        }
+    }
+
+    /// - Parameter id: Whose digest the form holds; nil for a way back, whose form was made before the change.
+    private static func one<Operation: PersonOperation>(
+        _ operation: Operation, of id: String?, _ request: MirrorRequest
+    ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
+        try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
+            let seen = try id.map { try request.seen(of: $0) }
+            let decision = try await request.desk.perform(PersonRequest(operation, seen: seen))
+            return .seeOther(request.link("/waiting"), saying: said(decision, request))
+        }
+    }
+
+    /// Decides about those that are ticked and were shown, one after the other: what became of one does not depend on
+    /// another.
+    private static func many<Operation: PersonOperation>(
+        _ request: MirrorRequest, _ operation: (String) -> Operation
+    ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
+        let ids = request.form.all("id").uniqued()
+        guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is ticked") }
+        var (decided, refusals): ([SuggestionDecision], [ChangeRefusal]) = ([], [])
+        for id in ids {
+            do {
+                let wish = PersonRequest(operation(id), seen: try request.seen(of: id))
+                decided.append(try await request.desk.perform(wish))
+            } catch let refusal as ChangeRefusal {
+                refusals.append(refusal)
+            }
+        }
+        guard let first = decided.first else { throw refusals[0] }
+        var text = decided.count == 1 ? said(first, request).text : summary(decided)
+        if let refusal = refusals.first {
+            text += " Not done: \(refusals.count) of \(ids.count), \(refusal.description)."
+        }
+        return .seeOther(request.link("/waiting"), saying: Said(text))
+    }
+
+    private static func summary(_ decided: [SuggestionDecision]) -> String {
+        let verb = decided[0].decision == .approved ? "Approved" : "Declined"
+        let kinds = ActionKind.allCases.compactMap { kind -> String? in
+            let number = decided.count { $0.kind == kind }
+            let word = kind == .reply ? ("reply", "replies") : (kind.rawValue, kind.rawValue + "s")
+            return number == 0 ? nil : Words.count(number, word.0, word.1)
+        }
+        return "\(verb): \(kinds.joined(separator: ", "))."
+    }
+
+    private static func said(_ decision: SuggestionDecision, _ request: MirrorRequest) -> Said {
+        let what = ActionMarks.named(decision.kind, decision.person?.name)
+        let before = decision.isNew ? "" : " before"
+        var text =
+            switch decision.decision {
+            case .approved: "Approved\(before): \(what)."
+            case .done: "Noted\(before) that you did it: \(what)."
+            case .dismissed: "Declined\(before): \(what)."
+            case .reopened: "Waits again: \(what)."
+            }
+        if decision.isNew, decision.kind == .favorite, decision.decision != .reopened {
+            let lesson =
+                decision.decision == .dismissed
+                ? "It was learned as a post that was passed over." : "It was learned as a favorite."
+            text += " " + (decision.notLearned.map { "Nothing was learned from it: \($0)." } ?? lesson)
+        }
+        guard decision.decision == .dismissed else { return Said(text) }
+        return Said(
+            text, wayBack: Said.Button("Let it wait again", to: request.link("/waiting"), [("reopen", decision.id)]))
+    }
+
+    // MARK: Copies that outlived their originals
+
+    /// `do` = `keep` lets the ticked copies stay, `do` = `back` asks whether to take them back.
+    private static func answerProposal(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
+            let ids = request.form.all("id").uniqued()
+            guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is ticked") }
+            switch request.form["do"] {
+            case "back": return .seeOther(request.link("/confirm/undo", ids.map { ("id", $0) }))
+            case "keep":
+                let seen = Seen(ofAll: try ids.map { try request.seen(of: $0) })
+                let change = try await request.desk.perform(PersonRequest(KeepProposed(ids: ids), seen: seen))
+                let text =
+                    change.kept == 0
+                    ? "These stay: that was said before."
+                    : "\(Words.count(change.kept, "copy", "copies")) stay for good."
+                return .seeOther(request.link("/waiting"), saying: Said(text))
+            default: throw ChangeRefusal(.unusable, "the form does not say what is to be done; look again")
+            }
+        }
+    }
+}
+
+extension Array where Element: Hashable {
+    /// The elements without repetitions, in their order.
+    func uniqued() -> [Element] {
+        var known: Set<Element> = []
+        return filter { known.insert($0).inserted }
+    }
+}

@@ -1,0 +1,258 @@
+import Control
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Settings
+
+extension PageTemplate {
+    static let health = PageTemplate("health", PackageResources.health_mustache)
+}
+
+/// How well the mirror is, what each of its parts needs, and the way to take everything back.
+enum HealthPage: MirrorPage {
+    static let section = PageSection.health
+    static let templates = [PageTemplate.health]
+    static let liveParts = ["verdict", "parts", "feeds", "limits", "told"]
+    static let routes: [MirrorRoute] = [
+        .get("/health") { try await page($0) }, .post("/health/look") { try await look($0) },
+        .post("/undo/everything") { try await takeEverythingBack($0) },
+    ]
+    static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
+        AskUndoEverything.name: { try await everything($0) }
+    ]
+
+    private static let toldShown = 8
+    private static let obstaclesShown = 4
+    private static let partsShown = 12
+    /// Bytes of a sentence.
+    private static let textSize = 240
+
+    // MARK: The page
+
+    static func page(_ request: MirrorRequest) async throws -> WebReply {
+        let (mirror, words) = (request.mirror, request.words)
+        let status = try await StatusReporter(mirror: mirror, recentShown: 0).report(now: request.now)
+        let last = try await mirror.lastFindings()
+        let told = try await mirror.notices.told(limit: toldShown)
+        let stored = try await StatsReporter(mirror: mirror, zone: request.zone ?? .gmt).stored()
+        let outlook = try await Undoing(mirror: mirror).outlookOnEverything()
+        let problems = (last?.findings ?? []).count { $0.verdict != .ok }
+        var view = VerdictView(status, request).context
+        if status.verdict?.state == .healthy, problems > 0 {
+            view["word"] = "Healthy,"
+            view["rest"] = .text("and \(Words.count(problems, "thing")) to look at")
+        }
+        let others = (status.obstacles ?? []).filter { $0.weight != .note && $0.code != status.verdict?.code }
+        let limits = (status.limits ?? []).map { HealthWords.limit($0) } + HealthWords.money(status.spending)
+        let feeds = status.feeds.map { feed($0, words) }
+        let parts = (last?.findings ?? []).prefix(partsShown).map(part)
+        var context: PageContext = [
+            "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
+            "token": .markup(request.hidden()), "verdict": .fields(view),
+            "works": .text(HealthWords.works(status.obstacles ?? [], last: last?.at, words)),
+            "obstacles": .list(others.prefix(obstaclesShown).map { obstacle($0, words) }),
+            "lookHint": .text(HealthWords.lookHint(status)),
+            "looked": .text(last.map { "looked at \(ListWords.shortMoment($0.at, words))" } ?? ""),
+            "hasParts": .flag(!parts.isEmpty), "parts": .list(Array(parts)),
+            "hasFeeds": .flag(!feeds.isEmpty), "feeds": .list(feeds),
+            "hasLimits": .flag(!limits.isEmpty), "limits": .list(limits),
+            "hasTold": .flag(!told.isEmpty), "told": .list(told.map { notice($0, words) }),
+            "isSilent": .flag(!mirror.process.notices.tells),
+        ]
+        context["stored"] = .list(
+            stored.map { row -> PageContext in
+                ["count": .number(row.count), "what": .text(row.what), "keeps": .text(row.keeps)]
+            })
+        context["everything"] = .text(HealthWords.everything(outlook))
+        context["canTakeBack"] = .flag(!request.access.isReadOnly && outlook.requests > 0)
+        return .page(PageContent(.health, in: section, showsVerdict: true, context))
+    }
+
+    private static func obstacle(_ obstacle: Obstacle, _ words: Words) -> PageContext {
+        let remedy = obstacle.remedy
+        let cause = [obstacle.code.consequence, obstacle.cause].compactMap(\.self).joined(separator: ": ")
+        return [
+            "cause": .text(FavoriteWords.sentence(ListWords.cut(cause, textSize))),
+            "since": .text(obstacle.since.map { "Since \(words.moment($0)), \(words.relative($0))." }),
+            "remedy": .text(remedy?.text.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "command": .text(remedy?.command), "setting": .text(remedy?.setting),
+        ]
+    }
+
+    private static func part(_ finding: Finding) -> PageContext {
+        let (mark, verdict) =
+            switch finding.verdict {
+            case .ok: ("healthy", "well")
+            case .warn: ("hindered", "look at it")
+            case .fail: ("failing", "broken")
+            }
+        return [
+            "mark": .text(mark), "verdict": .text(verdict), "subject": .text(finding.subject),
+            "text": .text(FavoriteWords.sentence(ListWords.cut(finding.text, textSize))),
+            "fix": .text(finding.fix.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+        ]
+    }
+
+    private static func feed(_ feed: FeedHealth, _ words: Words) -> PageContext {
+        let known = HealthWords.feed(feed.feed)
+        var notes: [String] = []
+        if let error = feed.error {
+            let since = feed.errorSince.map { "since \(words.moment($0)), " } ?? ""
+            notes.append("\(since)\(ListWords.cut(error, textSize))")
+        }
+        for gap in feed.unreached.prefix(3) {
+            notes.append(
+                "not read: \(ListWords.shortMoment(gap.from, words)) to \(ListWords.shortMoment(gap.to, words))")
+        }
+        if feed.unreached.count > 3 { notes.append("and \(Words.count(feed.unreached.count - 3, "more gap"))") }
+        if feed.waiting > 0 { notes.append("\(Words.count(feed.waiting, "item")) to be decided at another try") }
+        if feed.unreadable > 0 { notes.append("\(Words.count(feed.unreadable, "item")) could not be read") }
+        if feed.givenUp > 0 { notes.append("\(Words.count(feed.givenUp, "item")) given up") }
+        let (mark, state) =
+            feed.error != nil
+            ? ("failing", "not heard")
+            : feed.lastSuccess == nil
+                ? ("unset", "not read yet")
+                : notes.isEmpty ? ("healthy", "heard") : ("hindered", "heard, but for a part")
+        return [
+            "name": .text(known.name), "purpose": .text(known.purpose),
+            "read": .text(feed.lastSuccess.map { words.relative($0) } ?? "–"), "mark": .text(mark),
+            "state": .text(state), "notes": .texts(notes),
+        ]
+    }
+
+    private static func notice(_ notice: ToldNotice, _ words: Words) -> PageContext {
+        let state =
+            switch notice.state {
+            case .began: "began"
+            case .continues: "goes on"
+            case .resolved: "over"
+            case .test: "a test"
+            }
+        return [
+            "at": .markup(words.time(notice.at, ListWords.shortMoment(notice.at, words))), "state": .text(state),
+            "title": .text(Words.capitalized(notice.title)), "text": .text(ListWords.cut(notice.text, textSize)),
+        ]
+    }
+
+    // MARK: Operations
+
+    /// Examines the mirror, as `mirror-bot doctor` does: asks every server.
+    private static func look(_ request: MirrorRequest) async throws -> WebReply {
+        let findings = await Doctor(mirror: request.mirror).examine(now: request.now)
+        let problems = findings.count { $0.verdict != .ok }
+        let text =
+            problems == 0
+            ? "Looked at \(Words.count(findings.count, "part")): all well."
+            : "Looked at \(Words.count(findings.count, "part")): \(Words.number(problems)) to look at."
+        return .seeOther(request.link("/health"), saying: Said(text))
+    }
+
+    private static func everything(_ request: MirrorRequest) async throws -> Confirmation {
+        let outlook = try await Undoing(mirror: request.mirror).outlookOnEverything()
+        let handle = request.record.botHandleToType
+        var confirmation = Confirmation(
+            in: section, "Take everything back?", action: "/undo/everything",
+            verb: "Take back all \(Words.number(outlook.requests))", otherWay: "Keep it", back: "/health")
+        confirmation.lead = HealthWords.everything(outlook)
+        confirmation.notes =
+            UndoWords.notes(outlook) + ["What the bot did before it had this database is not included."]
+        confirmation.seen = outlook.seen
+        confirmation.typed = Confirmation.Typed("sure", "Type the bot's handle to say yes: @\(handle)")
+        return confirmation
+    }
+
+    private static func takeEverythingBack(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: { .confirm(try await everything($0)) }) {
+            guard let seen = try request.seen() else {
+                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+            }
+            let operation = AskUndoEverything(bot: request.form.typed("sure") ?? "")
+            let wishes = try await request.desk.perform(PersonRequest(operation, seen: seen))
+            let isAtWork = try await request.mirror.isAtWork(now: request.now)
+            return .seeOther(request.link("/health"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
+        }
+    }
+}
+
+/// The words of the page Health.
+enum HealthWords {
+    /// Which kinds of work are done, and when every part was looked at.
+    static func works(_ obstacles: [Obstacle], last: Date?, _ words: Words) -> String {
+        let stopped = Set(obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
+        let verbs: [(Obstacle.Work, String)] = [
+            (.sending, "sends"), (.hearing, "hears"), (.favorites, "favorites"), (.learning, "learns"),
+        ]
+        let works = verbs.filter { !stopped.contains($0.0) }.map(\.1)
+        let list =
+            works.count > 1 ? works.dropLast().joined(separator: ", ") + " and " + works[works.count - 1] : works.first
+        let work = list.map { Words.capitalized($0) + "." } ?? "Does nothing now."
+        let look = last.map { " A full look at every part was taken at \(words.moment($0)), \(words.relative($0))." }
+        return work + (look ?? " A full look at every part was never taken.")
+    }
+
+    static func lookHint(_ status: StatusReport) -> String {
+        status.spending == nil ? "Asks both servers." : "Asks both servers. On X that costs a cent."
+    }
+
+    /// What a feed is called, and for what it is read.
+    static func feed(_ name: String) -> (name: String, purpose: String) {
+        switch name {
+        case FeedName.humanPosts: ("Posts of the human", "learning, silence while they post")
+        case FeedName.humanFavorites: ("Favorites of the human", "learning")
+        case FeedName.seen: ("Home timeline of the human", "learning")
+        case FeedName.botHome: ("Home timeline of the bot", "favorites")
+        case FeedName.botMentions: ("Mentions of the bot", "answers")
+        default: (ListWords.name(name), "–")
+        }
+    }
+
+    static func limit(_ limit: LimitState) -> PageContext {
+        let name =
+            switch limit.what {
+            case .favorites: "Favorites"
+            case .repliesToOnePerson: "Replies to one person"
+            case .posts: "Posts"
+            case .deletions: "Deletions at the network"
+            case .withdrawals: "Withdrawn favorites at the network"
+            }
+        let period = limit.period.map { "in \(Words.span(Double($0)))" } ?? "today"
+        let person = limit.person.map { ", \(ListWords.name($0.name))" } ?? ""
+        let used =
+            "\(Words.number(limit.used)) of \(limit.what == .posts ? "at most " : "")\(Words.number(limit.limit)) \(period)\(person)"
+        return row(name, limit.setting, share: Double(limit.used) / Double(max(1, limit.limit)), used)
+    }
+
+    static func money(_ spending: StatusReport.SpendingState?) -> [PageContext] {
+        guard let spending else { return [] }
+        let share = spending.budget > 0 ? spending.spent / spending.budget : 1
+        let used = "\(Words.dollars(spending.spent)) of \(Words.dollars(spending.budget)) in \(spending.month)"
+        return [row("Money for X", "X_BUDGET_USD_PER_MONTH", share: share, used)]
+    }
+
+    private static func row(_ name: String, _ setting: String?, share: Double, _ used: String) -> PageContext {
+        let width = max(0, min(1, share.isFinite ? share : 0)) * 100
+        return [
+            "name": .text(name), "setting": .text(setting), "used": .text(used),
+            "bar": .markup(
+                """
+                <svg class="meter" aria-hidden="true"><rect class="cell" width="100%" y="1" height="10"/>\
+                <rect class="base" width="\(width)%" y="1" height="10"/></svg>
+                """ as Markup),
+        ]
+    }
+
+    /// What taking everything back deletes, and how long that takes.
+    static func everything(_ outlook: UndoOutlook) -> String {
+        guard outlook.requests > 0 else { return "The bot has not sent anything, as far as this database knows." }
+        var parts: [String] = []
+        let sent = outlook.posts + outlook.replies
+        if sent > 0 { parts.append("deletes \(Words.count(sent, "post or reply", "posts and replies"))") }
+        if outlook.favorites > 0 { parts.append("withdraws \(Words.count(outlook.favorites, "favorite"))") }
+        let pace = outlook.deletions.map { ", \(Words.number($0.count)) in \(Words.span(Double($0.period)))" } ?? ""
+        let time = outlook.seconds > 0 ? ": about \(Words.span(outlook.seconds))" : ""
+        return
+            "\(Words.capitalized(parts.joined(separator: " and ")))\(pace)\(time). You will be asked for the bot's name."
+    }
+}

@@ -1,0 +1,104 @@
+import Archive
+import Control
+import Foundation
+import Posts
+
+/// What was said of people, in words.
+enum PersonWords {
+    /// What a person is called where they live, with `@`; the account where no handle is known.
+    static func name(_ line: PeopleList.Line) -> String {
+        if line.isForgotten { return "somebody, kept as the digest \(line.account)" }
+        return line.handle.map { "@\($0)" } ?? AccountID(reference: line.account, localHost: nil)?.shown ?? line.account
+    }
+
+    /// What was said, with the shape and class of the state.
+    static func said(
+        stance: String?, reason: String?, onDenied: String?, isForgotten: Bool
+    ) -> (text: String, mark: String, symbol: String?) {
+        if isForgotten { return ("forgotten", "paused", "s-unset") }
+        switch stance {
+        case People.Stance.deny.rawValue: return (denied(reason), "failing", "s-failing")
+        case People.Stance.allow.rawValue: return ("agreed", "healthy", "s-healthy")
+        default:
+            guard let onDenied else { return ("nothing said", "", nil) }
+            return ("left alone with \(ListWords.name(onDenied))", "failing", "s-failing")
+        }
+    }
+
+    private static func denied(_ reason: String?) -> String {
+        switch reason {
+        case nil, "operator": "denied by you"
+        case "asked-to-stop": "said “stop”"
+        case People.forgotten: "being forgotten"
+        case let other?: ReportedReason(other).text
+        }
+    }
+
+    /// How a post of theirs was learned.
+    static func learned(_ state: String) -> String {
+        switch state {
+        case "seen": "passed over"
+        case "seen-favorite", "favorite": "favorite"
+        default: ListWords.cut(state, 60)
+        }
+    }
+
+    static func unlearned(_ number: Int) -> String {
+        number > 0 ? " Unlearned: \(Words.count(number, "post")) of theirs." : ""
+    }
+
+    static func notesOfDenial(_ holding: PersonHolding) -> [String] {
+        var notes: [String] = []
+        if let known = holding.known {
+            notes.append("\(Words.count(known, "known person", "known people")) on it; who is allowed stays allowed.")
+            notes.append("Servers below it are meant too.")
+            notes.append("What was learned from them is unlearned.")
+        }
+        if let learned = holding.learned {
+            notes.append(
+                learned > 0
+                    ? "\(Words.count(learned, "post")) that \(learned == 1 ? "was" : "were") learned from "
+                        + "\(learned == 1 ? "is" : "are") unlearned; to allow again does not bring that back."
+                    : "Nothing was learned from this person.")
+        }
+        if let waiting = holding.waiting, waiting > 0 {
+            notes.append("\(Words.count(waiting, "action")) for them that wait will not happen.")
+        }
+        if holding.accounts.count > 1 {
+            let all = holding.accounts.prefix(5).map { ListWords.name($0) }.joined(separator: ", ")
+            notes.append("It holds for all their accounts: \(all).")
+        }
+        notes.append("What was sent to them stays where it is.")
+        return notes
+    }
+
+    static func said(_ change: StanceChange, after verb: String, _ request: MirrorRequest) -> Said {
+        let (name, unlearned, left, account): (String, Int, Int, String)
+        switch change {
+        case .person(let person):
+            name = ListWords.name(person.handle.map { "@\($0)" } ?? person.account)
+            (unlearned, left, account) = (person.unlearned, person.left.count, person.account)
+        case .server(let server):
+            name = "everybody on \(ListWords.name(server.server))"
+            (unlearned, left, account) = (server.unlearned, server.left.count, server.server)
+        }
+        var text = verb == "deny" ? "Left alone: \(name).\(self.unlearned(unlearned))" : "Allowed: \(name)."
+        if case .server = change, verb == "allow" { text = "No longer denied: \(name)." }
+        if left > 0 { text += " \(Words.count(left, "action")) \(left == 1 ? "was" : "were") just being sent." }
+        guard verb == "deny", change.wayBack != nil else { return Said(text) }
+        return Said(
+            text, wayBack: Said.Button("Allow again", to: request.link("/people"), [("allow", account)]))
+    }
+
+    static func said(_ outcome: PersonForgetting) -> String {
+        let gone = outcome.forgotten
+        let counts = [
+            (gone.posts, "post of the human", "posts of the human"),
+            (gone.unlearned, "learned post", "learned posts"), (gone.dropped, "waiting action", "waiting actions"),
+            (gone.ended, "note of what was done", "notes of what was done"),
+        ].filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
+        let what = counts.isEmpty ? "nothing was left to remove" : "removed: \(counts.joined(separator: ", "))"
+        let rest = gone.underWay > 0 ? " \(Words.count(gone.underWay, "action")) under way end first." : ""
+        return "Forgotten; \(what).\(rest)"
+    }
+}

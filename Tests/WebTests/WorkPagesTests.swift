@@ -1,0 +1,637 @@
+import Archive
+import Expectations
+import Foundation
+import HTTPTypes
+import Outbox
+import Posts
+import Storage
+import TestSupport
+import Testing
+
+@testable import Control
+@testable import Mirroring
+@testable import Web
+
+/// The pages Waiting, Actions, People and Health: from the form to the row, whatever strangers wrote.
+@Suite(.timeLimit(.minutes(4))) struct WorkPagesTests {
+    // MARK: Waiting
+
+    /// The button counts alone, whatever is ticked beside it.
+    @Test(arguments: ["approve", "decline"]) func aButtonDecidesItsRowAlone(_ verb: String) async throws {
+        let stage = try await WorkStage.open()
+        let shown = try await stage.waiting()
+        let ticked = shown.map { ("id", $0.id) }
+        let reply = try await stage.post(WaitingPage.self, "/waiting", [(verb, shown[1].id)] + ticked + seen(shown))
+        #expect(try #require(reply.way).path == "/m/test/waiting")
+        let states = try await stage.states(shown.map(\.id))
+        #expect(states == [.suggested, verb == "approve" ? .planned : .skipped, .suggested])
+        await stage.close()
+    }
+
+    /// Many means those that are ticked and were shown.
+    @Test func manyAreThoseThatAreTickedAndWereShown() async throws {
+        let stage = try await WorkStage.open()
+        let shown = try await stage.waiting()
+        // The third is ticked, and was not shown: its digest is missing.
+        let form = [("all", "approve")] + shown.map { ("id", $0.id) } + seen(Array(shown.prefix(2)))
+        let said = try #require(try await stage.post(WaitingPage.self, "/waiting", form).way?.said)
+        #expect(said.text.contains("1 of 3"), "\(said.text)")
+        try await expect(stage.states(shown.map(\.id)), equals: [.planned, .planned, .suggested])
+        let rest = try await stage.waiting()
+        #expect(rest.map(\.id) == [shown[2].id])
+        await stage.close()
+    }
+
+    @Test func nothingTickedIsSaid() async throws {
+        let stage = try await WorkStage.open()
+        let shown = try await stage.waiting()
+        for form in [[("all", "decline")], [("all", "burn"), ("id", shown[0].id)], []] {
+            let content = try #require(try await stage.post(WaitingPage.self, "/waiting", form + seen(shown)).content)
+            #expect(content.refusal?.isMisuse == true)
+            let page = try stage.rendered(content, WaitingPage.self)
+            #expect(page.count(" checked") == form.count { $0.0 == "id" })
+        }
+        try await expect(stage.waiting().count, equals: 3)
+        await stage.close()
+    }
+
+    /// What was declined waits again at the press of a button, and a form that comes twice is no error.
+    @Test func declinedWaitsAgainAndTwiceIsOnce() async throws {
+        let stage = try await WorkStage.open()
+        let shown = try await stage.waiting()
+        let form = [("decline", shown[0].id)] + seen(shown)
+        let said = try #require(try await stage.post(WaitingPage.self, "/waiting", form).way?.said)
+        let twice = try #require(try await stage.post(WaitingPage.self, "/waiting", form).way?.said)
+        #expect(twice.text.hasPrefix("Declined before"), "\(twice.text)")
+        let button = try #require(said.wayBack)
+        #expect(button.action == "/m/test/waiting")
+        let back = try #require(try await stage.post(WaitingPage.self, "/waiting", button.fields).way?.said)
+        #expect(back.text.hasPrefix("Waits again"), "\(back.text)")
+        try await expect(stage.states([shown[0].id]), equals: [.suggested])
+        await stage.close()
+    }
+
+    /// What has another text than was seen is not sent.
+    @Test func whatWasNotSeenIsNotSent() async throws {
+        let stage = try await WorkStage.open()
+        let shown = try await stage.waiting()
+        try await stage.mirror.storage.execute(
+            "UPDATE actions SET text = 'another' WHERE mirror = 'test' AND id = \(shown[0].id)")
+        let content = try #require(
+            try await stage.post(WaitingPage.self, "/waiting", [("approve", shown[0].id)] + seen(shown)).content)
+        #expect(content.refusal?.isMisuse == false)
+        try expect(stage.rendered(content, WaitingPage.self).count("another"), equals: 1)
+        try await expect(stage.states([shown[0].id]), equals: [.suggested])
+        await stage.close()
+    }
+
+    @Test func onlyTickedCopiesStay() async throws {
+        let stage = try await WorkStage.open()
+        let copies = try await stage.proposeCopies(3)
+        let digests = copies.map { ("seen-\($0.id)", $0.seen.description) }
+        let none = try #require(
+            try await stage.post(WaitingPage.self, "/undo/keep", [("do", "keep")] + digests).content)
+        #expect(none.refusal?.isMisuse == true)
+        let form = [("do", "keep"), ("id", copies[0].id), ("id", copies[2].id)] + digests
+        let said = try #require(try await stage.post(WaitingPage.self, "/undo/keep", form).way?.said)
+        #expect(said.text == "2 copies stay for good.")
+        try await expect(stage.mirror.outbox(lease: nil).proposedUndos().map(\.id), equals: [copies[1].id])
+        let asked = try await stage.post(
+            WaitingPage.self, "/undo/keep", [("do", "back"), ("id", copies[1].id)] + digests)
+        #expect(try #require(asked.way).path == "/m/test/confirm/undo?id=\(copies[1].id)")
+        await stage.close()
+    }
+
+    // MARK: Actions
+
+    @Test func oneActionOpensInItsListAndAlone() async throws {
+        let stage = try await WorkStage.open()
+        try await stage.fillHistory()
+        let list = try await ActionList(of: stage.mirror, .init(limit: 100)).actions
+        #expect(list.count > 20)
+        for action in list {
+            let content = try #require(
+                try await stage.get(ActionsPage.self, "/actions/:id", ["id": action.id]).content)
+            let page = try stage.rendered(content, ActionsPage.self)
+            #expect(page.count("id=\"why\"") == 1)
+            #expect(page.count(String(action.id.prefix(7))) >= 1)
+        }
+        guard case .missing = try await stage.get(ActionsPage.self, "/actions/:id", ["id": "ffffffffffff"]) else {
+            _ = Issue.record("an action that is not there is shown")
+            return
+        }
+        let found = try await stage.get(ActionsPage.self, "/actions", query: [("q", list[0].id)])
+        #expect(found.way?.path == "/m/test/actions/\(list[0].id)")
+        await stage.close()
+    }
+
+    /// Each row is on one page, while others come in.
+    @Test func aPageShowsNothingTwice() async throws {
+        let stage = try await WorkStage.open()
+        try await stage.fillHistory()
+        var (shown, place): ([String], String?) = ([], nil)
+        repeat {
+            let query = [("state", "skipped")] + (place.map { [("before", $0)] } ?? [])
+            let content = try #require(try await stage.get(ActionsPage.self, "/actions", query: query).content)
+            let html = try stage.rendered(content, ActionsPage.self).html
+            shown += html.matches(of: #/<li id="a-([0-9a-f]+)"/#).map { String($0.output.1) }
+            place = html.firstMatch(of: #/rel="next" href="[^"]*before=([^"&]+)"/#).map { String($0.output.1) }
+            try await stage.addSkipped()
+        } while place != nil
+        #expect(shown.count == Set(shown).count)
+        #expect(shown.count >= WorkStage.skipped)
+        await stage.close()
+    }
+
+    @Test(arguments: [
+        [("kind", "like")], [("state", "burnt")], [("day", "2026-02-30")], [("before", "nowhere")], [("person", "?")],
+    ])
+    func aFilterThatIsNoneIsRefused(_ query: [(String, String)]) async throws {
+        let stage = try await WorkStage.open()
+        let content = try #require(try await stage.get(ActionsPage.self, "/actions", query: query).content)
+        #expect(content.refusal?.isMisuse == true)
+        _ = try stage.rendered(content, ActionsPage.self)
+        await stage.close()
+    }
+
+    /// Shown first, with what it means; then asked for in the database, once.
+    @Test func takingBackIsShownThenAskedFor() async throws {
+        let stage = try await WorkStage.open()
+        let copies = try await stage.proposeCopies(2)
+        let ids = copies.map { ("id", $0.id) }
+        let question = try await stage.confirmation(ActionsPage.self, AskUndo.name, ids)
+        #expect(question.verb == "Take back 2")
+        #expect(question.things.count == 2)
+        let form = question.fields + [("seen", try #require(question.seen).description)]
+        let said = try #require(try await stage.post(ActionsPage.self, question.action, form).way?.said)
+        #expect(said.text.hasPrefix("2 will be taken back"), "\(said.text)")
+        try await expect(stage.mirror.outbox(lease: nil).wantedUndos().count, equals: 2)
+        let twice = try #require(try await stage.post(ActionsPage.self, question.action, form).way?.said)
+        #expect(twice.text.hasPrefix("2 will be taken back"), "\(twice.text)")
+        await stage.close()
+    }
+
+    @Test func whatChangedMeanwhileIsNotTakenBack() async throws {
+        let stage = try await WorkStage.open()
+        let copies = try await stage.proposeCopies(2)
+        let question = try await stage.confirmation(ActionsPage.self, AskUndo.name, copies.map { ("id", $0.id) })
+        try await stage.mirror.storage.execute(
+            "UPDATE actions SET remote_id = 'other' WHERE mirror = 'test' AND id = \(copies[0].id)")
+        let form = question.fields + [("seen", try #require(question.seen).description)]
+        let content = try #require(try await stage.post(ActionsPage.self, question.action, form).content)
+        #expect(content.refusal?.isMisuse == false)
+        #expect(content.title == question.question)
+        try await expect(stage.mirror.outbox(lease: nil).wantedUndos(), equals: [])
+        await stage.close()
+    }
+
+    // MARK: People
+
+    @Test func aPersonIsLeftAloneAndAllowedAgain() async throws {
+        let stage = try await WorkStage.open()
+        let typed = [("account", "@Pal@Far.Example"), ("do", "deny")]
+        let way = try #require(try await stage.post(PeoplePage.self, "/people", typed).way)
+        #expect(way.path == "/m/test/confirm/people-deny?account=%40Pal%40Far.Example")
+        let question = try await stage.confirmation(
+            PeoplePage.self, DenyPeople.name, [("account", "@Pal@Far.Example")])
+        let form = question.fields + [("seen", try #require(question.seen).description)]
+        let said = try #require(try await stage.post(PeoplePage.self, question.action, form).way?.said)
+        let pal = WorkStage.pal
+        try await expect(stage.mirror.people.stance(of: pal), equals: .deny)
+        let button = try #require(said.wayBack)
+        _ = try #require(try await stage.post(PeoplePage.self, "/people", button.fields).way)
+        try await expect(stage.mirror.people.stance(of: pal), equals: .allow)
+        await stage.close()
+    }
+
+    /// Who somebody else spoke of meanwhile is shown again before anything is said.
+    @Test func whoChangedMeanwhileIsShownAgain() async throws {
+        let stage = try await WorkStage.open()
+        let question = try await stage.confirmation(PeoplePage.self, DenyPeople.name, [("account", "pal@far.example")])
+        let form = question.fields + [("seen", try #require(question.seen).description)]
+        try await stage.mirror.people.set(.allow, for: WorkStage.pal, reason: "said so", at: PageStage.now)
+        let content = try #require(try await stage.post(PeoplePage.self, question.action, form).content)
+        #expect(content.refusal?.isMisuse == false)
+        #expect(content.title == question.question)
+        try await expect(stage.mirror.people.stance(of: WorkStage.pal), equals: .allow)
+        await stage.close()
+    }
+
+    @Test(arguments: ["", "  ", "<script> x", "@", "*@", "two words"])
+    func whatIsNoAccountIsKeptInItsField(_ typed: String) async throws {
+        let stage = try await WorkStage.open()
+        for verb in ["allow", "deny"] {
+            let reply = try await stage.post(PeoplePage.self, "/people", [("account", typed), ("do", verb)])
+            let content = try #require(reply.content)
+            #expect(content.refusal?.isMisuse == true)
+            let page = try stage.rendered(content, PeoplePage.self)
+            #expect(page.html.contains("aria-invalid=\"true\""))
+            #expect(page.html.contains("value=\"\(Markup.escaped(typed))\""))
+        }
+        try await expect(stage.mirror.people.all().filter { $0.stance != .none }.count, equals: 0)
+        await stage.close()
+    }
+
+    @Test func accountsAreLinkedAndPartedAgain() async throws {
+        let stage = try await WorkStage.open()
+        let form = [("first", "pal@far.example"), ("second", "mastodon:other@near.example")]
+        let said = try #require(try await stage.post(PeoplePage.self, "/people/link", form).way?.said)
+        try await expect(stage.mirror.people.linked(to: WorkStage.pal).count, equals: 2)
+        let button = try #require(said.wayBack)
+        _ = try #require(try await stage.post(PeoplePage.self, "/people/unlink", button.fields).way)
+        try await expect(stage.mirror.people.linked(to: WorkStage.pal).count, equals: 1)
+        for wrong in [("pal@far.example", "pal@far.example"), ("pal@far.example", ""), ("", ""), ("a b", "c")] {
+            let form = [("first", wrong.0), ("second", wrong.1)]
+            let content = try #require(try await stage.post(PeoplePage.self, "/people/link", form).content)
+            #expect(content.refusal?.isMisuse == true)
+            _ = try stage.rendered(content, PeoplePage.self)
+        }
+        await stage.close()
+    }
+
+    /// The typed account is read as the command line reads one.
+    @Test func onlyTheTypedAccountIsForgotten() async throws {
+        let stage = try await WorkStage.open()
+        let question = try await stage.confirmation(
+            PeoplePage.self, ForgetPerson.name, [("account", "pal@far.example")])
+        #expect(question.lead?.hasPrefix("2 posts of the human") == true, "\(question.lead ?? "-")")
+        let form = question.fields + [("seen", try #require(question.seen).description)]
+        for typed in ["", "pal", "pal@near.example", "*@far.example"] {
+            let reply = try await stage.post(PeoplePage.self, question.action, form + [("sure", typed)])
+            #expect(reply.content?.refusal?.isMisuse == true, "\(typed)")
+        }
+        try await expect(stage.mirror.people.posts(about: WorkStage.pal).count, equals: 2)
+        let reply = try await stage.post(PeoplePage.self, question.action, form + [("sure", "@PAL@far.Example ")])
+        #expect(try #require(reply.way?.said).text.hasPrefix("Forgotten; removed: 2 posts of the human"))
+        try await expect(stage.mirror.people.posts(about: WorkStage.pal).count, equals: 0)
+        await stage.close()
+    }
+
+    @Test func aPersonIsShownAndSavedAsAFile() async throws {
+        let stage = try await WorkStage.open()
+        try await stage.fillHistory()
+        let content = try #require(
+            try await stage.get(PeoplePage.self, "/people/:account", ["account": "pal@far.example"]).content)
+        let page = try stage.rendered(content, PeoplePage.self)
+        #expect(page.count("id=\"person\"") == 1)
+        let reply = try await stage.get(PeoplePage.self, "/people/:account/report.html", ["account": "pal@far.example"])
+        guard case .file(let text, let type, _) = reply else {
+            _ = Issue.record("no file")
+            return
+        }
+        #expect(type == "text/html; charset=utf-8")
+        #expect(text.contains("pal@far.example"))
+        guard case .missing = try await stage.get(PeoplePage.self, "/people/:account", ["account": "x:nobody"]) else {
+            _ = Issue.record("nobody is shown")
+            return
+        }
+        await stage.close()
+    }
+
+    // MARK: Health
+
+    @Test func whatIsFoundIsKept() async throws {
+        let stage = try await WorkStage.open()
+        let said = try #require(try await stage.post(HealthPage.self, "/health/look", []).way?.said)
+        #expect(said.text.hasPrefix("Looked at"))
+        let findings = try #require(try await stage.mirror.lastFindings()).findings
+        #expect(findings.contains { $0.subject == "database" && $0.verdict == .ok })
+        let content = try #require(try await stage.get(HealthPage.self, "/health").content)
+        let page = try stage.rendered(content, HealthPage.self)
+        #expect(page.count("<tr><th scope=\"row\"><span class=\"tag") >= min(12, findings.count))
+        await stage.close()
+    }
+
+    /// The bot's handle is compared as the command line does.
+    @Test func everythingNeedsTheBotsHandle() async throws {
+        let stage = try await WorkStage.open()
+        _ = try await stage.proposeCopies(3)
+        let question = try await stage.confirmation(HealthPage.self, AskUndoEverything.name, [])
+        #expect(question.verb == "Take back all 3")
+        let form = question.fields + [("seen", try #require(question.seen).description)]
+        for typed in ["", "human", "@"] {
+            let reply = try await stage.post(HealthPage.self, question.action, form + [("sure", typed)])
+            #expect(reply.content?.refusal?.isMisuse == true, "\(typed)")
+        }
+        try await expect(stage.mirror.outbox(lease: nil).wantedUndos(), equals: [])
+        let reply = try await stage.post(HealthPage.self, question.action, form + [("sure", "@BOT")])
+        #expect(try #require(reply.way?.said).text.hasPrefix("3 will be taken back"))
+        try await expect(stage.mirror.outbox(lease: nil).wantedUndos().count, equals: 3)
+        await stage.close()
+    }
+
+    // MARK: All of them
+
+    /// Long, hostile and in every script: a page stays light, whole, and text.
+    @Test func pagesStayLightWithTheWorstThatComes() async throws {
+        let stage = try await WorkStage.open(isHostile: true)
+        try await stage.fillHistory()
+        _ = try await stage.proposeCopies(12)
+        try await stage.mirror.keep(
+            (0..<20).map {
+                .warn(WorkStage.hostile(40, $0), WorkStage.hostile(4_000, $0), fix: WorkStage.hostile(900, $0))
+            },
+            now: PageStage.now)
+        let list = try await ActionList(of: stage.mirror, .init(limit: 3)).actions
+        var pages: [(any MirrorPage.Type, WebReply)] = [
+            (WaitingPage.self, try await stage.get(WaitingPage.self, "/waiting")),
+            (ActionsPage.self, try await stage.get(ActionsPage.self, "/actions")),
+            (HealthPage.self, try await stage.get(HealthPage.self, "/health")),
+            (
+                PeoplePage.self,
+                try await stage.get(
+                    PeoplePage.self, "/people/:account", ["account": WorkStage.hostilePerson(1).reference])
+            ),
+        ]
+        for stance in PeopleList.Search.Stance.allCases {
+            let query = [("stance", stance.rawValue)]
+            pages.append((PeoplePage.self, try await stage.get(PeoplePage.self, "/people", query: query)))
+        }
+        for action in list {
+            pages.append((ActionsPage.self, try await stage.get(ActionsPage.self, "/actions/:id", ["id": action.id])))
+        }
+        for (type, reply) in pages {
+            _ = try stage.rendered(try #require(reply.content), type)
+        }
+        await stage.close()
+    }
+
+    /// Who may only look finds nothing to press.
+    @Test func aPageThatOnlyShowsHasNoForm() async throws {
+        let stage = try await WorkStage.open()
+        try await stage.fillHistory()
+        _ = try await stage.proposeCopies(2)
+        let action = try #require(try await ActionList(of: stage.mirror, .init(limit: 1)).actions.first)
+        let pages: [(any MirrorPage.Type, WebReply)] = [
+            (WaitingPage.self, try await stage.get(WaitingPage.self, "/waiting", isReadOnly: true)),
+            (ActionsPage.self, try await stage.get(ActionsPage.self, "/actions", isReadOnly: true)),
+            (
+                ActionsPage.self,
+                try await stage.get(ActionsPage.self, "/actions/:id", ["id": action.id], isReadOnly: true)
+            ),
+            (PeoplePage.self, try await stage.get(PeoplePage.self, "/people", isReadOnly: true)),
+            (
+                PeoplePage.self,
+                try await stage.get(
+                    PeoplePage.self, "/people/:account", ["account": "pal@far.example"], isReadOnly: true)
+            ),
+            (HealthPage.self, try await stage.get(HealthPage.self, "/health", isReadOnly: true)),
+        ]
+        for (type, reply) in pages {
+            let page = try stage.rendered(try #require(reply.content), type)
+            #expect(!page.html.contains("method=\"post\""), "\(type)")
+            #expect(!page.html.contains("/confirm/"), "\(type)")
+            #expect(!page.html.contains("type=\"checkbox\""), "\(type)")
+        }
+        await stage.close()
+    }
+
+    @Test func emptyPagesAreWhole() async throws {
+        let stage = try await WorkStage.open(isEmpty: true)
+        for (type, pattern) in [
+            (WaitingPage.self, "/waiting"), (ActionsPage.self, "/actions"), (PeoplePage.self, "/people"),
+            (HealthPage.self, "/health"),
+        ] as [(any MirrorPage.Type, String)] {
+            let reply = try await stage.get(type, pattern)
+            _ = try stage.rendered(try #require(reply.content), type)
+        }
+        await stage.close()
+    }
+
+    /// The digests that the page's form holds.
+    private func seen(_ shown: [SuggestionList.Suggestion]) -> [(String, String)] {
+        shown.map { ("seen-\($0.id)", $0.seen.description) }
+    }
+}
+
+/// A mirror with people, a history and things that wait.
+private struct WorkStage {
+    static let pal = AccountID(network: .mastodon, value: "pal@far.example")
+    /// Actions that are left alone by ``fillHistory()``.
+    static let skipped = 40
+
+    let stage: PageStage
+    let isHostile: Bool
+
+    var mirror: HumanMirror { stage.mirror }
+
+    static func open(isHostile: Bool = false, isEmpty: Bool = false) async throws -> WorkStage {
+        // Nobody listens there: whatever is asked of the network fails at once.
+        let stage = try await PageStage.open([
+            "BOT_SERVER": "http://127.0.0.1:9", "BOT_ACCESS_TOKEN": "planted", "MIN_AGE_DAYS": "0",
+        ])
+        let work = WorkStage(stage: stage, isHostile: isHostile)
+        guard !isEmpty else { return work }
+        try await work.stage.archive((0..<5).map { "a day at the lake, the \($0)th" })
+        let answers = (0..<2).map { number in
+            Post(
+                id: PostID(network: .mastodon, value: "answer-\(number)"), author: PageStage.human,
+                text: "thank you for the bread", createdAt: PageStage.now - Double(90 + number) * 86_400,
+                replyTo: ReplyTarget(author: pal), visibility: .public)
+        }
+        _ = try await stage.mirror.archive.store(answers, timeZone: .gmt, limit: 10_000)
+        for number in 0..<(isHostile ? 30 : 3) { try await work.suggest(number) }
+        if isHostile {
+            for number in 0..<40 {
+                try await stage.mirror.people.set(
+                    number % 2 == 0 ? .deny : .allow, for: hostilePerson(number), handle: hostile(255, number),
+                    reason: "operator", at: PageStage.now)
+            }
+        }
+        return work
+    }
+
+    func close() async { await stage.close() }
+
+    static func hostile(_ length: Int, _ number: Int) -> String {
+        let text = "\(number)\u{202E}\"'</title><script>alert(1)</script><img src=x onerror=\"a\">&lt;字😀"
+        return String(String(repeating: text, count: length / text.count + 1).prefix(length))
+    }
+
+    static func hostilePerson(_ number: Int) -> AccountID {
+        AccountID(network: .mastodon, value: "u\(number)" + String(repeating: "x", count: 200) + "@far.example")
+    }
+
+    private func person(_ number: Int) -> AccountID { isHostile ? Self.hostilePerson(number) : Self.pal }
+
+    private func text(_ length: Int, _ number: Int) -> String {
+        isHostile ? Self.hostile(length, number) : "text \(number)"
+    }
+
+    private func wording(_ number: Int) -> Action.Wording {
+        var wording = Action.Wording(
+            source: PostID(network: .mastodon, value: "answer-0"), text: text(5_000, number), language: "en",
+            visibility: .unlisted)
+        if isHostile { wording.rest = (0..<4).map { _ in Action.Part(wording) } }
+        return wording
+    }
+
+    private func explanation(_ number: Int) -> Explanation {
+        Explanation(
+            text(3_000, number), favoriteRate: 5, threshold: 2, baseLogOdds: -2,
+            features: (0..<10).map { .init(name: text(200, $0), logOdds: Double($0) - 4, favorites: 31, normals: 14) })
+    }
+
+    /// A reply that waits.
+    private func suggest(_ number: Int) async throws {
+        let target = Action.Target(
+            post: "https://far.example/@pal/\(number)", author: person(number), address: "\(number)",
+            name: isHostile ? Self.hostile(255, number) : nil, text: text(1_000, number))
+        var wording = wording(number)
+        wording.rest = []
+        let reply = Action.Reply(to: target, thread: "thread-\(number)", wording: wording)
+        let intent = Intent(
+            .reply(reply), state: .suggested, due: PageStage.now, expires: PageStage.now + Double(number + 1) * 3_600,
+            explanation: Explanation(text(3_000, number)))
+        _ = try await mirror.outbox(lease: nil).propose(intent, now: PageStage.now)
+    }
+
+    /// Actions of all kinds in all states in which they end.
+    func fillHistory() async throws {
+        for number in 0..<Self.skipped { try await addSkipped(number) }
+        for (index, state) in [ActionState.done, .sending, .failed, .expired, .undone, .skipped].enumerated() {
+            for kind in ActionKind.allCases { try await add(1_000 + index, kind, state) }
+        }
+    }
+
+    func addSkipped(_ number: Int = Int.random(in: 10_000..<1_000_000)) async throws {
+        try await add(number, .favorite, .skipped)
+    }
+
+    private func add(_ number: Int, _ kind: ActionKind, _ state: ActionState) async throws {
+        let target = Action.Target(
+            post: "https://far.example/@pal/\(kind)-\(number)", author: person(number % 30), address: "\(number)")
+        let payload: Action.Payload =
+            switch kind {
+            case .favorite: .favorite(target)
+            case .reply: .reply(Action.Reply(to: target, thread: "t\(number)", wording: wording(number)))
+            case .post: .post(Slot.Name(day: LocalDay(ordinal: 20_000 + number), number: 1), wording(number))
+            }
+        let now = PageStage.now - Double(number % 900) * 60
+        let intent = Intent(
+            payload, state: .planned, due: now, expires: now + 3_600,
+            explanation: kind == .favorite ? explanation(number) : Explanation(text(3_000, number)))
+        let action = try await mirror.outbox(lease: nil).propose(intent, now: now).action
+        try await mirror.storage.execute(
+            """
+            UPDATE actions SET state = \(state.rawValue), sending_ms = \(now.milliseconds),
+                reason = CASE WHEN \(state.rawValue) IN ('done', 'sending') THEN NULL ELSE 'by-person' END
+            WHERE mirror = 'test' AND id = \(action.id)
+            """)
+    }
+
+    /// Posts that are out and about which the mirror asks.
+    func proposeCopies(_ count: Int) async throws -> [Action] {
+        var ids: [String] = []
+        for number in 0..<count {
+            let slot = Slot.Name(day: LocalDay(ordinal: 19_000 + number), number: 1)
+            let now = PageStage.now - Double(number) * 60
+            let intent = Intent(.post(slot, wording(number)), state: .planned, due: now, expires: now + 3_600)
+            let action = try await mirror.outbox(lease: nil).propose(intent, now: now).action
+            try await mirror.storage.execute(
+                """
+                UPDATE actions SET state = 'done', sending_ms = \(now.milliseconds), remote_id = 'r', remote_address = 'r'
+                WHERE mirror = 'test' AND id = \(action.id)
+                """)
+            ids.append(action.id)
+        }
+        let store = mirror.outbox(lease: nil)
+        try await store.proposeUndos(ids, reason: Action.Reason.sourceGone)
+        let stored = try await store.actions(withIDs: ids)
+        return ids.compactMap { stored[$0] }
+    }
+
+    /// What waits, as the page lists it.
+    func waiting() async throws -> [SuggestionList.Suggestion] {
+        var search = SuggestionList.Search()
+        search.order = .urgent
+        return try await SuggestionList(of: mirror, search).suggestions
+    }
+
+    func states(_ ids: [String]) async throws -> [ActionState] {
+        let stored = try await mirror.outbox(lease: nil).actions(withIDs: ids)
+        return ids.compactMap { stored[$0]?.state }
+    }
+
+    // MARK: Requests
+
+    func get(
+        _ page: any MirrorPage.Type, _ pattern: String, _ parameters: [String: String] = [:],
+        query: [(String, String)] = [], isReadOnly: Bool = false
+    ) async throws -> WebReply {
+        try await answer(page, .get, pattern, parameters, query: query, form: [], isReadOnly: isReadOnly)
+    }
+
+    func post(_ page: any MirrorPage.Type, _ pattern: String, _ form: [(String, String)]) async throws -> WebReply {
+        try await answer(page, .post, pattern, [:], query: [], form: form, isReadOnly: false)
+    }
+
+    private func answer(
+        _ page: any MirrorPage.Type, _ method: HTTPRequest.Method, _ pattern: String, _ parameters: [String: String],
+        query: [(String, String)], form: [(String, String)], isReadOnly: Bool
+    ) async throws -> WebReply {
+        let route = try #require(page.routes.first { $0.method == method && $0.pattern == pattern })
+        return try await route.answer(
+            try await request(pattern, parameters, query: query, form: form, isReadOnly: isReadOnly))
+    }
+
+    func confirmation(
+        _ page: any MirrorPage.Type, _ operation: String, _ query: [(String, String)]
+    ) async throws -> Web.Confirmation {
+        let make = try #require(page.confirmations[operation])
+        return try await make(
+            try await request("/confirm/\(operation)", [:], query: query, form: [], isReadOnly: false))
+    }
+
+    private func request(
+        _ path: String, _ parameters: [String: String], query: [(String, String)], form: [(String, String)],
+        isReadOnly: Bool
+    ) async throws -> MirrorRequest {
+        let record = try await mirror.table.record()
+        return MirrorRequest(
+            mirror: mirror, record: record, zone: mirror.knownTimeZone(record), now: PageStage.now, path: path,
+            parameters: parameters, query: WebFields(query), form: WebFields(form),
+            access: Access(csrf: "the-token", isReadOnly: isReadOnly, theme: nil, hasLogin: true, hasIndex: false))
+    }
+
+    func rendered(
+        _ content: PageContent, _ page: any MirrorPage.Type, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> WorkPage { try WorkPage(content, of: page, sourceLocation: sourceLocation) }
+}
+
+/// A page without its frame, checked for what each page must be.
+private struct WorkPage {
+    /// Bytes of the frame, and of style, script and icon.
+    static let others = 8_500 + 25_000
+
+    let html: String
+
+    init(_ content: PageContent, of page: any MirrorPage.Type, sourceLocation: SourceLocation) throws {
+        html = try TemplateLibrary(page.templates).render(content.template, content.context).text
+        let missing = TemplateKeys(content.template, content.context, page.templates).missing
+        #expect(missing.isEmpty, "\(page)", sourceLocation: sourceLocation)
+        // Style, script and icon count as well, and the frame.
+        #expect(html.utf8.count < 60_000 - Self.others, "\(page): \(html.utf8.count)", sourceLocation: sourceLocation)
+        for sign in ["<script", "<img", "</title", "\u{202E}", "\u{0}"] {
+            #expect(!html.contains(sign), "\(page): \(sign)", sourceLocation: sourceLocation)
+        }
+        // An attribute that is none of the template's would stand outside of quotes.
+        let tags = html.matches(of: #/<[a-z][a-z0-9]*((?: +[^ "=>]+(?:="[^"]*")?)*) *\/?>/#)
+        let opened = html.matches(of: #/<[a-z]/#)
+        #expect(tags.count == opened.count, "\(page): a tag is broken", sourceLocation: sourceLocation)
+        for tag in tags {
+            let names = tag.output.1.matches(of: #/ +([^ "=>]+)(?:="[^"]*")?/#).map { String($0.output.1) }
+            let strange = names.filter { $0.hasPrefix("on") || $0 == "style" }
+            #expect(strange.isEmpty, "\(page)", sourceLocation: sourceLocation)
+            #expect(Set(names).count == names.count, "\(page): \(names)", sourceLocation: sourceLocation)
+        }
+        let ids = html.matches(of: #/ id="([^"]*)"/#).map { String($0.output.1) }
+        #expect(Set(ids).count == ids.count, "\(page)", sourceLocation: sourceLocation)
+        for label in html.matches(of: #/ (?:for|aria-labelledby)="([^"]*)"/#) {
+            #expect(ids.contains(String(label.output.1)), "\(page)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// How often a text stands in it.
+    func count(_ text: String) -> Int { html.components(separatedBy: text).count - 1 }
+}
