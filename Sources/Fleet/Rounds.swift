@@ -60,6 +60,8 @@ package final class Rounds: @unchecked Sendable {
     private var news: News?
     /// Whether only the end of a pass ends the nap early.
     private var waitsForAnEnd = false
+    /// Until when there is nothing to begin, as far as passes are known and none ends; nil while every end may matter.
+    private var awaited: Date?
     private var isStopped = false
 
     package init(limit: Int, clock: any WallClock) {
@@ -79,12 +81,14 @@ package final class Rounds: @unchecked Sendable {
                         case .wait(let deadline):
                             await wait(until: deadline)
                             // Woken by a pass that runs, which goes on first on a clock that jumps.
-                            if lock.withLock({ running > 0 }) { await wait(until: clock.now, orAnEnd: true) }
+                            if clock.jumps, lock.withLock({ running > 0 }) {
+                                await wait(until: clock.now, orAnEnd: true)
+                            }
                         case .begin(let entry, let ticket):
                             let turn = clock.join()
                             tasks.addTask { await self.perform(entry, ticket) }
                             // On such a clock, the next begins when this one waits or has ended.
-                            await wait(until: clock.now, turn: turn, orAnEnd: true)
+                            if clock.jumps { await wait(until: clock.now, turn: turn, orAnEnd: true) }
                         }
                     }
                 } onGracefulShutdown: {
@@ -174,6 +178,7 @@ package final class Rounds: @unchecked Sendable {
         lock.withLock {
             let (now, uptime) = (clock.now, clock.uptime)
             let present = time.milliseconds(now: now, uptime: uptime)
+            awaited = nil
             while let first = begun.first, first.uptime + Self.youth <= uptime || !young.contains(first.ticket) {
                 begun.removeFirst()
                 young.remove(first.ticket)
@@ -184,7 +189,9 @@ package final class Rounds: @unchecked Sendable {
                     continue
                 }
                 guard first.due <= now || first.place < present else {
-                    return .wait(Self.deadline(of: first, present: present, now: now))
+                    let deadline = Self.deadline(of: first, present: present, now: now)
+                    awaited = deadline
+                    return .wait(deadline)
                 }
                 if first.group.isBusy(first.pass.lane) {
                     first.group.waiting.append(heap.removeMin())
@@ -203,6 +210,7 @@ package final class Rounds: @unchecked Sendable {
                 lateness.note(Double(present - first.place) / 1_000, at: uptime)
                 return .begin(heap.removeMin(), ticket: tickets)
             }
+            awaited = .distantFuture
             return .wait(.distantFuture)
         }
     }
@@ -237,18 +245,26 @@ package final class Rounds: @unchecked Sendable {
         } onCancel: {
             task.cancel()
         }
-        if let (onEnd, error) = finish(entry, ticket, result) { await onEnd(error) }
-        wake(by: .end)
+        let end = finish(entry, ticket, result)
+        if let (onEnd, error) = end.told { await onEnd(error) }
+        if end.isNews { wake(by: .end) }
         // Last of all: until then a clock that jumps stands still.
         clock.leave()
     }
 
-    /// Notes the end of a pass; returns what is to be told if it was the last of an ended group.
-    private func finish(
-        _ entry: Entry, _ ticket: Int, _ result: Result<Date?, any Error>
-    ) -> (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)? {
+    /// What follows from the end of a pass.
+    private struct End {
+        /// What is to be told if it was the last pass of an ended group.
+        let told: (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)?
+        /// Whether something may begin earlier than was known.
+        let isNews: Bool
+    }
+
+    /// Notes the end of a pass.
+    private func finish(_ entry: Entry, _ ticket: Int, _ result: Result<Date?, any Error>) -> End {
         lock.withLock {
             let group = entry.group
+            let hasWaiting = !group.waiting.isEmpty
             running -= 1
             young.remove(ticket)
             group.running[ticket] = nil
@@ -265,7 +281,11 @@ package final class Rounds: @unchecked Sendable {
                 group.end(with: error)
             default: break
             }
-            return group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil
+            // A time that has passed already was set ahead while the rounds wait for it.
+            let isEarlier = awaited.map { $0 <= clock.now || (heap.min?.due ?? .distantFuture) < $0 } ?? true
+            return End(
+                told: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
+                isNews: clock.jumps || hasWaiting || isEarlier)
         }
     }
 

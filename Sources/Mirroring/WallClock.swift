@@ -14,6 +14,8 @@ package protocol WallClock: Sendable {
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date) async throws
+    /// Whether it stands still while a loop that has joined works, and jumps to the next wake-up when all wait.
+    var jumps: Bool { get }
     /// Counts one more loop whose waiting a clock that jumps must wait for.
     ///
     /// - Returns: A turn for the loop's first sleep, see ``sleep(until:turn:)``.
@@ -29,6 +31,8 @@ package protocol WallClock: Sendable {
 
 extension WallClock {
     package var uptime: TimeInterval { SystemUptime.seconds }
+
+    package var jumps: Bool { false }
 
     @discardableResult
     package func join() -> Int { 0 }
@@ -115,6 +119,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     }
 
     package var now: Date { lock.withLock { current + offset } }
+
+    package var jumps: Bool { true }
 
     /// What the clock would show if nobody had set it.
     package var steadyNow: Date { lock.withLock { current } }
