@@ -23,7 +23,8 @@ package final class MirrorFleet: Service {
 
     /// Seconds between two tidyings of the process: its counts of requests are stored, and its memory given back.
     private static let tidyingLast: TimeInterval = 600
-    /// Seconds between two looks for what a person is to be told.
+    /// Seconds between two looks for what a person is to be told, and between two times at which the process stores when
+    /// feeds were read.
     private static let noticesLast: TimeInterval = 60
     /// The most seconds by which passes of a process that does its work are late.
     private static let latenessAllowed: TimeInterval = 60
@@ -65,6 +66,7 @@ package final class MirrorFleet: Service {
     package func run() async throws {
         clock.join()
         defer { clock.leave() }
+        installation.readTimes.collect()
         let notifier = FleetNotifier(installation, clock: clock)
         defer { notifier?.shutdown() }
         do {
@@ -91,7 +93,11 @@ package final class MirrorFleet: Service {
             await installation.storeRequests()
             return clock.now + Self.tidyingLast
         }
-        rounds.add([tidying], to: group)
+        let times = Rounds.Pass(name: "times", lane: .human) { [installation, clock] in
+            await installation.storeReadTimes()
+            return clock.now + Self.noticesLast
+        }
+        rounds.add([tidying, times], to: group)
     }
 
     private func beginTelling(_ notifier: FleetNotifier) {
@@ -189,6 +195,7 @@ package final class MirrorFleet: Service {
     private func giveBack() async {
         do {
             try await claims.endInTime()
+            await installation.storeReadTimes()
         } catch {
             logger.warning("Leases could not be released", metadata: [LogKeys.error: "\(error)"])
         }

@@ -26,6 +26,8 @@ package struct HumanMirror: Sendable {
     package private(set) var rehearsal = Rehearsal.off
     /// The contact that the user agent of the mirror's requests names.
     let contact: RequestContact
+    /// Where events go.
+    package let logger: Logger
     /// What ``close()`` closes.
     private let holding: Holding
 
@@ -120,7 +122,8 @@ package struct HumanMirror: Sendable {
         if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(given, in: storage) }
         let configuration = try Self.effective(given, stored, vault)
         self.init(
-            configuration, given, installation, storage, MirrorStores(configuration, in: storage, vault: vault),
+            configuration, given, installation, storage,
+            MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: RequestContact(Self.contact(configuration, stored)), holding: holding)
         self.rehearsal = rehearsal
         guard !process.rehearsal.isEmpty else { return }
@@ -158,6 +161,7 @@ package struct HumanMirror: Sendable {
         self.installation = installation
         self.storage = storage
         self.stores = stores
+        logger = installation.logger(of: configuration.mirror)
         self.contact = contact
         self.holding = holding
     }
@@ -181,7 +185,8 @@ package struct HumanMirror: Sendable {
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
         let configuration = try Self.effective(given, stored, vault)
         var mirror = HumanMirror(
-            configuration, given, installation, storage, MirrorStores(configuration, in: storage, vault: vault),
+            configuration, given, installation, storage,
+            MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: contact, holding: holding)
         mirror.rehearsal = rehearsal
         contact.tell(Self.contact(configuration, stored))
@@ -203,7 +208,7 @@ package struct HumanMirror: Sendable {
         let vault = vault.of(configuration.mirror)
         return HumanMirror(
             configuration, try installation.settings(of: configuration.mirror), installation, storage,
-            MirrorStores(configuration, in: storage, vault: vault),
+            MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: RequestContact(configuration.operatorContact), holding: .nothing)
     }
 
@@ -226,9 +231,6 @@ package struct HumanMirror: Sendable {
 
     /// The name of the mirror.
     package var name: String { configuration.mirror }
-
-    /// Where events go.
-    package var logger: Logger { installation.logger(of: name) }
 
     /// The clock of everything about this mirror.
     package var clock: any WallClock { rehearsal.clock ?? installation.clock }

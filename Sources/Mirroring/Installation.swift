@@ -37,6 +37,8 @@ package final class Installation: Sendable {
     package let faults = LiveFaults()
     /// How long calls take, by mirror.
     let requests = RequestTallies()
+    /// When feeds were read, until that is stored.
+    package let readTimes = ReadTimes()
     private let lock = NSLock()
     // These are only touched under `lock`.
     private(set) nonisolated(unsafe) var openTokenizer: Tokenizer?

@@ -21,20 +21,23 @@ package struct MirrorStores: Sendable {
     /// That of a scratch mirror is the real one, for what it spends is spent.
     package let spending: SpendingTable
 
-    init(_ configuration: MirrorSettings, in storage: any StorageEngine, vault: CredentialVault) {
+    init(
+        _ configuration: MirrorSettings, in storage: any StorageEngine, vault: CredentialVault, times: ReadTimes
+    ) {
         self.init(
-            configuration, in: storage, vault: vault, spending: SpendingTable(configuration, storage: storage))
+            configuration, in: storage, vault: vault, spending: SpendingTable(configuration, storage: storage),
+            times: times)
     }
 
     private init(
         _ configuration: MirrorSettings, in storage: any StorageEngine, vault: CredentialVault,
-        spending: SpendingTable
+        spending: SpendingTable, times: ReadTimes
     ) {
         let mirror = configuration.mirror
         archive = Archive(storage: storage, mirror: mirror)
         people = People(storage: storage, mirror: mirror)
         table = MirrorTable(storage: storage, mirror: mirror)
-        feeds = FeedTable(storage: storage, mirror: mirror)
+        feeds = FeedTable(storage: storage, mirror: mirror, times: times)
         refusals = FaultTable(storage: storage, mirror: mirror)
         self.vault = vault
         self.spending = spending
@@ -42,7 +45,7 @@ package struct MirrorStores: Sendable {
 
     /// The tables of a scratch copy, with the real logins and the real spending.
     func scratch(_ configuration: MirrorSettings, in storage: any StorageEngine) -> MirrorStores {
-        MirrorStores(configuration, in: storage, vault: vault, spending: spending)
+        MirrorStores(configuration, in: storage, vault: vault, spending: spending, times: ReadTimes())
     }
 }
 

@@ -305,16 +305,16 @@ import Testing
 
     @Test func onlyAFeedWithoutAGapIsReadToItsEnd() throws {
         var state = state(gap())
-        expect(state.succeeded(isWhole: true, at: moment(90)), equals: false)
+        expect(state.succeeded(isWhole: true, at: moment(90)), equals: .nothing)
         #expect(state.lastRead == nil)
         state.progress.gap = nil
-        expect(state.succeeded(isWhole: false, at: moment(90)), equals: false)
-        expect(state.succeeded(isWhole: true, at: moment(90)), equals: true)
+        expect(state.succeeded(isWhole: false, at: moment(90)), equals: .nothing)
+        expect(state.succeeded(isWhole: true, at: moment(90)), equals: .change)
         #expect(state.lastRead == Self.start + 90)
         // What changes nothing is stored seldom.
-        expect(state.succeeded(isWhole: true, at: moment(389)), equals: false)
+        expect(state.succeeded(isWhole: true, at: moment(389)), equals: .nothing)
         #expect(state.lastRead == Self.start + 389)
-        expect(state.succeeded(isWhole: true, at: moment(390)), equals: true)
+        expect(state.succeeded(isWhole: true, at: moment(390)), equals: .time)
     }
 
     @Test func aTroubleKeepsItsBeginningUntilItIsOver() throws {
@@ -324,7 +324,7 @@ import Testing
         expect(state.troubled("two", .forbidden, at: moment(3)), equals: true)
         #expect(state.progress.errorSince == Self.start + 1)
         #expect(state.progress.errorCode == "forbidden")
-        expect(state.succeeded(isWhole: false, at: moment(4)), equals: true)
+        expect(state.succeeded(isWhole: false, at: moment(4)), equals: .change)
         #expect(state.progress.error == nil)
         #expect(state.progress.errorSince == nil)
     }

@@ -366,8 +366,11 @@ package actor FeedReader {
 
     private func noteSuccess(isWhole: Bool) async throws {
         try await load()
-        guard state.succeeded(isWhole: isWhole, at: moment) else { return }
-        try await stored { try await table.store(state.progress, of: name) }
+        switch state.succeeded(isWhole: isWhole, at: moment) {
+        case .nothing: return
+        case .time: try await stored { try await table.storeTime(state.progress, of: name) }
+        case .change: try await stored { try await table.store(state.progress, of: name) }
+        }
     }
 
     /// Notes what goes wrong; a note that cannot be written is not worth another error.

@@ -113,6 +113,14 @@ struct FeedState: Sendable {
         let reason: String
     }
 
+    /// What a reading without an error has changed of what is stored.
+    enum News: Sendable {
+        case nothing
+        /// When the feed was read, which is known of one that was read before.
+        case time
+        case change
+    }
+
     /// The present, by two clocks.
     struct Moment: Sendable {
         /// By the clock of this machine.
@@ -383,8 +391,8 @@ struct FeedState: Sendable {
     ///
     /// - Parameter isWhole: Whether the feed was read to its end; only then is everything known that is older than the
     ///   newest item, for some networks give the newest first.
-    /// - Returns: Whether that is worth storing now.
-    mutating func succeeded(isWhole: Bool, at time: Moment) -> Bool {
+    /// - Returns: What of that is worth storing now.
+    mutating func succeeded(isWhole: Bool, at time: Moment) -> News {
         let old = progress
         (progress.error, progress.errorCode, progress.errorSince) = (nil, nil, nil)
         if isWhole, old.gap == nil {
@@ -395,7 +403,8 @@ struct FeedState: Sendable {
             if !isRecent || old.error != nil { progress.read = time.now }
         }
         // How far it was read is stored with the next thing that is: an earlier time only has more read again.
-        return progress.read != old.read || progress.error != old.error
+        if progress.error != old.error || old.read == nil && progress.read != nil { return .change }
+        return progress.read != old.read ? .time : .nothing
     }
 
     /// Notes what goes wrong, in words for people.

@@ -92,10 +92,13 @@ package struct FeedHealth: Codable, Equatable, Sendable {
 package struct FeedTable: Sendable {
     let storage: any StorageEngine
     let mirror: String
+    private let times: ReadTimes
 
-    package init(storage: any StorageEngine, mirror: String) {
+    /// - Parameter times: Keeps the times of readings that a process stores for all its mirrors at once.
+    package init(storage: any StorageEngine, mirror: String, times: ReadTimes = ReadTimes()) {
         self.storage = storage
         self.mirror = mirror
+        self.times = times
     }
 
     // MARK: Progress
@@ -147,6 +150,12 @@ package struct FeedTable: Sendable {
             if let unreached { try connection.execute(Self.noting(unreached, of: feed, mirror)) }
             return true
         }
+    }
+
+    /// Stores when a feed was read, of which nothing else has changed; a process with many mirrors does so later.
+    func storeTime(_ progress: FeedProgress, of feed: String) async throws {
+        guard !times.note(progress, of: feed, mirror: mirror) else { return }
+        try await store(progress, of: feed)
     }
 
     /// Stores how well a feed is read, which moves nothing.
