@@ -11,7 +11,9 @@ import ServiceLifecycle
 import Settings
 
 /// One look at each thing the worker watches, and what follows from it.
-struct Passes: Sendable {
+///
+/// A class, so that what repeats a pass holds a reference and not the parts.
+final class Passes: Sendable {
     /// How old the mentions are at most that the home pass relies on, in seconds.
     private static let freshness: TimeInterval = 15
     /// How old the last look at the human's posts is at most when a post is due that waits for their silence, in seconds.
@@ -24,8 +26,12 @@ struct Passes: Sendable {
     private static let postsAtOnce = 50
 
     let parts: WorkerParts
-    /// Called when something may be due earlier than the publisher knows.
-    var onNews: @Sendable () -> Void = {}
+    private let onNews: @Sendable () -> Void
+
+    /// - Parameter onNews: Called when something may be due earlier than the publisher knows.
+    init(parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {}) {
+        (self.parts, self.onNews) = (parts, onNews)
+    }
 
     /// Makes today's plan when it is missing, and sends what is due.
     func publish() async throws -> Date {
@@ -257,10 +263,10 @@ struct Passes: Sendable {
     private var bot: [Pass] {
         [
             parts.feeds.mentions.map { feed in
-                Pass(name: FeedName.botMentions, lane: .bot) { try await mentions(feed) }
+                Pass(name: FeedName.botMentions, lane: .bot) { [self] in try await mentions(feed) }
             },
             parts.feeds.botHome.map { feed in
-                Pass(name: FeedName.botHome, lane: .bot) { try await botHome(feed) }
+                Pass(name: FeedName.botHome, lane: .bot) { [self] in try await botHome(feed) }
             },
         ].compactMap(\.self)
     }
@@ -268,23 +274,23 @@ struct Passes: Sendable {
     private var human: [Pass] {
         [
             parts.feeds.humanPosts.map { feed in
-                Pass(name: FeedName.humanPosts, lane: .human) { try await humanPosts(feed) }
+                Pass(name: FeedName.humanPosts, lane: .human) { [self] in try await humanPosts(feed) }
             },
             parts.feeds.humanFavorites.map { feed in
-                Pass(name: FeedName.humanFavorites, lane: .human) { try await humanFavorites(feed) }
+                Pass(name: FeedName.humanFavorites, lane: .human) { [self] in try await humanFavorites(feed) }
             },
             parts.feeds.humanHome.map { feed in
-                Pass(name: FeedName.seen, lane: .human) { try await humanHome(feed) }
+                Pass(name: FeedName.seen, lane: .human) { [self] in try await humanHome(feed) }
             },
             parts.human.map { _ in
-                Pass(name: "originals", lane: .human) {
+                Pass(name: "originals", lane: .human) { [self] in
                     // It may ask for something to be taken back.
                     defer { onNews() }
                     return try await parts.originals.look()
                 }
             },
             parts.training.map { training in
-                Pass(name: "training", lane: .human) { try await train(training) }
+                Pass(name: "training", lane: .human) { [self] in try await train(training) }
             },
         ].compactMap(\.self)
     }

@@ -11,7 +11,7 @@ import Settings
 import Storage
 
 /// The worker of one mirror: observes two accounts, remembers, decides and delivers.
-package struct Worker: Sendable {
+package final class Worker: Sendable {
     let mirror: HumanMirror
     /// The polling interval of each feed.
     let cadence: Cadence
@@ -32,7 +32,7 @@ package struct Worker: Sendable {
     ///   - cadence: The polling intervals; nil for the configured ones.
     ///   - manager: The service manager that is notified of readiness and of each pass; nil for none.
     ///   - pulse: The live status to update; nil for none.
-    package init(
+    package convenience init(
         mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil, pulse: WorkerPulse? = nil
     ) {
         self.init(
@@ -122,7 +122,7 @@ package struct Worker: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await keeper.beat(lease) }
             if let end {
-                group.addTask {
+                group.addTask { [clock] in
                     try await clock.sleep(until: end)
                     throw Deadline()
                 }
@@ -153,7 +153,7 @@ package struct Worker: Sendable {
     /// - Throws: The first error of a step, after the remaining steps.
     package func runOnce() async throws -> Bool {
         do {
-            let done: Void? = try await leaseKeeper().holdingNow { lease in
+            let done: Void? = try await leaseKeeper().holdingNow { [self] lease in
                 pulse?.holdsMirror = true
                 await notePass()
                 let parts = try await noting(WorkFault.start) {
