@@ -18,6 +18,8 @@ package actor MirrorLife {
     /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
     private static let (startName, waitName, changesName) = (WorkFault.start, "waiting", "changes")
+    /// Seconds between two tidyings of a mirror that is alone.
+    private static let tidyingLast: TimeInterval = 3_600
     /// Seconds between two writes of the request counts, which `status --metrics` shows.
     private static let metricsLast: TimeInterval = 600
 
@@ -301,11 +303,12 @@ package actor MirrorLife {
                 return next
             }
         }
+        let wait = isAlone ? Self.tidyingLast : Self.tidyingLast(amongManyOf: worker.mirror.name)
         let tidying = upkeep(worker, Worker.tidying, .human) {
             if isAlone { ProcessHeap.giveBack() }
             try await passes.clean()
             try await passes.judge()
-            return clock.now + 3_600
+            return clock.now + wait
         }
         guard isAlone else { return own + [tidying] }
         let metrics = upkeep(worker, "metrics", .human) {
@@ -313,6 +316,12 @@ package actor MirrorLife {
             return clock.now + Self.metricsLast
         }
         return own + [tidying, metrics]
+    }
+
+    /// Seconds between two tidyings of one mirror of many: six to nine hours, by its name, so that they tidy one after the
+    /// other also when all have started at once.
+    private static func tidyingLast(amongManyOf mirror: String) -> TimeInterval {
+        6 * tidyingLast + TimeInterval(StableHash.fnv1a(mirror) % UInt64(3 * tidyingLast))
     }
 
     /// Looks for changes, where nobody else does, and compares the clocks; there is nothing to see at the start.
