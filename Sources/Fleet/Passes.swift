@@ -35,7 +35,7 @@ final class Passes: Sendable {
 
     /// Makes today's plan when it is missing, and sends what is due.
     func publish() async throws -> Date {
-        try await makePlan()
+        let isAhead = try await makePlan()
         // Where mentions are not read, nothing can be waited for.
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
@@ -44,7 +44,8 @@ final class Passes: Sendable {
         let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard, knowing: known)
         let now = parts.clock.now
         let midnight = now + Self.untilMidnight(now, in: parts.zone)
-        let latest = min(now + parts.cadence.publisher.timeInterval, midnight)
+        let wait = now + parts.cadence.publisher.timeInterval
+        let latest = isAhead ? wait : min(wait, midnight)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         return min(max(attention ?? latest, now + 1), latest)
     }
@@ -72,19 +73,33 @@ final class Passes: Sendable {
         }
     }
 
-    func makePlan() async throws {
+    /// Makes today's plan when it is missing, and where plans are made ahead tomorrow's when its time has come.
+    ///
+    /// - Returns: Whether tomorrow has a plan.
+    @discardableResult
+    func makePlan() async throws -> Bool {
+        let local = LocalTime(parts.clock.now, in: parts.zone)
+        try await makePlan(of: local.day)
+        guard parts.cadence.plansAhead, local.minute.value >= parts.planner.minuteToPlanAhead(of: local.day) else {
+            return false
+        }
+        let tomorrow = local.day.advanced(by: 1)
+        try await makePlan(of: tomorrow)
+        return parts.planner.isPlanned(tomorrow)
+    }
+
+    private func makePlan(of day: LocalDay) async throws {
         let now = parts.clock.now
-        let today = LocalTime(now, in: parts.zone).day
         var planner = parts.planner
         planner.limits = try await parts.bot.limits()
         let planned = try await planner.make(
-            today, now: now, activated: parts.activated, watching: parts.feeds.humanPosts != nil,
+            day, now: now, activated: parts.activated, watching: parts.feeds.humanPosts != nil,
             onDrawn: { parts.faultPoints.pass(.planDrawn) })
         guard let planned else { return }
         parts.faultPoints.pass(.planStored)
         parts.logger.info(
             "Plan made",
-            metadata: [LogKeys.day: "\(today)", LogKeys.count: "\(planned.slots.count)"])
+            metadata: [LogKeys.day: "\(day)", LogKeys.count: "\(planned.slots.count)"])
     }
 
     /// Throws away what is too old to matter, by the network's clock where the worker's is ahead of it.

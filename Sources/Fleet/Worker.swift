@@ -55,7 +55,7 @@ package final class Worker: Sendable {
         let configuration = mirror.configuration
         var usual = Cadence(
             poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
-        if isOneOfMany { usual.publisher = Self.longWait }
+        if isOneOfMany { (usual.publisher, usual.plansAhead) = (Self.longWait, true) }
         self.cadence = cadence ?? usual
         self.isOneOfMany = isOneOfMany
     }

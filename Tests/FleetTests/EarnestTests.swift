@@ -471,6 +471,31 @@ import Testing
         try await expect(paper.actions(.reply).map(\.state), equals: [.done])
     }
 
+    /// Ten thousand mirrors of one zone would all plan at midnight.
+    @Test(arguments: [true, false]) func amongManyTheNextDayIsPlannedInTheHoursBefore(isOneOfMany: Bool) async throws {
+        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
+        try await paper.archive((0..<40).map { Self.thought($0) })
+        _ = try await paper.mirror.table.notePast(.whole, now: paper.clock.now)
+        let parts = try await paper.parts(isOneOfMany: isOneOfMany)
+        let passes = Passes(parts: parts)
+        let (tomorrow, minute) = (day.advanced(by: 1), parts.planner.minuteToPlanAhead(of: day))
+        try #require((1_320..<1_425).contains(minute))
+        let begin = paper.clock.now - Double(LocalTime(paper.clock.now, in: PaperMirror.zone).minute.value) * 60
+        try await paper.clock.sleep(until: begin + Double(minute - 1) * 60)
+        try await expect(passes.makePlan(), equals: false)
+        try await expect(parts.store.plan(for: tomorrow), equals: nil)
+
+        try await paper.wait(60)
+        try await expect(passes.makePlan(), equals: isOneOfMany)
+        let planned = try await parts.store.plan(for: tomorrow)
+        #expect(planned?.day == (isOneOfMany ? tomorrow : nil))
+        // After midnight the plan is the one that was made.
+        try await paper.wait(Double(1_440 - minute) * 60 + 1)
+        try await passes.makePlan()
+        let stored = try #require(try await parts.store.plan(for: tomorrow))
+        if isOneOfMany { #expect(stored == planned) }
+    }
+
     /// What is young is used for want of others only where there are no others.
     @Test(arguments: [KnownPast.some, .whole]) func youngTextsAreForWhoseWholePastIsKnown(past: KnownPast) async throws
     {

@@ -26,7 +26,7 @@ package struct PlanMaker: Sendable {
     package var judge: TextJudge
     /// How much of the human's past is known; without any there is no plan.
     private let past: @Sendable () async throws -> KnownPast?
-    private let latest = LatestPlan()
+    private let known = KnownPlans()
 
     package init(
         archive: Archive, store: OutboxStore, configuration: MirrorSettings, judge: TextJudge,
@@ -130,9 +130,9 @@ package struct PlanMaker: Sendable {
         onDrawn: @Sendable () -> Void = {}
     ) async throws -> PlannedDay? {
         // Asked again and again; a plan that is there stays.
-        guard latest.day != day else { return nil }
+        guard !known.has(day) else { return nil }
         guard try await store.plan(for: day) == nil else {
-            latest.day = day
+            known.add(day)
             return nil
         }
         guard var planned = try await preview(day, now: now, watching: watching) else { return nil }
@@ -141,8 +141,20 @@ package struct PlanMaker: Sendable {
             (planned.slots[index].state, planned.slots[index].reason) = (.skipped, "before-start")
         }
         let isStored = try await store.store(planned.plan, slots: planned.slots)
-        latest.day = day
+        known.add(day)
         return isStored ? planned : nil
+    }
+
+    /// Whether ``make(_:now:activated:watching:onDrawn:)`` has found or stored a plan of a day.
+    package func isPlanned(_ day: LocalDay) -> Bool { known.has(day) }
+
+    /// From which minute of a day the plan of the next one is made, where plans are made ahead: so that the plans of many
+    /// mirrors in one zone are not all made at midnight.
+    ///
+    /// - Returns: A minute of the last two hours but the last quarter, which differs from mirror to mirror.
+    package func minuteToPlanAhead(of day: LocalDay) -> Int {
+        let (begin, length) = (1_440 - 120, 105)
+        return begin + Int(PlanSeed.plan(mirror: mirror, day: day, seed: "ahead") % UInt64(length))
     }
 
     /// How often a day is drawn that is to have some posts.
@@ -238,15 +250,19 @@ package struct PlanMaker: Sendable {
     }
 }
 
-/// The last day that is known to have a plan.
-private final class LatestPlan: @unchecked Sendable {
-    // Sendable because every access to `known` holds the lock.
-    private let lock = NSLock()
-    private var known: LocalDay?
+/// The last days that are known to have a plan.
+private final class KnownPlans: @unchecked Sendable {
+    // Sendable because every access to `days` holds the lock.
+    /// Today's and tomorrow's.
+    private static let kept = 2
 
-    var day: LocalDay? {
-        get { lock.withLock { known } }
-        set { lock.withLock { known = newValue } }
+    private let lock = NSLock()
+    private var days: [LocalDay] = []
+
+    func has(_ day: LocalDay) -> Bool { lock.withLock { days.contains(day) } }
+
+    func add(_ day: LocalDay) {
+        lock.withLock { if !days.contains(day) { days = days.suffix(Self.kept - 1) + [day] } }
     }
 }
 

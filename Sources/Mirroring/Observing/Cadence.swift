@@ -16,6 +16,8 @@ package struct Cadence: Sendable {
     package var humanFavorites: Duration
     /// How long the publisher waits at most before it looks for due actions and the next day.
     package var publisher: Duration
+    /// Whether the publisher makes the plan of a day in the two hours before it, and not at its beginning.
+    package var plansAhead = false
 
     /// - Parameters:
     ///   - poll: The wait between two looks at the mentions; the others follow from it.
