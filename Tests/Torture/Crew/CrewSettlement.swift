@@ -25,44 +25,53 @@ struct CrewSettlement {
     /// - Returns: Complaints, if it does not come to that.
     func settle() async throws -> [String] {
         let start = stage.clock.now
-        var (unheard, changed, open) = (-1, start, 0)
+        var open = 0
+        // The least that was left of each mirror, and when it became so little: with so many, somebody is always being
+        // answered.
+        var least: [String: (mentions: Int, since: Date)] = [:]
         while stage.clock.now < start + Self.mostMinutes * 60 + stage.timeline.starvation(since: start) {
             try await crew.pass(seconds: 3)
-            let left: Int
-            (open, left) = try await unsettled()
+            let unheard: [String: Int]
+            (open, unheard) = try await unsettled()
             let now = stage.clock.now
-            if left != unheard { (unheard, changed) = (left, now) }
+            for (mirror, mentions) in unheard where mentions < least[mirror]?.mentions ?? .max {
+                least[mirror] = (mentions, now)
+            }
+            let changed = least.values.map(\.since).max() ?? start
             if open == 0, now > changed + Self.leastMinutes * 60 { return [] }
         }
         return ["\(open) actions are not settled in the end"]
     }
 
-    /// The actions about which a worker would do something at once, and how many mentions have no row, as some never
-    /// will.
-    private func unsettled() async throws -> (actions: Int, mentions: Int) {
+    /// The actions about which a worker would have done something long ago, and how many mentions of each mirror have no
+    /// row, as some never will.
+    private func unsettled() async throws -> (actions: Int, mentions: [String: Int]) {
         let now = stage.clock.now
         let late = (now - 60).milliseconds
+        let heard = (now - stage.patience).milliseconds
         let refused = Array(crew.refused.keys) + [""]
         let (open, decided) = try await stage.servers.withStorage { storage in
             let open = try await storage.query(
                 """
                 SELECT COUNT(*) AS open FROM actions WHERE mirror NOT IN \(list: refused) AND (
-                    state IN ('claimed', 'sending')
+                    state IN ('claimed', 'sending') AND updated_ms < \(late)
                     OR state = 'planned' AND due_ms < \(late) AND COALESCE(next_attempt_ms, 0) < \(late))
                 """)
             let decided = try await storage.query(
                 """
                 SELECT mirror, COUNT(*) AS decided FROM actions
-                WHERE kind = 'reply' AND mirror NOT IN \(list: refused) GROUP BY mirror
+                WHERE kind = 'reply' AND mirror NOT IN \(list: refused) AND created_ms < \(heard) GROUP BY mirror
                 """)
-            return (try open[0].int("open"), try decided.reduce(0) { $0 + (try $1.int("decided")) })
+            let counts = try decided.map { (try $0.text("mirror"), try $0.int("decided")) }
+            return (try open[0].int("open"), Dictionary(uniqueKeysWithValues: counts))
         }
-        var mentions = 0
+        var mentions: [String: Int] = [:]
         for mirror in stage.mirrors where crew.refused[mirror.name] == nil {
             // What is said while somebody waits is nothing left over.
-            mentions += await mirror.sandbox.ledger.mentions.count { $0.date < now - stage.patience }
+            let said = await mirror.sandbox.ledger.mentions.count { $0.date < now - stage.patience }
+            mentions[mirror.name] = said - (decided[mirror.name] ?? 0)
         }
-        return (open, mentions - decided)
+        return (open, mentions)
     }
 
     /// Compares the counts of every mirror in Redis with what its examples say.
