@@ -209,6 +209,9 @@ package final class Installation: Sendable {
         }
     }
 
+    /// Stores when feeds were read, as far as that was kept; a store that does not take it loses the times.
+    package func storeReadTimes() async { try? await readTimes.store(in: storage) }
+
     /// Ends the connections after the calls in progress.
     package func close() async {
         client.shutdown()

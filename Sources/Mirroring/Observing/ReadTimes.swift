@@ -63,8 +63,3 @@ package final class ReadTimes: @unchecked Sendable {
         }
     }
 }
-
-extension Installation {
-    /// Stores when feeds were read, as far as that was kept; a store that does not take it loses the times.
-    package func storeReadTimes() async { try? await readTimes.store(in: storage) }
-}
