@@ -10,7 +10,7 @@ enum FavoritesPage: MirrorPage {
     static let section = PageSection.favorites
     static let templates = [
         PageTemplate("favorites", PackageResources.favorites_mustache),
-        PageTemplate("steps", PackageResources.steps_mustache), PageTemplate("words", PackageResources.words_mustache),
+        .steps, PageTemplate("words", PackageResources.words_mustache),
     ]
     static let liveParts = ["learned"]
     static let routes: [MirrorRoute] = [.get("/favorites", page), .post("/favorites/try", judge)]

@@ -228,7 +228,7 @@ enum HealthWords {
         guard let spending else { return [] }
         let share = spending.budget > 0 ? spending.spent / spending.budget : 1
         let used = "\(Words.dollars(spending.spent)) of \(Words.dollars(spending.budget)) in \(spending.month)"
-        return [row("Money for X", "X_BUDGET_USD_PER_MONTH", share: share, used)]
+        return [row("Money for X", Setting.xBudget.name, share: share, used)]
     }
 
     private static func row(_ name: String, _ setting: String?, share: Double, _ used: String) -> PageContext {

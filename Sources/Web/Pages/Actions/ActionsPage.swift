@@ -8,14 +8,14 @@ import Settings
 extension PageTemplate {
     static let actions = PageTemplate("actions", PackageResources.actions_mustache)
     static let action = PageTemplate("action", PackageResources.action_mustache)
-    /// The table of how a favorite rate comes about, which ``action`` contains.
-    static let stepsOfAction = PageTemplate("steps", PackageResources.steps_mustache)
+    /// The table of how a favorite rate comes about, which ``action`` and the page Favorites contain.
+    static let steps = PageTemplate("steps", PackageResources.steps_mustache)
 }
 
 /// What the bot did and what it left alone, and one action with its reasons.
 enum ActionsPage: MirrorPage {
     static let section = PageSection.actions
-    static let templates = [PageTemplate.actions, .action, .stepsOfAction]
+    static let templates = [PageTemplate.actions, .action, .steps]
     static let liveParts = ["actions"]
     static let routes: [MirrorRoute] = [
         .get("/actions") { request in
