@@ -67,7 +67,8 @@ import Testing
                 try connection.send(
                     Array("GET /m/mika/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".utf8))
                 guard connection.waits(for: "retry: 5000") else { return false }
-                return connection.waits(for: "event: changed\ndata: coming-list")
+                guard connection.waits(for: "event: changed\ndata: ") else { return false }
+                return connection.waits(for: "coming-list")
             }
             let mirror = try await stand.mirror()
             // The stream begins at some time; a later change is told.

@@ -111,6 +111,8 @@ final class WebClient: @unchecked Sendable {
 /// A connection to a server of this machine.
 final class WebConnection {
     private let descriptor: Int32
+    /// What has come since the last text that was waited for.
+    private var unread: [UInt8] = []
 
     init(port: Int) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -162,14 +164,16 @@ final class WebConnection {
         }
     }
 
-    /// Reads until a text has come; false at the end.
+    /// Reads until a text has come; false at the end, or after a mebibyte without it.
     func waits(for text: String) -> Bool {
-        var bytes: [UInt8] = []
-        while bytes.firstRange(of: Array(text.utf8)) == nil {
+        while true {
+            if let found = unread.firstRange(of: Array(text.utf8)) {
+                unread.removeSubrange(..<found.upperBound)
+                return true
+            }
             let next = read()
-            guard !next.isEmpty else { return false }
-            bytes += next
+            guard !next.isEmpty, unread.count < 1 << 20 else { return false }
+            unread += next
         }
-        return true
     }
 }
