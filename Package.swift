@@ -258,7 +258,8 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Archive", "Blocking", "Control", "Cryptography", "Favorites", "Mirroring", "Networks", "Outbox", "Posts",
+                "Archive", "Blocking", "Control", "Cryptography", "Favorites", "Mirroring", "Networks", "Outbox",
+                "Posts",
                 "Schedule", "Settings", "Storage", lifecycle, logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
