@@ -20,7 +20,7 @@ package final class ReadTimes: @unchecked Sendable {
     private var isCollecting = false
     private var times: [Key: (read: Date, newest: Date?)] = [:]
 
-    /// From now on times are kept for ``store(in:)``, which the caller calls every minute.
+    /// From now on times are kept until `Installation.storeReadTimes` stores them, which the caller does every minute.
     package func collect() { lock.withLock { isCollecting = true } }
 
     /// Keeps the time of a feed.
