@@ -42,7 +42,7 @@ package enum Migrations {
         Migration(id: "0034_workers", source: PackageResources._034_workers_sql),
         Migration(id: "0035_text_counts", source: PackageResources._035_text_counts_sql),
         Migration(id: "0036_told", source: PackageResources._036_told_sql),
-        Migration(id: "0038_measures", source: PackageResources._038_measures_sql),
+        Migration(id: "0037_measures", source: PackageResources._037_measures_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.
