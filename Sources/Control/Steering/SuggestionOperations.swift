@@ -1,72 +1,60 @@
 package import Outbox
 package import Posts
 
-/// Lets the worker do what it suggests.
-package struct ApproveSuggestion: PersonOperation {
-    package static let name = "suggestion-approve"
+/// A decision of a person about one suggestion.
+package protocol SuggestionOperation: PersonOperation where Outcome == SuggestionDecision {
+    /// What is decided.
+    static var decision: SuggestionDecision.Decision { get }
     /// The suggestion's id, or its beginning.
-    package var id: String
+    var id: String { get }
 
-    package init(id: String) { self.id = id }
+    init(id: String)
+}
 
+extension SuggestionOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> SuggestionDecision {
-        try await SuggestionReview(mirror: desk.mirror).approve(id, seen: seen, now: desk.now)
+        try await SuggestionReview(mirror: desk.mirror).decide(Self.decision, about: id, seen: seen, now: desk.now)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SuggestionDecision? {
-        try await SuggestionReview(mirror: desk.mirror).earlierDecision(.approved, about: id)
+        try await SuggestionReview(mirror: desk.mirror).earlierDecision(Self.decision, about: id)
     }
+}
+
+/// Lets the worker do what it suggests.
+package struct ApproveSuggestion: SuggestionOperation {
+    package static let name = "suggestion-approve"
+    package static let decision = SuggestionDecision.Decision.approved
+    package var id: String
+
+    package init(id: String) { self.id = id }
 }
 
 /// Notes that a person carried out a suggested favorite, where the network does not let the bot give any.
-package struct NoteSuggestionDone: PersonOperation {
+package struct NoteSuggestionDone: SuggestionOperation {
     package static let name = "suggestion-done"
-    /// The suggestion's id, or its beginning.
+    package static let decision = SuggestionDecision.Decision.done
     package var id: String
 
     package init(id: String) { self.id = id }
-
-    package func perform(at desk: Desk, seen: Seen?) async throws -> SuggestionDecision {
-        try await SuggestionReview(mirror: desk.mirror).noteDone(id, seen: seen, now: desk.now)
-    }
-
-    package func outcomeIfDone(at desk: Desk) async throws -> SuggestionDecision? {
-        try await SuggestionReview(mirror: desk.mirror).earlierDecision(.done, about: id)
-    }
 }
 
 /// Decides against what the worker suggests.
-package struct DismissSuggestion: PersonOperation {
+package struct DismissSuggestion: SuggestionOperation {
     package static let name = "suggestion-dismiss"
-    /// The suggestion's id, or its beginning.
+    package static let decision = SuggestionDecision.Decision.dismissed
     package var id: String
 
     package init(id: String) { self.id = id }
-
-    package func perform(at desk: Desk, seen: Seen?) async throws -> SuggestionDecision {
-        try await SuggestionReview(mirror: desk.mirror).dismiss(id, seen: seen, now: desk.now)
-    }
-
-    package func outcomeIfDone(at desk: Desk) async throws -> SuggestionDecision? {
-        try await SuggestionReview(mirror: desk.mirror).earlierDecision(.dismissed, about: id)
-    }
 }
 
 /// Lets a suggestion wait again that a person decided against.
-package struct ReopenSuggestion: PersonOperation {
+package struct ReopenSuggestion: SuggestionOperation {
     package static let name = "suggestion-reopen"
-    /// The suggestion's id, or its beginning.
+    package static let decision = SuggestionDecision.Decision.reopened
     package var id: String
 
     package init(id: String) { self.id = id }
-
-    package func perform(at desk: Desk, seen: Seen?) async throws -> SuggestionDecision {
-        try await SuggestionReview(mirror: desk.mirror).reopen(id, seen: seen, now: desk.now)
-    }
-
-    package func outcomeIfDone(at desk: Desk) async throws -> SuggestionDecision? {
-        try await SuggestionReview(mirror: desk.mirror).earlierDecision(.reopened, about: id)
-    }
 }
 
 /// What became of a suggestion.

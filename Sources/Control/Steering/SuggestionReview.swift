@@ -22,6 +22,22 @@ package struct SuggestionReview: Sendable {
         store = mirror.outbox(lease: nil)
     }
 
+    /// Carries out a decision.
+    ///
+    /// - Parameter seen: The action's digest that the person was shown; nil to change without comparing.
+    /// - Throws: As ``approve(_:seen:now:)``, ``noteDone(_:seen:now:)``, ``dismiss(_:seen:now:)`` and
+    ///   ``reopen(_:seen:now:)``.
+    func decide(
+        _ decision: SuggestionDecision.Decision, about id: String, seen: Seen?, now: Date
+    ) async throws -> SuggestionDecision {
+        switch decision {
+        case .approved: try await approve(id, seen: seen, now: now)
+        case .done: try await noteDone(id, seen: seen, now: now)
+        case .dismissed: try await dismiss(id, seen: seen, now: now)
+        case .reopened: try await reopen(id, seen: seen, now: now)
+        }
+    }
+
     /// Lets the worker do what was suggested.
     ///
     /// - Parameter seen: The suggestion's digest that the person was shown; nil to change without comparing.

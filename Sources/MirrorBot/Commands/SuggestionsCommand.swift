@@ -55,13 +55,9 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
         commandName: "approve",
         abstract: "Let the worker do it; on X, favorite it yourself in the browser, then: suggestions done.")
 
-    @Argument(help: "Ids of suggestions.") var ids: [String]
-    @OptionGroup var output: ChangeOutput
-    @OptionGroup var options: MirrorOptions
+    @OptionGroup var choice: SuggestionChoice
 
-    func validate() throws { try output.requireOne(ids) }
-
-    func run() async throws { try await options.decide(ids, output, ApproveSuggestion.init(id:)) }
+    func run() async throws { try await choice.decide(ApproveSuggestion.self) }
 }
 
 /// `mirror-bot suggestions dismiss`.
@@ -70,13 +66,9 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
         commandName: "dismiss",
         abstract: "Decide against it.", aliases: ["decline"])
 
-    @Argument(help: "Ids of suggestions.") var ids: [String]
-    @OptionGroup var output: ChangeOutput
-    @OptionGroup var options: MirrorOptions
+    @OptionGroup var choice: SuggestionChoice
 
-    func validate() throws { try output.requireOne(ids) }
-
-    func run() async throws { try await options.decide(ids, output, DismissSuggestion.init(id:)) }
+    func run() async throws { try await choice.decide(DismissSuggestion.self) }
 }
 
 /// `mirror-bot suggestions reopen`.
@@ -85,13 +77,9 @@ struct SuggestionsReopenCommand: AsyncParsableCommand {
         commandName: "reopen",
         abstract: "Let a dismissed suggestion wait again.")
 
-    @Argument(help: "Ids of suggestions.") var ids: [String]
-    @OptionGroup var output: ChangeOutput
-    @OptionGroup var options: MirrorOptions
+    @OptionGroup var choice: SuggestionChoice
 
-    func validate() throws { try output.requireOne(ids) }
-
-    func run() async throws { try await options.decide(ids, output, ReopenSuggestion.init(id:)) }
+    func run() async throws { try await choice.decide(ReopenSuggestion.self) }
 }
 
 /// `mirror-bot suggestions done`.
@@ -100,34 +88,30 @@ struct SuggestionsDoneCommand: AsyncParsableCommand {
         commandName: "done",
         abstract: "Note that you favorited it yourself, where the network does not let the bot.")
 
+    @OptionGroup var choice: SuggestionChoice
+
+    func run() async throws { try await choice.decide(NoteSuggestionDone.self) }
+}
+
+/// The suggestions that a person named to decide about.
+struct SuggestionChoice: ParsableArguments {
     @Argument(help: "Ids of suggestions.") var ids: [String]
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
-    func validate() throws { try output.requireOne(ids) }
-
-    func run() async throws { try await options.decide(ids, output, NoteSuggestionDone.init(id:)) }
-}
-
-extension ChangeOutput {
-    /// Fails if a digest is given for several things.
-    fileprivate func requireOne(_ ids: [String]) throws {
-        if seen != nil, ids.count != 1 { throw ValidationError("--seen goes with one suggestion") }
+    func validate() throws {
+        if output.seen != nil, ids.count != 1 { throw ValidationError("--seen goes with one suggestion") }
     }
-}
 
-extension MirrorOptions {
-    /// Decides about each suggestion that a person named; fails at the end if one of them was none.
-    fileprivate func decide<Operation: PersonOperation>(
-        _ ids: [String], _ output: ChangeOutput, _ operation: (String) -> Operation
-    ) async throws where Operation.Outcome == SuggestionDecision {
-        try await withRecord { mirror, record in
+    /// Decides about each; fails at the end if one of them was none.
+    fileprivate func decide<Operation: SuggestionOperation>(_: Operation.Type) async throws {
+        try await options.withRecord { mirror, record in
             let desk = Desk(mirror, zone: mirror.knownTimeZone(record))
             var decided: [SuggestionDecision] = []
             var unknown: [(id: String, refusal: ChangeRefusal)] = []
             for id in ids {
                 do {
-                    let decision = try await desk.perform(PersonRequest(operation(id), seen: output.digest))
+                    let decision = try await desk.perform(PersonRequest(Operation(id: id), seen: output.digest))
                     decided.append(decision)
                     if !output.json { for line in decision.lines { print(line) } }
                 } catch let refusal as ChangeRefusal where refusal.code == .unknown {
