@@ -21,7 +21,8 @@ struct StatusCommand: AsyncParsableCommand {
 
               mirror-bot status --metrics --output FILE.prom
 
-            --all lists all mirrors of the database, the worst first, in one line each; with --check it says whether all             of them do their work, with the exit code of the worst.
+            --all lists all mirrors of the database, the worst first, in one line each; with --check it says whether all \
+            of them do their work, with the exit code of the worst.
             """)
 
     @OptionGroup var options: MirrorOptions
