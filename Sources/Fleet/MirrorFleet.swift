@@ -23,9 +23,10 @@ package final class MirrorFleet: Service {
 
     /// Seconds between two tidyings of the process: its counts of requests are stored, and its memory given back.
     private static let tidyingLast: TimeInterval = 600
-    /// Seconds between two looks for what a person is to be told, and between two times at which the process stores when
-    /// feeds were read.
+    /// Seconds between two looks for what a person is to be told.
     private static let noticesLast: TimeInterval = 60
+    /// Seconds for which the process keeps when feeds were read before it stores that.
+    private static let readTimesLast: TimeInterval = 60
     /// The most seconds by which passes of a process that does its work are late.
     private static let latenessAllowed: TimeInterval = 60
 
@@ -95,7 +96,7 @@ package final class MirrorFleet: Service {
         }
         let times = Rounds.Pass(name: "times", lane: .human) { [installation, clock] in
             await installation.storeReadTimes()
-            return clock.now + Self.noticesLast
+            return clock.now + Self.readTimesLast
         }
         rounds.add([tidying, times], to: group)
     }
