@@ -228,17 +228,7 @@ enum TextsPage: MirrorPage {
     }
 
     /// The beginning of a long text, as long as a page has room for when its signs are escaped.
-    static func excerpt(_ text: String) -> String {
-        let (cut, most) = (Words.cut(text, to: 400), 1_100)
-        guard Markup.escaped(cut).utf8.count > most else { return cut }
-        var (scalars, bytes) = (String.UnicodeScalarView(), 0)
-        for scalar in cut.unicodeScalars {
-            bytes += Markup.escaped(String(scalar)).utf8.count
-            guard bytes <= most else { break }
-            scalars.append(scalar)
-        }
-        return String(scalars) + "…"
-    }
+    static func excerpt(_ text: String) -> String { ListWords.cut(Words.cut(text, to: 400), 1_100) }
 
     // MARK: What stays out
 

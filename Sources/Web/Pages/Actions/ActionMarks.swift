@@ -88,7 +88,7 @@ enum ListWords {
         let day = words.day(of: date)
         guard day != words.today else { return words.clock(date) }
         let (year, month, number) = day.components
-        let text = "\(number) \(months[month - 1])"
+        let text = "\(number) \(Words.months[month - 1].prefix(3))"
         return year == words.today.components.year ? text : "\(text) \(year)"
     }
 
@@ -96,10 +96,6 @@ enum ListWords {
     static func shortMoment(_ date: Date, _ words: Words) -> String {
         words.day(of: date) == words.today ? words.clock(date) : "\(short(date, words)), \(words.clock(date))"
     }
-
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
 
     /// Loads a list of so many rows, or of fewer if these would be too heavy for a page.
     ///
