@@ -47,12 +47,13 @@ struct PageStage {
     }
 
     func request(
-        _ path: String, query: [(String, String)] = [], form: [(String, String)] = [], isReadOnly: Bool = false
+        _ path: String, _ parameters: [String: String] = [:], query: [(String, String)] = [],
+        form: [(String, String)] = [], isReadOnly: Bool = false
     ) async throws -> MirrorRequest {
         let record = try await mirror.table.record()
         return MirrorRequest(
             mirror: mirror, record: record, zone: mirror.knownTimeZone(record), now: Self.now, path: path,
-            parameters: [:], query: WebFields(query), form: WebFields(form),
+            parameters: parameters, query: WebFields(query), form: WebFields(form),
             access: Access(
                 csrf: "the-token", isReadOnly: isReadOnly, theme: nil, hasLogin: true, hasIndex: false))
     }
@@ -60,10 +61,12 @@ struct PageStage {
     /// What a route answers.
     func answer(
         _ page: any MirrorPage.Type, _ method: HTTPRequest.Method, _ pattern: String,
-        query: [(String, String)] = [], form: [(String, String)] = [], isReadOnly: Bool = false
+        _ parameters: [String: String] = [:], query: [(String, String)] = [], form: [(String, String)] = [],
+        isReadOnly: Bool = false
     ) async throws -> WebReply {
         let route = try #require(page.routes.first { $0.method == method && $0.pattern == pattern })
-        return try await route.answer(try await request(pattern, query: query, form: form, isReadOnly: isReadOnly))
+        return try await route.answer(
+            try await request(pattern, parameters, query: query, form: form, isReadOnly: isReadOnly))
     }
 
     /// The page that a route shows.
@@ -96,24 +99,41 @@ struct RenderedPage {
     /// Room for the frame around a page, in bytes: half the limit of 60,000 belongs to no page alone.
     static let frame = 8_500
 
-    /// - Parameter page: Whose templates are used.
-    init(_ content: PageContent, of page: any MirrorPage.Type, sourceLocation: SourceLocation = #_sourceLocation) throws
-    {
+    /// - Parameters:
+    ///   - page: Whose templates are used.
+    ///   - others: Bytes of the limit of 60,000 that are not for the page itself.
+    init(
+        _ content: PageContent, of page: any MirrorPage.Type, besides others: Int = Self.frame,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         html = try TemplateLibrary(page.templates).render(content.template, content.context).text
-        let keys = TemplateKeys(content.template, content.context, page.templates)
-        #expect(keys.missing.isEmpty, sourceLocation: sourceLocation)
-        #expect(html.utf8.count < 60_000 - Self.frame, "\(html.utf8.count)", sourceLocation: sourceLocation)
+        let missing = TemplateKeys(content.template, content.context, page.templates).missing
+        #expect(missing.isEmpty, "\(page)", sourceLocation: sourceLocation)
+        #expect(html.utf8.count < 60_000 - others, "\(page): \(html.utf8.count)", sourceLocation: sourceLocation)
         // What a hostile text brings stays text, and turns nothing around.
         for sign in ["<script", "<img", "\u{202E}", "\u{0}"] {
             let found = html.contains(sign)
-            #expect(!found, "\(sign)", sourceLocation: sourceLocation)
+            #expect(!found, "\(page): \(sign)", sourceLocation: sourceLocation)
         }
-        let names = html.replacing(#/"[^"]*"/#, with: "")
-        #expect(names.firstMatch(of: #/<[^>]* (on[a-z]+|style)=/#) == nil, sourceLocation: sourceLocation)
+        // Those of drawings.
+        let titles = ["<title", "</title"].map { html.components(separatedBy: $0).count - 1 }
+        #expect(titles[0] == titles[1], "\(page): a title is broken", sourceLocation: sourceLocation)
+        // An attribute that is none of the template's would stand outside of quotes.
+        let tags = html.matches(of: #/<[a-z][a-zA-Z0-9]*((?: +[^ "=>]+(?:="[^"]*")?)*) *\/?>/#)
+        let opened = html.matches(of: #/<[a-z]/#)
+        #expect(tags.count == opened.count, "\(page): a tag is broken", sourceLocation: sourceLocation)
+        for tag in tags {
+            let names = tag.output.1.matches(of: #/ +([^ "=>]+)(?:="[^"]*")?/#).map { String($0.output.1) }
+            let strange = names.filter { $0.hasPrefix("on") || $0 == "style" }
+            #expect(strange.isEmpty, "\(page)", sourceLocation: sourceLocation)
+            #expect(Set(names).count == names.count, "\(page): \(names)", sourceLocation: sourceLocation)
+        }
         let ids = html.matches(of: #/ id="([^"]*)"/#).map { String($0.output.1) }
-        #expect(Set(ids).count == ids.count, sourceLocation: sourceLocation)
-        for label in html.matches(of: #/ for="([^"]*)"/#) {
-            #expect(ids.contains(String(label.output.1)), sourceLocation: sourceLocation)
+        #expect(Set(ids).count == ids.count, "\(page)", sourceLocation: sourceLocation)
+        for label in html.matches(of: #/ (?:for|aria-labelledby)="([^"]*)"/#) {
+            for id in label.output.1.split(separator: " ") {
+                #expect(ids.contains(String(id)), "\(page): \(id)", sourceLocation: sourceLocation)
+            }
         }
     }
 

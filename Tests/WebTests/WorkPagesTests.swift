@@ -559,79 +559,24 @@ private struct WorkStage {
         _ page: any MirrorPage.Type, _ pattern: String, _ parameters: [String: String] = [:],
         query: [(String, String)] = [], isReadOnly: Bool = false
     ) async throws -> WebReply {
-        try await answer(page, .get, pattern, parameters, query: query, form: [], isReadOnly: isReadOnly)
+        try await stage.answer(page, .get, pattern, parameters, query: query, isReadOnly: isReadOnly)
     }
 
     func post(_ page: any MirrorPage.Type, _ pattern: String, _ form: [(String, String)]) async throws -> WebReply {
-        try await answer(page, .post, pattern, [:], query: [], form: form, isReadOnly: false)
-    }
-
-    private func answer(
-        _ page: any MirrorPage.Type, _ method: HTTPRequest.Method, _ pattern: String, _ parameters: [String: String],
-        query: [(String, String)], form: [(String, String)], isReadOnly: Bool
-    ) async throws -> WebReply {
-        let route = try #require(page.routes.first { $0.method == method && $0.pattern == pattern })
-        return try await route.answer(
-            try await request(pattern, parameters, query: query, form: form, isReadOnly: isReadOnly))
+        try await stage.answer(page, .post, pattern, form: form)
     }
 
     func confirmation(
         _ page: any MirrorPage.Type, _ operation: String, _ query: [(String, String)]
     ) async throws -> Web.Confirmation {
         let make = try #require(page.confirmations[operation])
-        return try await make(
-            try await request("/confirm/\(operation)", [:], query: query, form: [], isReadOnly: false))
-    }
-
-    private func request(
-        _ path: String, _ parameters: [String: String], query: [(String, String)], form: [(String, String)],
-        isReadOnly: Bool
-    ) async throws -> MirrorRequest {
-        let record = try await mirror.table.record()
-        return MirrorRequest(
-            mirror: mirror, record: record, zone: mirror.knownTimeZone(record), now: PageStage.now, path: path,
-            parameters: parameters, query: WebFields(query), form: WebFields(form),
-            access: Access(csrf: "the-token", isReadOnly: isReadOnly, theme: nil, hasLogin: true, hasIndex: false))
+        return try await make(try await stage.request("/confirm/\(operation)", query: query))
     }
 
     func rendered(
         _ content: PageContent, _ page: any MirrorPage.Type, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> WorkPage { try WorkPage(content, of: page, sourceLocation: sourceLocation) }
-}
-
-/// A page without its frame, checked for what each page must be.
-private struct WorkPage {
-    /// Bytes of the frame, and of style, script and icon.
-    static let others = 8_500 + 25_000
-
-    let html: String
-
-    init(_ content: PageContent, of page: any MirrorPage.Type, sourceLocation: SourceLocation) throws {
-        html = try TemplateLibrary(page.templates).render(content.template, content.context).text
-        let missing = TemplateKeys(content.template, content.context, page.templates).missing
-        #expect(missing.isEmpty, "\(page)", sourceLocation: sourceLocation)
-        // Style, script and icon count as well, and the frame.
-        #expect(html.utf8.count < 60_000 - Self.others, "\(page): \(html.utf8.count)", sourceLocation: sourceLocation)
-        for sign in ["<script", "<img", "</title", "\u{202E}", "\u{0}"] {
-            #expect(!html.contains(sign), "\(page): \(sign)", sourceLocation: sourceLocation)
-        }
-        // An attribute that is none of the template's would stand outside of quotes.
-        let tags = html.matches(of: #/<[a-z][a-z0-9]*((?: +[^ "=>]+(?:="[^"]*")?)*) *\/?>/#)
-        let opened = html.matches(of: #/<[a-z]/#)
-        #expect(tags.count == opened.count, "\(page): a tag is broken", sourceLocation: sourceLocation)
-        for tag in tags {
-            let names = tag.output.1.matches(of: #/ +([^ "=>]+)(?:="[^"]*")?/#).map { String($0.output.1) }
-            let strange = names.filter { $0.hasPrefix("on") || $0 == "style" }
-            #expect(strange.isEmpty, "\(page)", sourceLocation: sourceLocation)
-            #expect(Set(names).count == names.count, "\(page): \(names)", sourceLocation: sourceLocation)
-        }
-        let ids = html.matches(of: #/ id="([^"]*)"/#).map { String($0.output.1) }
-        #expect(Set(ids).count == ids.count, "\(page)", sourceLocation: sourceLocation)
-        for label in html.matches(of: #/ (?:for|aria-labelledby)="([^"]*)"/#) {
-            #expect(ids.contains(String(label.output.1)), "\(page)", sourceLocation: sourceLocation)
-        }
+    ) throws -> RenderedPage {
+        // Style, script and icon count as well.
+        try RenderedPage(content, of: page, besides: RenderedPage.frame + 25_000, sourceLocation: sourceLocation)
     }
-
-    /// How often a text stands in it.
-    func count(_ text: String) -> Int { html.components(separatedBy: text).count - 1 }
 }
