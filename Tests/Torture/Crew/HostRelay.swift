@@ -37,7 +37,8 @@ final class HostRelay: @unchecked Sendable {
         guard inner.utf8.count == outer.utf8.count else {
             throw TestSupportError("\(outer) is not as long as \(inner)")
         }
-        let (listener, port) = try RelaySocket.listen(on: address)
+        let (listener, port) = try LoopbackSocket.listen(on: address)
+        LoopbackSocket.hurry(listener)
         (self.listener, self.server) = (listener, UInt16(server))
         names = (Data(inner.utf8), Data(outer.utf8))
         url = "http://\(address):\(port)"
@@ -99,11 +100,14 @@ final class HostRelay: @unchecked Sendable {
     }
 
     private func take() {
-        guard let client = RelaySocket.accept(listener) else { return }
-        guard let server = RelaySocket.connect(to: self.server) else {
+        let client = accept(listener, nil, nil)
+        guard client >= 0 else { return }
+        LoopbackSocket.prepare(client)
+        guard let server = LoopbackSocket.connect(to: self.server) else {
             close(client)
             return
         }
+        for socket in [client, server] { LoopbackSocket.hurry(socket) }
         links.append(
             Link(
                 RelayEnd(client, HostRenaming(from: names.outer, to: names.inner)),
@@ -198,66 +202,9 @@ struct HostRenaming {
     }
 }
 
-/// Sockets of the loopback interface that wait for nothing.
-private enum RelaySocket {
-    static func listen(on address: String) throws -> (descriptor: Int32, port: UInt16) {
-        let descriptor = make()
-        var name = self.address(address, 0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
-                    && Foundation.listen(descriptor, 256) == 0
-            }
-        }
-        guard isListening else {
-            close(descriptor)
-            throw TestSupportError("could not listen on \(address)")
-        }
-        return (descriptor, UInt16(bigEndian: name.sin_port))
-    }
-
-    static func accept(_ listener: Int32) -> Int32? {
-        let descriptor = Foundation.accept(listener, nil, nil)
-        guard descriptor >= 0 else { return nil }
-        prepare(descriptor)
-        return descriptor
-    }
-
-    static func connect(to port: UInt16) -> Int32? {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var name = address("127.0.0.1", port)
-        let isConnected = withUnsafePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                Foundation.connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard isConnected else {
-            close(descriptor)
-            return nil
-        }
-        prepare(descriptor)
-        return descriptor
-    }
-
-    private static func make() -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        prepare(descriptor)
-        return descriptor
-    }
-
-    private static func prepare(_ descriptor: Int32) {
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+extension LoopbackSocket {
+    /// Lets calls on a socket wait for nothing.
+    fileprivate static func hurry(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        var enabled: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    private static func address(_ address: String, _ port: UInt16) -> sockaddr_in {
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_addr.s_addr = inet_addr(address)
-        name.sin_port = port.bigEndian
-        return name
     }
 }
