@@ -25,16 +25,6 @@ package struct WorkerRecord: Equatable, Sendable {
     }
 }
 
-/// Which mirrors the live workers hold.
-package struct Ownership: Equatable, Sendable {
-    /// The live workers, by name.
-    package var workers: [WorkerRecord] = []
-    /// The number of the asked mirrors that each live worker holds; workers without one are missing.
-    package var owned: [String: Int] = [:]
-    /// The number of the asked mirrors that no live worker holds.
-    package var unowned = 0
-}
-
 /// The worker processes of a database; every call may throw the store's error.
 package struct WorkerTable: Sendable {
     private let storage: any StorageEngine
@@ -52,37 +42,6 @@ package struct WorkerTable: Sendable {
                 lateness: Double(try row.integer("late_ms")) / 1_000,
                 updatedMilliseconds: try row.integer("updated_ms"))
         }
-    }
-
-    /// Returns which of some mirrors are held by workers that have beaten lately, for `status` and the metrics.
-    ///
-    /// It goes by wall clocks, as every display does; ``Claims`` decides by the beats alone. Two statements, however many
-    /// mirrors there are.
-    ///
-    /// - Parameters:
-    ///   - mirrors: The names of the mirrors that ought to be held.
-    ///   - limit: The age of a worker's last beat, in seconds, from which on it counts as gone.
-    package func ownership(of mirrors: [String], now: Date, silence limit: TimeInterval) async throws -> Ownership {
-        var ownership = Ownership()
-        ownership.workers = try await records().filter { $0.silence(at: now) < limit }
-        guard !ownership.workers.isEmpty else {
-            ownership.unowned = mirrors.count
-            return ownership
-        }
-        let rows = try await storage.query(
-            """
-            SELECT mirror, worker FROM leases
-            WHERE worker IN \(list: ownership.workers.map(\.worker)) AND NOT released
-            """)
-        let owners = Dictionary(try rows.map { (try $0.text("mirror"), try $0.text("worker")) }) { first, _ in first }
-        for mirror in mirrors {
-            guard let owner = owners[mirror] else {
-                ownership.unowned += 1
-                continue
-            }
-            ownership.owned[owner, default: 0] += 1
-        }
-        return ownership
     }
 
     /// The statement that stores a beat; idempotent, as it carries the beat's number.

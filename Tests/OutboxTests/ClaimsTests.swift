@@ -538,8 +538,7 @@ import Testing
         try await b.turn(Self.names(3))
         try await a.turn(Self.names(10))
         try await a.turn(Self.names(10))
-        let table = WorkerTable(storage: office.storage)
-        var found = try await table.ownership(of: Self.names(12), now: office.clock.now, silence: 60)
+        var found = try await Ownership(of: Self.names(12), in: office)
         #expect(found.workers.map(\.worker) == ["a", "b"])
         #expect(found.workers.map(\.isSharing) == [true, false])
         #expect(found.workers.map(\.version) == ["1.0.0", "1.0.0"])
@@ -549,13 +548,39 @@ import Testing
         office.clock.advance(50)
         _ = try await a.claims.beat()
         office.clock.advance(20)
-        found = try await table.ownership(of: Self.names(12), now: office.clock.now, silence: 60)
+        found = try await Ownership(of: Self.names(12), in: office)
         #expect(found.owned == ["a": 7])
         #expect(found.unowned == 5)
         try await a.end()
-        found = try await table.ownership(of: Self.names(12), now: office.clock.now, silence: 60)
+        found = try await Ownership(of: Self.names(12), in: office)
         #expect(found == Ownership(workers: [], owned: [:], unowned: 12))
         await office.storage.close()
+    }
+}
+
+extension ClaimsTests {
+    /// Which of some mirrors are held by workers that have beaten within a minute.
+    private struct Ownership: Equatable {
+        /// These workers, by name.
+        var workers: [WorkerRecord] = []
+        /// How many of the mirrors each of them holds.
+        var owned: [String: Int] = [:]
+        /// How many of the mirrors none of them holds.
+        var unowned = 0
+
+        init(workers: [WorkerRecord], owned: [String: Int], unowned: Int) {
+            (self.workers, self.owned, self.unowned) = (workers, owned, unowned)
+        }
+
+        init(of mirrors: [String], in office: Office) async throws {
+            workers = try await WorkerTable(storage: office.storage).records()
+                .filter { $0.silence(at: office.clock.now) < 60 }
+            let living = Set(workers.map(\.worker))
+            for (mirror, owner) in try await office.owners() where mirrors.contains(mirror) && living.contains(owner) {
+                owned[owner, default: 0] += 1
+            }
+            unowned = mirrors.count - owned.values.reduce(0, +)
+        }
     }
 }
 
