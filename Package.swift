@@ -305,7 +305,7 @@ let package = Package(
         // Real servers and loopback sockets for the tests.
         .target(
             name: "TestSupport",
-            dependencies: ["Blocking", "Storage"],
+            dependencies: ["Blocking", "Outbox", "Storage"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

@@ -107,10 +107,12 @@ package struct LeaseTable: Sendable {
 // MARK: Taking and releasing
 
 /// A mirror that may be taken, and the fence that its lease had when that was decided.
-struct FreeMirror: Sendable {
+package struct FreeMirror: Sendable {
     let mirror: String
-    /// 0 if there was never a lease.
     let fence: Int64
+
+    /// - Parameter fence: 0 if there was never a lease.
+    package init(mirror: String, fence: Int64) { (self.mirror, self.fence) = (mirror, fence) }
 }
 
 extension LeaseTable {
@@ -119,7 +121,7 @@ extension LeaseTable {
     /// - Parameter free: At most some hundred mirrors, in the order of their names, so that workers which take the same
     ///   ones wait for each other in the same order.
     /// - Returns: The leases of the mirrors that the worker holds now.
-    static func take(
+    package static func take(
         _ free: [FreeMirror], for worker: String, version: String, now: Int64, on connection: any StorageConnection
     ) throws -> [String: Lease] {
         guard let first = free.first else { return [:] }

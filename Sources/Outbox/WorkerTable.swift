@@ -19,6 +19,14 @@ package struct WorkerRecord: Equatable, Sendable {
     /// The time of its last beat on its wall clock; only for display.
     package let updatedMilliseconds: Int64
 
+    package init(
+        worker: String, beat: Int64, version: String, isSharing: Bool, mirrors: Int, lateness: TimeInterval,
+        updatedMilliseconds: Int64
+    ) {
+        (self.worker, self.beat, self.version, self.isSharing) = (worker, beat, version, isSharing)
+        (self.mirrors, self.lateness, self.updatedMilliseconds) = (mirrors, lateness, updatedMilliseconds)
+    }
+
     /// Returns the seconds since its last beat, by two wall clocks; only for display.
     package func silence(at now: Date) -> TimeInterval {
         now.timeIntervalSince(Date(milliseconds: updatedMilliseconds))
@@ -45,7 +53,7 @@ package struct WorkerTable: Sendable {
     }
 
     /// The statement that stores a beat; idempotent, as it carries the beat's number.
-    static func beat(_ worker: WorkerRecord) -> SQL {
+    package static func beat(_ worker: WorkerRecord) -> SQL {
         """
         INSERT INTO workers (worker, beat, version, shares, mirrors, late_ms, updated_ms)
         VALUES (\(worker.worker), \(worker.beat), \(worker.version), \(worker.isSharing), \(worker.mirrors),

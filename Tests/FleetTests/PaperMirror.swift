@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Outbox
 import Posts
+import TestSupport
 import Testing
 
 @testable import Control

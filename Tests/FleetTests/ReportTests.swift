@@ -4,6 +4,7 @@ import Foundation
 import Outbox
 import Posts
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import Control

@@ -3,6 +3,7 @@ import Logging
 import Outbox
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 @testable import Control

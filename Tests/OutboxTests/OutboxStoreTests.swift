@@ -3,6 +3,7 @@ import Foundation
 import Outbox
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 @Suite struct OutboxStoreTests {

@@ -3,6 +3,7 @@ import Foundation
 import Outbox
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 /// What is known and could not be stored.

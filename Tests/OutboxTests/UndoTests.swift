@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Posts
 import Storage
+import TestSupport
 import Testing
 
 @testable import Outbox

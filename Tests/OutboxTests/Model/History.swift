@@ -1,6 +1,7 @@
 import Foundation
 import Outbox
 import Storage
+import TestSupport
 
 /// One life of an outbox: some actions, workers that come and go, a network, and trouble.
 struct History {

@@ -2,6 +2,7 @@ import Foundation
 import Outbox
 import Posts
 import Storage
+import TestSupport
 
 /// The end of a process, as seen by what it was doing.
 struct Killed: Error {}

@@ -1,12 +1,10 @@
+package import Outbox
 import Storage
-import TestSupport
-
-@testable import Outbox
 
 /// Another worker as a test plays it, which takes a lease at once, whoever holds it.
 extension LeaseTable {
     /// Takes the lease for `owner` if its fence is still that of `seen`; nil if it is not.
-    func take(owner: String, after seen: LeaseRecord?, now: Int64) async throws -> Lease? {
+    package func take(owner: String, after seen: LeaseRecord?, now: Int64) async throws -> Lease? {
         let beat = WorkerRecord(
             worker: owner, beat: (seen?.beat ?? 0) + 1, version: "0", isSharing: false, mirrors: 1, lateness: 0,
             updatedMilliseconds: now)
@@ -18,14 +16,14 @@ extension LeaseTable {
     }
 
     /// Beats for the holder; throws `OutboxError` if the lease is not held any more.
-    func beat(_ lease: Lease, now: Int64) async throws {
+    package func beat(_ lease: Lease, now: Int64) async throws {
         // Not twice, as a strict engine would.
         try await storage.lenient.note(
             "UPDATE workers SET beat = beat + 1, updated_ms = \(now) WHERE worker = \(lease.owner)")
         guard try await record()?.lease(of: lease.owner) == lease else { throw OutboxError.leaseLost }
     }
 
-    func release(_ lease: Lease, now: Int64) async throws {
+    package func release(_ lease: Lease, now: Int64) async throws {
         try await storage.note(
             """
             UPDATE leases SET released = TRUE, updated_ms = \(now)
