@@ -50,7 +50,7 @@ package final class MirrorFleet: Service {
     ) {
         let clock = rehearsal.clock ?? installation.clock
         (self.installation, self.selection, self.manager, self.clock) = (installation, selection, manager, clock)
-        timing = rehearsal.leaseTiming
+        timing = rehearsal.leaseTiming.sharing
         rounds = Rounds(limit: installation.process.passes, clock: clock)
         claims = Claims(
             storage: installation.storage, version: Version.current, scope: selection == .all ? .shared : .listed,

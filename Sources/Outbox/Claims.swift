@@ -22,9 +22,12 @@ package final class Claims: Sendable {
         case listed
         /// Its fair share: the mirrors, divided by the workers of this scope that live, rounded up.
         ///
-        /// A worker takes up to its share at once, and up to 5 % more of what the look before left over; what nobody has
-        /// taken for the patience it takes in any case. With more than 5 % above its share it hands mirrors back, slowly.
-        /// Workers of older versions do not count for what is left over and handed back: they may not take it.
+        /// What was released, or is new, a worker takes up to its share at once, and up to 5 % more of what the look before
+        /// left over; what nobody has taken for the patience it takes in any case. Nobody works for the mirrors of a silent
+        /// worker: they are divided at once, among the workers that have been there for the patience, for a newer one
+        /// cannot know yet who is silent; what the look before left over of them it takes in any case.
+        /// With more than 5 % above its share a worker hands mirrors back, slowly. Workers of older versions do not count
+        /// for what is left over and handed back: they may not take it.
         case shared
     }
 
@@ -210,6 +213,8 @@ private struct Company {
     var versions: [WorkerVersion] = []
     /// How many others share the mirrors.
     var sharing = 0
+    /// The names of those of them that have been there for the patience.
+    var seasoned: [String] = []
     /// How many of them are not older.
     var peers = 0
     /// How many mirrors are held by others that do not share.
@@ -279,6 +284,7 @@ extension Claims {
                     continue
                 }
                 company.sharing += 1
+                if state.watch.hasLivedForPatience(record.worker) { company.seasoned.append(record.worker) }
                 if version >= mine { company.peers += 1 }
             }
             return company
@@ -338,6 +344,8 @@ extension Claims {
     private struct Share {
         /// What it takes at once.
         let fair: Int
+        /// What it takes at once of what silent workers held.
+        let inherited: Int
         /// What it keeps, and takes if others leave it: divided by the workers that are not older, and 5 % more.
         let most: Int
         /// What it keeps once it hands mirrors back.
@@ -346,6 +354,7 @@ extension Claims {
         init(of mirrors: Int, _ company: Company) {
             func part(_ others: Int) -> Int { (max(0, mirrors - company.listed) + others) / (others + 1) }
             (fair, least) = (part(company.sharing), part(company.peers))
+            inherited = part(company.seasoned.count)
             most = least + least / 20
         }
     }
@@ -356,10 +365,11 @@ extension Claims {
     ) -> [FreeMirror] {
         lock.withLock {
             var free: [FreeMirror] = []
-            var barred: Set<String> = []
+            var (barred, abandoned): (Set<String>, Set<String>) = ([], [])
             for lease in leases where state.held[lease.mirror] == nil {
                 guard isFree(lease) else { continue }
                 free.append(FreeMirror(mirror: lease.mirror, fence: lease.fence))
+                if !lease.isReleased { abandoned.insert(lease.mirror) }
                 if let version = lease.version, version > WorkerVersion(self.version) {
                     if company.versions.contains(where: { $0 >= version }) {
                         // It is not waited for as long as a worker of that version lives.
@@ -377,7 +387,8 @@ extension Claims {
             state.freeFor = Dictionary(
                 uniqueKeysWithValues: free.map { ($0.mirror, waited[$0.mirror].map { $0 + state.watch.step } ?? .zero) }
             )
-            let taken = chosen(free.filter { !barred.contains($0.mirror) }, share)
+            let taken = chosen(
+                free.filter { !barred.contains($0.mirror) }, abandoned: abandoned, company, share)
             state.unowned = free.count - taken.count
             return taken
         }
@@ -392,18 +403,28 @@ extension Claims {
         return state.watch.isSilent(holder)
     }
 
-    /// Chooses the mirrors to take among the free ones; the caller holds the lock.
-    private func chosen(_ free: [FreeMirror], _ share: Share?) -> [FreeMirror] {
+    /// Chooses the mirrors to take among the free ones, some of which a silent worker held; the caller holds the lock.
+    private func chosen(
+        _ free: [FreeMirror], abandoned: Set<String>, _ company: Company, _ share: Share?
+    ) -> [FreeMirror] {
         let sorted = free.sorted { $0.mirror < $1.mirror }
-        guard let share, !sorted.isEmpty else { return sorted }
-        // Workers that look at the same time begin at different places, so that few of them want the same mirrors.
-        let number: UInt64 = worker.utf8.reduce(0) { ($0 &* 31) &+ UInt64($1) }
-        let start = Int(number % UInt64(sorted.count))
+        guard let share else { return sorted }
+        // Workers that look at the same time want different mirrors first: each begins with its own part of the list, and
+        // goes on with those of the others from their end.
+        let parts = company.seasoned.count + 1
+        let part = company.seasoned.count { $0 < worker }
+        let (own, others) = (sorted.indices.filter { $0 % parts == part }, sorted.indices.filter { $0 % parts != part })
         var count = state.held.count - state.leaving.count
         var chosen: [FreeMirror] = []
-        for mirror in sorted[start...] + sorted[..<start] {
+        for mirror in (own + others.reversed()).map({ sorted[$0] }) {
             let waited = state.freeFor[mirror.mirror] ?? .zero
-            let limit = waited >= timing.patience ? Int.max : waited > .zero ? share.most : share.fair
+            let limit =
+                switch (waited, abandoned.contains(mirror.mirror)) {
+                case (.zero, true): share.inherited
+                case (.zero, false): share.fair
+                case (..<timing.patience, false): share.most
+                default: Int.max
+                }
             guard count < limit else { continue }
             chosen.append(mirror)
             count += 1

@@ -7,6 +7,8 @@ struct LeaseWatch: Sendable {
     private struct Seen {
         var beat: Int64?
         var silence: Duration
+        /// The time that counts since the first look that saw it.
+        var age: Duration
         var look: Int
     }
 
@@ -29,12 +31,14 @@ struct LeaseWatch: Sendable {
 
     /// Notes a worker's beat in this look; nil for a worker that holds leases and has no row.
     mutating func see(_ worker: String, beat: Int64?) {
-        guard var seen = workers[worker], beat == nil || beat == seen.beat else {
-            workers[worker] = Seen(beat: beat, silence: .zero, look: look)
-            return
+        var seen = workers[worker] ?? Seen(beat: beat, silence: .zero, age: .zero, look: look)
+        let isFirst = seen.look == look
+        if !isFirst { seen.age += step }
+        if let beat, beat != seen.beat {
+            (seen.beat, seen.silence) = (beat, .zero)
+        } else if !isFirst {
+            seen.silence += step
         }
-        guard seen.look < look else { return }
-        seen.silence += step
         seen.look = look
         workers[worker] = seen
     }
@@ -43,5 +47,11 @@ struct LeaseWatch: Sendable {
     func isSilent(_ worker: String) -> Bool {
         guard let seen = workers[worker], seen.look == look else { return false }
         return seen.silence >= timing.patience
+    }
+
+    /// Returns whether a worker that this look saw was first seen as long ago as the patience.
+    func hasLivedForPatience(_ worker: String) -> Bool {
+        guard let seen = workers[worker], seen.look == look else { return false }
+        return seen.age >= timing.patience
     }
 }

@@ -34,11 +34,11 @@ import Testing
 
         func worker(
             _ name: String, version: String = "1.0.0", _ scope: Claims.Scope = .shared,
-            through engine: (any StorageEngine)? = nil
+            through engine: (any StorageEngine)? = nil, timing: LeaseTiming = LeaseTiming()
         ) -> Worker {
             Worker(
                 Claims(
-                    storage: engine ?? storage, worker: name, version: version, scope: scope,
+                    storage: engine ?? storage, worker: name, version: version, scope: scope, timing: timing,
                     now: { [clock] in clock.now }, instant: { [clock] in clock.instant }))
         }
 
@@ -271,6 +271,37 @@ import Testing
         try await office.turn(workers, wanted)
         #expect(workers[2].lost.count >= 285)
         #expect(workers[2].mirrors.isEmpty)
+        await office.storage.close()
+    }
+
+    /// Workers that look at instants of their own: one dies right after a beat, is started again at once, and dies again.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func everyMirrorOfADeadWorkerIsHeldAgainWithin35Seconds(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(300)
+        let timing = LeaseTiming().sharing
+        let workers = ["a", "b", "c"].map { office.worker($0, timing: timing) }
+        for _ in 0..<80 { try await office.turn(workers, wanted) }
+        try await office.expectWhole(workers, wanted)
+        // All have looked at once for the last time: the first is dead, and the others go on out of step.
+        let (survivors, again) = (Array(workers.dropFirst()), office.worker("again", timing: timing))
+        var looks = [(at: 1.3, worker: survivors[0]), (at: 4.2, worker: survivors[1]), (at: 1.5, worker: again)]
+        var passed = 0.0
+        func look(until end: Double) async throws {
+            while let next = looks.indices.min(by: { looks[$0].at < looks[$1].at }), looks[next].at < end {
+                office.clock.advance(looks[next].at - passed)
+                passed = looks[next].at
+                try await looks[next].worker.turn(wanted)
+                looks[next].at += timing.interval.timeInterval
+            }
+        }
+        try await look(until: 6)
+        looks.removeLast()
+        try await look(until: 35)
+        try await expect(office.owners().values.contains("a"), equals: false)
+        #expect(!again.mirrors.isEmpty)
+        try await look(until: 6 + 35)
+        try await office.expectWhole(survivors, wanted)
         await office.storage.close()
     }
 
