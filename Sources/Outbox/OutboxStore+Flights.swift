@@ -16,16 +16,20 @@ extension OutboxStore {
 
     /// Returns the requests in flight of all processes.
     ///
+    /// A departure that is being stored while the caller has stored what forbids it is waited for, or is refused: these
+    /// transactions are serializable, where a query on its own would not see what is stored a moment later.
     /// The record of a killed worker expires with the deadline of its request plus the tolerated difference of clocks.
     package func flights(now: Date) async throws -> [Flight] {
         let margin = Int64(Self.clockMargin * 1_000)
-        let rows = try await storage.query(
-            """
-            SELECT id, flight_ms FROM actions
-            WHERE mirror = \(mirror) AND flight_ms IS NOT NULL
-                AND COALESCE(edit_ms, departed_ms) + flight_ms + \(margin) > \(now.milliseconds)
-            ORDER BY id
-            """)
+        let rows = try await storage.transaction { connection in
+            try connection.query(
+                """
+                SELECT id, flight_ms FROM actions
+                WHERE mirror = \(mirror) AND flight_ms IS NOT NULL
+                    AND COALESCE(edit_ms, departed_ms) + flight_ms + \(margin) > \(now.milliseconds)
+                ORDER BY id
+                """)
+        }
         return try rows.map { row in
             Flight(id: try row.text("id"), deadline: .milliseconds(try row.integer("flight_ms")))
         }

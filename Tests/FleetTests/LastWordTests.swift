@@ -4,6 +4,8 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import Storage
+import TestSupport
 import Testing
 
 @testable import Control
@@ -176,6 +178,44 @@ import Testing
         let slot = try #require(try await parts.store.due([.post], now: now).first)
         let claimed = try await parts.store.claim(slot, now: now)
         _ = try await parts.store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+    }
+
+    /// The departure is being stored while a person speaks: the person is told of it, or nothing leaves.
+    @Test(arguments: [Word.pause, .deny])
+    func whatIsBeingStoredAsLeavingIsToldOrDoesNotLeave(_ word: Word) async throws {
+        let (paper, parts) = try await paper(.postgres)
+        let (mirror, storage, now) = (paper.mirror, paper.mirror.storage, paper.clock.now)
+        let due = try await parts.store.due([try #require(kind(forbiddenBy: word).last)], now: now)
+        let claimed = try await parts.store.claim(try #require(due.first), now: now)
+        // A row that is locked holds the departure up between its look at what is forbidden and its commit.
+        let (isLocked, mayEnd) = (Recorder<Bool>(), DispatchSemaphore(value: 0))
+        let lock = Task {
+            try await storage.lenient.transaction { connection in
+                // It may be repeated, when the departure was in its way.
+                guard isLocked.values.isEmpty else { return }
+                _ = try connection.query("SELECT id FROM actions WHERE id = \(claimed.id) FOR UPDATE")
+                isLocked.add(true)
+                mayEnd.wait()
+            }
+        }
+        try await isLocked.wait { $0 }
+        let departure = Task {
+            try await parts.store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+        }
+        let waiting: SQL = """
+            SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'
+                AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())
+            """
+        while try await storage.query(waiting).isEmpty {}
+        try await say(word, in: mirror)
+        // It is told at once, and then nothing may leave, or when the departure is stored.
+        async let telling = parts.store.flights(now: now)
+        for _ in 0..<20 { _ = try await storage.query(waiting) }
+        mayEnd.signal()
+        try await lock.value
+        let told = try await telling
+        let hasLeft = await (try? departure.value) != nil
+        #expect(told.map(\.id) == (hasLeft ? [claimed.id] : []))
     }
 
     /// A worker that died in the middle holds nobody for longer than its request could have taken.
