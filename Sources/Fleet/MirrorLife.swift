@@ -48,6 +48,8 @@ package actor MirrorLife {
     /// Knows the mirror, and makes the parts that its passes work with; nil before the mirror was opened.
     private var worker: Worker?
     private var gates = Gates()
+    /// The roles whose accounts the networks told before the last change, and the credentials that opened them.
+    private var verified: (roles: Set<AccountRole>, credentials: [AccountRole: String])?
     private var group: PassGroup?
     private var isOver = false
     /// Whether the `MirrorVersion` has changed since the last look for changes.
@@ -103,6 +105,7 @@ package actor MirrorLife {
     }
 
     private func passesEnded(with error: (any Error)?) async {
+        verified = if error is MirrorChanged, let known { (gates.verified, known.credentials) } else { nil }
         (gates, failures, nextTry, isPauseAnnounced, phase) = (Gates(), 0, nil, false, .starting)
         switch error {
         case let error as OutboxError where error.code == .paused && !isOver:
@@ -183,6 +186,8 @@ package actor MirrorLife {
             await worker.faults.works(WorkFault.end)
             let stamp = if let known { known } else { try await worker.mirror.stamp() }
             known = stamp
+            if let verified, verified.credentials == stamp.credentials { gates.note(verified.roles) }
+            verified = nil
             if let end = try await endOfPause(worker) { return end }
             let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
             // A first start binds the accounts itself.

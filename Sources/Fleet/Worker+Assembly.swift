@@ -57,7 +57,7 @@ extension Worker {
         let human = human.map { gates.gate(before: $0, .human, of: self) }
         // First, for it asks no network.
         let zone = try await zone()
-        let accounts = try await verifiedAccounts(bot: bot, human: human)
+        let accounts = try await verifiedAccounts(bot: bot, human: human, gates)
         let waited = clock.uptime - (gates.begun ?? clock.uptime)
         let activated = try await mirror.table.activate(now: bot.present(at: clock.now) - waited)
         let limits = try await bot.limits()
@@ -157,13 +157,14 @@ extension Worker {
     ///
     /// An account whose calls cannot be paid for now is the one that was stored before, if its credentials are those of
     /// then: it waits, and the other goes on. So does the bot while the human's network does not answer, or refuses.
+    /// An account that was verified since the process has the mirror is not asked again for the same credentials.
     private func verifiedAccounts(
-        bot: AccountGate, human: AccountGate?
+        bot: AccountGate, human: AccountGate?, _ gates: Gates
     ) async throws -> (bot: AccountID, botAccount: Account?, own: Set<AccountID>) {
         let known = try await mirror.table.record()
-        let botAccount = try await account(bot, .bot, isKnown: known.bot != nil)
+        let botAccount = try await account(bot, .bot, isKnown: known.bot != nil, gates)
         let humanAccount: Account? =
-            if let human { try await account(human, .human, isKnown: known.human != nil) } else { nil }
+            if let human { try await account(human, .human, isKnown: known.human != nil, gates) } else { nil }
         try await mirror.bind(human: humanAccount, bot: botAccount, now: clock.now)
         try await mirror.tellContact()
         let stored = try await mirror.table.record()
@@ -175,9 +176,14 @@ extension Worker {
         return (id, botAccount, Set(own))
     }
 
-    private func account(_ network: AccountGate, _ role: AccountRole, isKnown: Bool) async throws -> Account? {
+    private func account(
+        _ network: AccountGate, _ role: AccountRole, isKnown: Bool, _ gates: Gates
+    ) async throws -> Account? {
+        if isKnown, gates.verified.contains(role), try await mirror.isVerified(role) { return nil }
         do {
-            return try await network.verifyAccount()
+            let account = try await network.verifyAccount()
+            gates.note([role])
+            return account
         } catch let error as NetworkError {
             // Other credentials may open another account, and nothing is sent for that one.
             guard isKnown, try await mirror.isVerified(role) else {
@@ -250,6 +256,7 @@ final class Gates: @unchecked Sendable {
     private let patience: AccountGate.Patience
     private let lock = NSLock()
     private var known: [AccountRole: AccountGate] = [:]
+    private var roles: Set<AccountRole> = []
     private var beginning: TimeInterval?
 
     /// When the first start was tried, on the monotonic clock, in seconds; nil before that.
@@ -257,6 +264,12 @@ final class Gates: @unchecked Sendable {
 
     /// Notes that a start is tried.
     func begin(at uptime: TimeInterval) { lock.withLock { beginning = beginning ?? uptime } }
+
+    /// The roles whose accounts the networks have told.
+    var verified: Set<AccountRole> { lock.withLock { roles } }
+
+    /// Notes that the networks have told whose accounts these are.
+    func note(_ verified: Set<AccountRole>) { lock.withLock { roles.formUnion(verified) } }
 
     /// - Parameter patience: When the bot's credentials are given up. The human's never are: the bot can do without.
     init(patience: AccountGate.Patience = .minutes) { self.patience = patience }

@@ -153,9 +153,12 @@ import Testing
         let running = try await start(stage, .all)
         try await running.waitForStarts(2)
         let first = try await stage.bare.open(["MIRROR": "mirror-0"], clock: clock)
+        #expect(stage.town.figures.kinds["GET accounts/verify_credentials"] == 4)
         try await first.set(["MAX_PER_DAY": "7"], now: clock.now)
         try await running.log.wait { $0.contains("starting anew") && $0.contains("mirror=mirror-0") }
         try await running.waitForStarts(3)
+        // The accounts are those that they were.
+        #expect(stage.town.figures.kinds["GET accounts/verify_credentials"] == 4)
         let second = try await stage.bare.open(["MIRROR": "mirror-1"], clock: clock)
         try await second.table.pause(until: nil, reason: nil, now: clock.now)
         try await running.log.wait { $0.contains("Mirror given back") && $0.contains("mirror=mirror-1") }
