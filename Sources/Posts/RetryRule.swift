@@ -8,7 +8,7 @@ package import Foundation
 /// | rule | first wait | factor | longest wait | a server is heard up to | ends |
 /// | --- | --- | --- | --- | --- | --- |
 /// | `work`: a pass, the start of a worker | 5 s | 2 | 5 min | 1 day | with an error that no retry mends |
-/// | `opening`: the database at the start | 5 s | 2 | 5 min | 1 day | after 5 min: whoever started it waits |
+/// | `opening`: the database at the start | 2 s | 2 | 4 s | 1 day | after 5 min: whoever started it waits |
 /// | `databaseLogin`: refused while working | 5 s | 2 | 5 min | 1 day | after 15 min: failovers and new passwords |
 /// | `action(.tooBusy)`: 429 | 60 s | 2 | 15 min | 1 h | when the action expires |
 /// | `action(.serverTrouble)`: 5xx, another form | 30 s | 2 | 15 min | 1 h | the same |
@@ -136,8 +136,8 @@ package struct RetryRule: Equatable, Sendable {
 extension RetryRule {
     /// A pass, and the start of a worker.
     package static let work = RetryRule(first: 5, longest: 300, asked: day)
-    /// The database at the start of a process.
-    package static let opening = RetryRule(first: 5, longest: 300, asked: day, patience: 300)
+    /// The database at the start of a process: as often as a worker that runs looks for it, for a failover lasts seconds.
+    package static let opening = RetryRule(first: 2, longest: 4, asked: day, patience: 300)
     /// A database that refuses a worker which it let in before.
     package static let databaseLogin = RetryRule(first: 5, longest: 300, asked: day, patience: 900)
 

@@ -9,7 +9,7 @@ import Testing
 
     /// Every rule that waits: its first and longest wait, and how far ahead a server is heard.
     private static let table: [(rule: RetryRule, first: Double, longest: Double, asked: Double)] = [
-        (.work, 5, 300, 86_400), (.opening, 5, 300, 86_400), (.databaseLogin, 5, 300, 86_400),
+        (.work, 5, 300, 86_400), (.opening, 2, 4, 86_400), (.databaseLogin, 5, 300, 86_400),
         (.action(.tooBusy), 60, 900, 3_600), (.action(.serverTrouble), 30, 900, 3_600),
         (.action(.unreachable), 15, 300, 3_600), (.action(.limit), 900, 21_600, 86_400),
         (.action(.conflict), 5, 60, 300), (.action(.credentials), 30, 900, 3_600), (.action(.other), 30, 900, 3_600),
