@@ -81,7 +81,7 @@ import Testing
     @Test func aMirrorThatNobodyTakesIsFound() {
         let findings = lost(takenAt: 140).audit.findings
         #expect(findings.count == 1)
-        expect(findings, "late") { $0.first?.contains("had no worker for 38.0 s") ?? false }
+        expect(findings, "late") { $0.first?.contains("had no worker for 38.0 s from ") ?? false }
     }
 
     @Test func anOutageExcusesIt() {

@@ -1,4 +1,5 @@
 import Foundation
+import Posts
 
 /// What a run of a crew is judged by besides the ledgers of its mirrors: leases, and who was looked after how often.
 ///
@@ -84,8 +85,8 @@ struct CrewAudit: Sendable {
                 let phase = phase(at: stretch.start)
                 let allowed = phase.lease + CrewSettings.grace + Self.tolerance + overlap(stretch, starvation)
                 guard stretch.duration > allowed else { return nil }
-                return "\(mirror) had no worker for \(Self.text(stretch.duration)) although one was there, and "
-                    + "\(Self.text(phase.lease + CrewSettings.grace)) is the most"
+                return "\(mirror) had no worker for \(Self.text(stretch.duration)) from \(stretch.start.rfc3339) on "
+                    + "although one was there, and \(Self.text(phase.lease + CrewSettings.grace)) is the most"
             }
         }
     }

@@ -116,6 +116,9 @@ struct CrewSettlement {
                 _ = try stage.folder.write(Transcript(input).text, to: "ledgers-\(mirror.name).txt")
             }
             report.findings = report.findings.map { "\(mirror.name): \($0)" }
+            // Its actions wait, as it does, until a person has helped it.
+            if crew.refused[mirror.name] != nil { report.pending = 0 }
+            if report.pending > 0 { report.findings.append("\(mirror.name): \(report.pending) actions are open") }
             sum.add(report)
         }
         return sum
