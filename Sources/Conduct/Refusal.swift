@@ -57,6 +57,7 @@ extension Refusal {
         case policyNotAcknowledged = "policy-not-acknowledged"
         case mutedWord = "muted-word"
         case mutedDay = "muted-day"
+        case provesAccount = "proves-account"
         case undecidable
         case machineClient = "machine-client"
         case quotesAPost = "quotes-a-post"
@@ -135,6 +136,7 @@ extension Refusal {
             case .policyNotAcknowledged: "the operator has not said that the network's rules for bots are known"
             case .mutedWord: "the post has a word that a person muted"
             case .mutedDay: "the post is of a day that a person muted"
+            case .provesAccount: "the mention says the words that show on the public page whose account it is"
             case .undecidable: "the post is of a form that cannot be kept"
             case .machineClient: "a program wrote the post: nearly all that came from there leads to one site"
             case .quotesAPost: "the text speaks about another post, which is not sent with it"

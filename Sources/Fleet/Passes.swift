@@ -108,6 +108,7 @@ final class Passes: Sendable {
         let start = parts.configuration.historyStart(at: now)
         try await parts.store.clean(before: start)
         try await parts.feedTable.clean(before: start)
+        try await parts.proofs.tidy(now: parts.clock.now)
         try await parts.goOnForgetting()
         for sentence in try await parts.store.setAside(limit: Self.setAsideTold) {
             parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])

@@ -33,6 +33,7 @@ struct WorkerParts: Sendable {
     let favoriteDecider: FavoriteDecider
     let feeds: WatchedFeeds
     let feedTable: FeedTable
+    let proofs: ProofTable
     /// Goes on with trainings that money cut short; `nil` where reading the human's posts costs nothing.
     let training: PaidTraining?
     /// Ends what a person has begun to have forgotten.

@@ -10,6 +10,8 @@ package struct MirrorStores: Sendable {
     package let table: MirrorTable
     /// How far each feed was read, and how well.
     package let feeds: FeedTable
+    /// Proofs that visitors of the public page ask for.
+    package let proofs: ProofTable
     /// Since when the networks refuse credentials, and what fails in the work.
     package let refusals: FaultTable
     /// Stored logins and sessions.
@@ -38,6 +40,7 @@ package struct MirrorStores: Sendable {
         people = People(storage: storage, mirror: mirror)
         table = MirrorTable(storage: storage, mirror: mirror)
         feeds = FeedTable(storage: storage, mirror: mirror, times: times)
+        proofs = ProofTable(storage: storage, mirror: mirror)
         refusals = FaultTable(storage: storage, mirror: mirror)
         self.vault = vault
         self.spending = spending
@@ -55,6 +58,7 @@ extension HumanMirror {
     package var people: People { stores.people }
     package var table: MirrorTable { stores.table }
     package var feeds: FeedTable { stores.feeds }
+    package var proofs: ProofTable { stores.proofs }
     package var refusals: FaultTable { stores.refusals }
     package var vault: CredentialVault { stores.vault }
     package var spending: SpendingTable { stores.spending }

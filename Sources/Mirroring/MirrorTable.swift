@@ -36,7 +36,7 @@ package struct MirrorTable: Sendable {
     }
 
     /// Whether anything is stored under this name.
-    static func isKnown(_ mirror: String, in storage: any StorageEngine) async throws -> Bool {
+    package static func isKnown(_ mirror: String, in storage: any StorageEngine) async throws -> Bool {
         try await !storage.query("SELECT 1 AS found WHERE \(isKnown(mirror))").isEmpty
     }
 

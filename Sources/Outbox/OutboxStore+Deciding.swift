@@ -37,11 +37,18 @@ extension OutboxStore {
 
     /// Stores decisions in one transaction, each unless there is one about the same already.
     ///
+    /// - Parameter also: A further change of the same transaction.
     /// - Returns: What is stored, in the same order.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error. Nothing is stored then.
-    package func propose(_ intents: [Intent], now: Date) async throws -> [Proposed] {
-        guard !intents.isEmpty else { return [] }
-        return try await write { connection in try intents.map { try propose($0, now: now, on: connection) } }
+    package func propose(
+        _ intents: [Intent], now: Date, also: (@Sendable (any StorageConnection) throws -> Void)? = nil
+    ) async throws -> [Proposed] {
+        guard !intents.isEmpty || also != nil else { return [] }
+        return try await write { connection in
+            let proposed = try intents.map { try propose($0, now: now, on: connection) }
+            try also?(connection)
+            return proposed
+        }
     }
 
     private func propose(_ intent: Intent, now: Date, on connection: any StorageConnection) throws -> Proposed {

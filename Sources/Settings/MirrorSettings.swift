@@ -86,6 +86,8 @@ package struct MirrorSettings: Sendable {
     package var archiveLimit: Int
     /// The wait between two looks at the mentions.
     package var pollInterval: Duration
+    /// Whether the web page has a part for everybody.
+    package private(set) var hasPublicPage: Bool
     /// Whether what is stored for the mirror does not count: for commands that mend it.
     package var ignoresStored = false
     /// Whether the mirror is another one than the settings of the process name.
@@ -139,6 +141,7 @@ package struct MirrorSettings: Sendable {
         repliesPerThread = values.integer(.repliesPerThread)
         archiveLimit = values.integer(.archiveLimit)
         pollInterval = .seconds(values.integer(.pollSeconds))
+        hasPublicPage = values.text(.publicPage) == "yes"
         if accounts[.bot] != nil || values.networkSetting(of: .bot) != nil { try requireAudience() }
     }
 

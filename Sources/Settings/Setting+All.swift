@@ -19,7 +19,7 @@ extension Setting {
         + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
         + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
         + [logLevel, logFormat]
-        + [webListen, webPassword, webHosts, webUserHeader]
+        + [webListen, webPassword, webHosts, webUserHeader, publicPage]
 
     /// The names of the few that people change often.
     static let often: Set<String> = Set(
@@ -344,4 +344,8 @@ extension Setting {
         "header in which a reverse proxy says who is logged in there, such as `Remote-User`; who sends it is let in",
         scope: .process, form: .text("name of a header"),
         details: "only the proxy may reach the port then, and it has to remove the header from what browsers send")
+    package static let publicPage = Setting(
+        "PUBLIC_PAGE", .web,
+        "`yes` shows everybody, without a log-in, what the mirror is, how to stop it, and what is stored about them",
+        form: consent, fallback: "no", details: "at `/public/NAME`, see [For everybody](web.md#for-everybody)")
 }

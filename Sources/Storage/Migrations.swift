@@ -43,6 +43,7 @@ package enum Migrations {
         Migration(id: "0035_text_counts", source: PackageResources._035_text_counts_sql),
         Migration(id: "0036_told", source: PackageResources._036_told_sql),
         Migration(id: "0037_measures", source: PackageResources._037_measures_sql),
+        Migration(id: "0038_proofs", source: PackageResources._038_proofs_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -288,6 +288,29 @@ import Testing
         await stage.close()
     }
 
+    /// Of whom only a digest is kept may be met again, once somebody types who it was.
+    @Test func whoWasForgottenIsAllowedAgainByTheirAccount() async throws {
+        let stage = try await WorkStage.open()
+        let pal = WorkStage.pal
+        _ = try await stage.mirror.forget(pal, now: PageStage.now)
+        let tab = try await stage.stage.content(PeoplePage.self, "/people", query: [("stance", "forgotten")])
+        let page = try stage.rendered(tab, PeoplePage.self)
+        #expect(page.count("value=\"readmit\">Allow again") == 1)
+        #expect(page.count(pal.value) == 0)
+        func readmit(_ account: String) async throws -> WebReply {
+            try await stage.post(PeoplePage.self, "/people", [("do", "readmit"), ("account", account)])
+        }
+        for other in ["somebody@else.example", "", "x"] {
+            try await #expect(readmit(other).content?.refusal?.isMisuse == true)
+        }
+        try await expect(stage.mirror.people.forgotten(among: [pal]), equals: [pal])
+        let said = try #require(try await readmit("@Pal@Far.example").way?.said)
+        #expect(said.text.hasPrefix("Allowed again"), "\(said.text)")
+        try await expect(stage.mirror.people.forgotten(among: [pal]), equals: [])
+        try await expect(stage.mirror.people.stance(of: pal), equals: .allow)
+        await stage.close()
+    }
+
     // MARK: Health
 
     @Test func whatIsFoundIsKept() async throws {

@@ -289,6 +289,7 @@ extension HumanMirror {
         var names: [AccountID: Set<String>] = [:]
         for account in try await people.linked(to: person) { names[account] = try await self.names(of: account) }
         let accounts = try await beginForgetting(person, now: now)
+        try await proofs.forget(names)
         var unlearned = try await unlearn(names, now: now)
         var naming: [PostID] = []
         for account in accounts { naming += try await people.posts(about: account).map(\.id) }

@@ -58,6 +58,9 @@ package struct ServerChange: PersonOutcome {
 
 /// What a person says about people: who is left alone, who agreed.
 package struct PeopleChanges: Sendable {
+    /// The reason of what an operator said.
+    private static let byOperator = "operator"
+
     private let mirror: HumanMirror
 
     package init(mirror: HumanMirror) { self.mirror = mirror }
@@ -66,25 +69,27 @@ package struct PeopleChanges: Sendable {
 
     // MARK: One person
 
-    /// Records what an operator says of a person.
+    /// Records what an operator says of a person, or a person of themselves.
     ///
     /// A denial unlearns what was learned from them, and waits for what is just leaving for them.
     ///
     /// - Throws: The store's error; as `HumanMirror.favorites()` where something is unlearned.
     ///
-    /// - Parameter seen: `People.Person.seen` that the operator was shown; nil to change without comparing.
+    /// - Parameters:
+    ///   - reason: The stable code of why a person is denied; nil for an operator's word.
+    ///   - seen: `People.Person.seen` that the operator was shown; nil to change without comparing.
     package func say(
-        _ stance: People.Stance, of person: AccountID, seen: Seen? = nil, now: Date
+        _ stance: People.Stance, of person: AccountID, reason: String? = nil, seen: Seen? = nil, now: Date
     ) async throws -> PersonChange {
         let isKnown = try await isKnown(person)
         let before = try await people.person(person)?.stance
         guard stance == .deny else {
             let wasForgotten = try await people.readmit(person, seen: seen)
-            try await people.set(stance, for: person, reason: "operator", at: now)
+            try await people.set(stance, for: person, reason: Self.byOperator, at: now)
             let wayBack = before == .deny ? WayBack(DenyPeople.self, "people", "deny", person.reference) : nil
             return try await change(of: person, isKnown, wasForgotten, wayBack: wayBack)
         }
-        try await people.set(.deny, for: person, reason: "operator", seen: seen, at: now)
+        try await people.set(.deny, for: person, reason: reason ?? Self.byOperator, seen: seen, at: now)
         let unlearned = try await mirror.forgetLearning(of: person, now: now)
         let left = try await mirror.leaving(for: [person])
         return try await change(
@@ -96,7 +101,8 @@ package struct PeopleChanges: Sendable {
     ///
     /// - Throws: The store's error.
     func holding(_ stance: People.Stance, of person: AccountID) async throws -> PersonChange? {
-        guard let known = try await people.person(person), known.stance == stance, known.reason == "operator" else {
+        guard let known = try await people.person(person), known.stance == stance, known.reason == Self.byOperator
+        else {
             return nil
         }
         return try await standing(of: person)

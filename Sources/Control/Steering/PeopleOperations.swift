@@ -5,13 +5,21 @@ package import Posts
 /// Leaves somebody, or everybody on a server, alone, and unlearns what was learned from them.
 package struct DenyPeople: PersonOperation {
     package static let name = "people-deny"
+    /// Whose wish it is where it is not the operator's.
+    package enum Wish: String, Codable, Sendable {
+        /// The person's own, as if they had said "stop" to the bot.
+        case stop = "asked-to-stop"
+    }
+
     /// An account as a person types it, or `*@host`.
     package var account: String
+    /// Nil for the operator's wish, and for a server.
+    package var wish: Wish?
 
-    package init(account: String) { self.account = account }
+    package init(account: String, wish: Wish? = nil) { (self.account, self.wish) = (account, wish) }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> StanceChange {
-        try await StanceChange(.deny, account, at: desk, seen: seen)
+        try await StanceChange(.deny, account, reason: wish?.rawValue, at: desk, seen: seen)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> StanceChange? {
@@ -41,11 +49,11 @@ package enum StanceChange: PersonOutcome {
     case person(PersonChange)
     case server(ServerChange)
 
-    init(_ stance: People.Stance, _ text: String, at desk: Desk, seen: Seen?) async throws {
+    init(_ stance: People.Stance, _ text: String, reason: String? = nil, at desk: Desk, seen: Seen?) async throws {
         let changes = PeopleChanges(mirror: desk.mirror)
         guard text.contains("*") else {
             let id = try await PeopleBook(mirror: desk.mirror).account(text)
-            self = .person(try await changes.say(stance, of: id, seen: seen, now: desk.now))
+            self = .person(try await changes.say(stance, of: id, reason: reason, seen: seen, now: desk.now))
             return
         }
         guard let server = ServerName(reference: text) else { throw changes.obstacle(to: text) }

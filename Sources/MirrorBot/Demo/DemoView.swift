@@ -195,6 +195,7 @@ struct DemoView {
         "asked-to-stop": "that asked the bot to stop",
         "denied": "by people who had asked it to stop",
         "person-cap": "by people who had their replies of the day",
+        "proves-account": "that showed whose account it is",
         "thread-cap": "in conversations that had their replies",
     ]
 

@@ -160,10 +160,18 @@ package struct MentionDecider: Sendable {
         var facts = try await read(mentions, threads: answers, now: now, midnight: midnight)
         var outcomes = Outcomes()
         var intents: [(intent: Intent, source: Archive.Original?)] = []
+        var proven: [ProofTable.Match] = []
         for mention in mentions {
-            // Of who was forgotten nothing is kept, not even that they spoke.
             if facts.earlier.known.contains(mention.post.id.value) { continue }
+            let proof = facts.proofs[mention.post.id.value]
+            if let proof { proven.append(proof) }
+            // Of who was forgotten nothing is kept, not even that they spoke.
             if facts.people[mention.author.id]?.isForgotten ?? false { continue }
+            if proof != nil {
+                threads.settle(mention.address)
+                intents.append((try await intentOfProof(mention, now: now), nil))
+                continue
+            }
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             switch try await outcome(of: mention, &facts, thread: answers[mention.address], now: now) {
             case .open:
@@ -177,11 +185,28 @@ package struct MentionDecider: Sendable {
                 intents.append((intent, source))
             }
         }
-        let stored = try await store.propose(intents.map(\.intent), now: now)
+        let stored = try await store.propose(intents.map(\.intent), now: now, also: noting(proven, now: now))
         for ((action, isNew), (_, source)) in zip(stored, intents) where isNew {
             outcomes.decided.append(Decision(of: action, asOf: facts.version, source: source))
         }
         return outcomes
+    }
+
+    /// What becomes of a mention that proves whose account it is: it is not answered, whoever wrote it.
+    private func intentOfProof(_ mention: ObservedPost, now: Date) async throws -> Intent {
+        let author = mention.author
+        if OptOut.isOptedOut(bio: author.bio) { try await onOptOut(author.id, author.handle) }
+        return intent(about: mention, now: now).intent.skipped(Refusal(.provesAccount))
+    }
+
+    /// The change that notes proofs, for the transaction that records the mentions; nil without proofs.
+    private func noting(
+        _ proven: [ProofTable.Match], now: Date
+    ) -> (@Sendable (any StorageConnection) throws -> Void)? {
+        guard !proven.isEmpty else { return nil }
+        return { [mirror = configuration.mirror] in
+            try ProofTable.prove(proven, of: mirror, on: $0, now: now)
+        }
     }
 
     /// Stores that a mention is decided against, because it cannot be stored whole.
@@ -210,6 +235,8 @@ package struct MentionDecider: Sendable {
         var replies = ReplyFinder.Facts()
         var past: KnownPast?
         var version: Int64 = 0
+        /// The proofs that mentions give, by the mentions' identities.
+        var proofs: [String: ProofTable.Match] = [:]
         /// Those who have asked the bot to stop since.
         var denied: Set<AccountID> = []
 
@@ -222,8 +249,13 @@ package struct MentionDecider: Sendable {
     ) async throws -> Facts {
         guard !mentions.isEmpty else { return Facts() }
         let present = network.present(at: now)
+        let candidates = mentions.filter(mayProve).compactMap { mention in
+            ProofTable.Candidate(
+                mention.post.id, by: mention.author, mention.post.text, written: network.local(mention.calledAt))
+        }
         return try await storage.read { [mirror = configuration.mirror] connection in
             var facts = Facts()
+            facts.proofs = try ProofTable.matches(candidates, of: mirror, on: connection, now: now)
             facts.people = try People.acquaintances(with: mentions.map(\.author.id), in: mirror, on: connection)
             var question = OutboxStore.Question(midnight: midnight, memory: now - Self.threadMemory)
             question.subjects = mentions.map(\.post.id.value)
@@ -245,6 +277,12 @@ package struct MentionDecider: Sendable {
                 about: answered.flatMap { facts.accounts(of: $0.author.id) }, circumstances, on: connection)
             return facts
         }
+    }
+
+    /// Whether a post was written to the bot by the account that it is said to be of.
+    private func mayProve(_ mention: ObservedPost) -> Bool {
+        mention.author.id != bot && mention.post.author == mention.author.id && !mention.post.isRepost
+            && isSummoned(by: mention)
     }
 
     /// What a mention says, and what is known of its author, of whom so many other mentions wait.

@@ -12,6 +12,7 @@ extension NetworkTraits {
         traits.hidesPictures = true
         traits.hasCustomEmoji = true
         traits.verifiesLinks = true
+        traits.hasPrivateMentions = true
         return traits
     }()
 }

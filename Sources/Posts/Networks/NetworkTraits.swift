@@ -76,6 +76,8 @@ package struct NetworkTraits: Sendable {
     /// The advice for a login that the network refuses.
     package var wrongLogin =
         "check that the token was copied whole and belongs to this server, or make a new one, and log in again"
+    /// Whether a post may be shown to nobody but the people that it names.
+    package var hasPrivateMentions = false
     /// Whether profiles show which of their links lead to a page that links back.
     package var verifiesLinks = false
     /// How many days posts of others may be kept to learn from.

@@ -57,6 +57,7 @@ struct Guard: RouterMiddleware {
         let isRead = request.method == .get || request.method == .head
         if !isRead { try requireOwnOrigin(request) }
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
+        if WebSite.isPublic(path) { return try await visited(request, context, isRead: isRead, next) }
         var context = context
         let isLogin = path == "/login"
         if !isRead {
@@ -74,6 +75,32 @@ struct Guard: RouterMiddleware {
         context.session = session
         var response = try await next(request, context)
         if isNew { response.headers.append(site.cookie(session, isLong: false, request)) }
+        return response
+    }
+
+    /// A request of the public page, which needs no log-in, and whose forms hold the token of its visitor.
+    private func visited(
+        _ request: Request, _ context: WebContext, isRead: Bool,
+        _ next: (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        var (context, visitor) = (context, WebSessions.visitor(of: request.headers))
+        if !isRead {
+            if site.isReadOnly { throw WebProblem.readOnly }
+            context.form = try await Self.form(of: request)
+            guard site.accepts(context.form["csrf"], of: visitor) else {
+                var problem = WebProblem.foreignForm
+                problem.back = WebSite.publicBase(of: request.uri.path)
+                throw problem
+            }
+        }
+        let isNew = visitor.isNew
+        visitor.isNew = false
+        context.visitor = visitor
+        var response = try await next(request, context)
+        if isNew, response.status == .ok {
+            let cookie = WebSessions.visitorCookie(visitor, isSecure: WebSite.isSecure(request))
+            response.headers.append(HTTPField(name: .setCookie, value: cookie))
+        }
         return response
     }
 

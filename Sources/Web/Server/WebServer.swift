@@ -84,6 +84,8 @@ struct WebContext: RequestContext {
     let peer: String
     /// Nil for what needs no session.
     var session: WebSession?
+    /// Whose request of the public page it is; nil for everything else.
+    var visitor: WebSession?
     /// The fields of a POST.
     var form = WebFields.none
 

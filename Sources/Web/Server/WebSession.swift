@@ -36,6 +36,7 @@ struct WebSessions: Sendable {
     /// How long a session lasts, in seconds.
     static let (usual, long): (TimeInterval, TimeInterval) = (12 * 3_600, 30 * 86_400)
     private static let (secureName, plainName) = ("__Host-mirror-bot", "mirror-bot")
+    private static let (secureVisitor, plainVisitor) = ("__Host-mirror-bot-visitor", "mirror-bot-visitor")
 
     /// The key of the codes; nil without a password.
     let key: [UInt8]?
@@ -52,11 +53,29 @@ struct WebSessions: Sendable {
         return nil
     }
 
+    // MARK: Visitors
+
+    /// The visitor of the public page whose cookie the request has; a new one without a cookie.
+    ///
+    /// It opens nothing else: its cookie has another name, and the pages of a mirror do not look at it.
+    static func visitor(of headers: HTTPFields) -> WebSession {
+        let cookies = Cookies(headers)
+        let ids = [secureVisitor, plainVisitor].flatMap(cookies.all).filter(isID)
+        return ids.first.map { WebSession(id: $0) } ?? .new()
+    }
+
+    /// The header that gives a visitor to the browser, until its window closes.
+    static func visitorCookie(_ visitor: WebSession, isSecure: Bool) -> String {
+        (isSecure ? secureVisitor : plainVisitor) + "=" + visitor.id + flags(isSecure: isSecure)
+    }
+
+    private static func isID(_ text: String) -> Bool {
+        text.utf8.count == WebSession.idLength && text.utf8.allSatisfy(Cookies.isPlain)
+    }
+
     private func opened(_ value: String, now: Date) -> WebSession? {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard let id = parts.first, id.utf8.count == WebSession.idLength, id.utf8.allSatisfy(Cookies.isPlain) else {
-            return nil
-        }
+        guard let id = parts.first, Self.isID(id) else { return nil }
         guard let key else { return parts.count == 1 ? WebSession(id: id) : nil }
         guard parts.count == 3, ConstantTime.areEqual(parts[2].utf8, code(id, parts[1], key).utf8),
             let end = TimeInterval(parts[1]), now.timeIntervalSince1970 < end, !ended.has(id)
@@ -88,8 +107,11 @@ struct WebSessions: Sendable {
     func endingCookie(isSecure: Bool) -> String { Self.header("", isSecure: isSecure) + "; Max-Age=0" }
 
     private static func header(_ value: String, isSecure: Bool) -> String {
-        (isSecure ? secureName : plainName) + "=" + value + "; Path=/; HttpOnly; SameSite=Strict"
-            + (isSecure ? "; Secure" : "")
+        (isSecure ? secureName : plainName) + "=" + value + flags(isSecure: isSecure)
+    }
+
+    private static func flags(isSecure: Bool) -> String {
+        "; Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
     }
 
     /// Ends a session in this process.

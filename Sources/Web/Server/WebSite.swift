@@ -63,6 +63,7 @@ final class WebSite: Sendable {
         router.get("/readyz") { _, _ in try await self.ready() }
         router.get("/metrics") { request, context in try await self.metrics(request, context) }
         addMirrorRoutes(to: router)
+        addPublicRoutes(to: router)
         return router
     }
 
@@ -99,7 +100,7 @@ final class WebSite: Sendable {
     }
 
     /// Whether the browser came over https, to a proxy that says so.
-    private static func isSecure(_ request: Request) -> Bool {
+    static func isSecure(_ request: Request) -> Bool {
         if let origin = request.headers[.origin], origin != "null" { return origin.hasPrefix("https://") }
         return request.headers[.forwardedProtocol]?.lowercased() == "https"
     }
@@ -178,6 +179,7 @@ final class WebSite: Sendable {
 
     private static let themeCookie = "mirror-bot-theme"
 
+    /// The colors that the browser keeps.
     static func theme(of request: Request) -> Access.Theme? {
         Cookies(request.headers).all(themeCookie).first.flatMap(Access.Theme.init)
     }
@@ -268,13 +270,16 @@ final class WebSite: Sendable {
     }
 
     /// A page of one narrow column, outside of the frame of a mirror.
-    func alone(_ content: Markup, title: String, status: HTTPResponse.Status, theme: Access.Theme? = nil) -> Response {
+    func alone(
+        _ content: Markup, title: String, status: HTTPResponse.Status, theme: Access.Theme? = nil,
+        isPublic: Bool = false
+    ) -> Response {
         Self.html(
             TemplateLibrary.standard.render(
                 .plain,
                 [
                     "title": .text(title), "theme": .text(theme?.rawValue), "content": .markup(content),
-                    "style": .text(WebAsset.style.address),
+                    "style": .text(WebAsset.style.address), "isPublic": .flag(isPublic),
                 ]),
             status: status)
     }

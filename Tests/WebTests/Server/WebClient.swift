@@ -32,6 +32,9 @@ final class WebClient: @unchecked Sendable {
 
     var cookieNames: [String] { lock.withLock { cookies.keys.sorted() } }
 
+    /// The value of a cookie.
+    func cookie(_ name: String) -> String? { lock.withLock { cookies[name] } }
+
     func forgetCookies() { lock.withLock { cookies = [:] } }
 
     /// Sends a request and reads the answer to its end.

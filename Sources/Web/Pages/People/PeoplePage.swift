@@ -1,3 +1,4 @@
+import Archive
 import Control
 import Foundation
 import Mirroring
@@ -145,9 +146,9 @@ enum PeoplePage: MirrorPage {
     }
 
     /// Rows of each part of a person's page, and their accounts.
-    private static let (partShown, accountsShown) = (8, 6)
+    static let (partShown, accountsShown) = (8, 6)
     /// Bytes of a text on a person's page.
-    private static let textSize = 240
+    static let textSize = 240
 
     static func personPage(_ request: MirrorRequest) async throws -> WebReply {
         let id: AccountID
@@ -256,7 +257,7 @@ enum PeoplePage: MirrorPage {
 
     // MARK: What is said of them
 
-    /// `allow` or `deny` with an account; or `do` = `allow` or `deny` with the typed `account`.
+    /// `allow` or `deny` with an account; or `do` = `allow`, `deny` or `readmit` with the typed `account`.
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         return try await request.attempt(refusedBy: { refused in
@@ -271,6 +272,12 @@ enum PeoplePage: MirrorPage {
             }
             switch form["do"] {
             case "allow": return try await allow(account, request)
+            case "readmit":
+                let id = try await PeopleBook(mirror: request.mirror).account(account)
+                guard try await request.mirror.people.forgotten(among: [id]).contains(id) else {
+                    throw ChangeRefusal(.unknown, "\(ListWords.name(account)) was not forgotten")
+                }
+                return try await allow(account, request)
             case "deny":
                 // What cannot be meant is refused here, where it was typed.
                 _ = try await PersonHolding(of: account, in: request.mirror)

@@ -84,6 +84,9 @@ enum PersonWords {
         }
         var text = verb == "deny" ? "Left alone: \(name).\(self.unlearned(unlearned))" : "Allowed: \(name)."
         if case .server = change, verb == "allow" { text = "No longer denied: \(name)." }
+        if case .person(let person) = change, person.wasForgotten {
+            text = "Allowed again: \(name). What was forgotten stays gone."
+        }
         if left > 0 { text += " \(Words.count(left, "action")) \(left == 1 ? "was" : "were") just being sent." }
         guard verb == "deny", change.wayBack != nil else { return Said(text) }
         return Said(

@@ -1,0 +1,89 @@
+import Foundation
+import Posts
+
+/// Three words that an account says to the bot to show whose it is.
+///
+/// The list has 2,048 words, so that three of them are 33 bits. Each word is two syllables of a consonant and a vowel: 16
+/// consonants, 4 vowels, 8 consonants and 4 vowels, which are 2,048 combinations. Letters that are easily mistaken for
+/// others (`c`, `q`, `u`, `x`) and those that would make known insults are left out.
+package struct ProofWords: Hashable, Sendable {
+    /// Words of a proof.
+    package static let count = 3
+    /// Words of the list.
+    package static let listSize = 2_048
+    /// Bytes from which ``init(bits:)`` takes its 33 bits.
+    package static let byteCount = 5
+    /// A longer mention is not searched, in bytes of UTF-8.
+    private static let longestText = 2_000
+    /// The most candidates that one mention may contain.
+    private static let candidates = 8
+
+    private static let firstConsonants = Array("bdfgjklmnrstvwyz".utf8)
+    private static let secondConsonants = Array("bflmnrsv".utf8)
+    private static let vowels = Array("aeio".utf8)
+
+    /// The places of the words in the list.
+    private let numbers: [Int]
+
+    /// - Parameter bytes: ``byteCount`` random bytes.
+    package init(bits bytes: some Collection<UInt8>) {
+        precondition(bytes.count == Self.byteCount)
+        let bits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        numbers = (0..<Self.count).map { Int(bits >> (11 * UInt64($0))) & (Self.listSize - 1) }
+    }
+
+    private init(numbers: [Int]) { self.numbers = numbers }
+
+    /// Returns the places in a text where three words of the list follow each other, 8 at most.
+    ///
+    /// Case, full-width forms, punctuation and mentions make no difference, and other words may stand around them.
+    ///
+    /// - Parameter text: The text of a mention.
+    package static func said(in text: String) -> [ProofWords] {
+        guard text.utf8.count <= longestText else { return [] }
+        var (words, word): ([Int?], String) = ([], "")
+        func end() {
+            guard !word.isEmpty else { return }
+            words.append(number(of: word))
+            word = ""
+        }
+        for token in PlainTokens(text.precomposedStringWithCompatibilityMapping.lowercased()).tokens {
+            if case .scalar(let scalar) = token, scalar.isWord {
+                word.unicodeScalars.append(scalar)
+            } else {
+                end()
+            }
+        }
+        end()
+        guard words.count >= count else { return [] }
+        let places = (0...words.count - count).lazy.compactMap { start -> ProofWords? in
+            let numbers = words[start..<start + count].compactMap(\.self)
+            return numbers.count == count ? ProofWords(numbers: numbers) : nil
+        }
+        return Array(places.prefix(candidates))
+    }
+
+    /// The word at a place of the list.
+    private static func word(_ number: Int) -> String {
+        let letters = [
+            firstConsonants[number >> 7], vowels[number >> 5 & 3], secondConsonants[number >> 2 & 7],
+            vowels[number & 3],
+        ]
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    /// The place of a word in the list; nil for another word.
+    private static func number(of word: String) -> Int? {
+        let letters = Array(word.utf8)
+        guard letters.count == 4, let first = firstConsonants.firstIndex(of: letters[0]),
+            let second = vowels.firstIndex(of: letters[1]), let third = secondConsonants.firstIndex(of: letters[2]),
+            let fourth = vowels.firstIndex(of: letters[3])
+        else { return nil }
+        return first << 7 | second << 5 | third << 2 | fourth
+    }
+}
+
+extension ProofWords: CustomStringConvertible {
+    /// The words, with blanks between them.
+    package var description: String { numbers.map(Self.word).joined(separator: " ") }
+}

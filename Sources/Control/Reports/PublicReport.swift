@@ -1,0 +1,102 @@
+import Favorites
+package import Foundation
+package import Mirroring
+import Outbox
+import Posts
+import Schedule
+import Settings
+
+/// What anybody may know of a mirror: what it is, what it may do and what is stored; nothing of what it does now.
+package struct PublicReport: Codable, Equatable, Sendable {
+    /// One of the two accounts.
+    package struct Face: Codable, Equatable, Sendable {
+        /// What people call it, with `@`.
+        package let name: String
+        /// Where a browser shows it; nil if that is not known.
+        package let page: String?
+    }
+
+    /// How favorites are given.
+    package enum FavoriteRule: String, Codable, Sendable {
+        case none, approved, automatic
+    }
+
+    package private(set) var schema = "mirror-bot/public/1"
+    package let mirror: String
+    /// Nil while no account of the human is known.
+    package let human: Face?
+    /// Nil while no account of the bot is known.
+    package let bot: Face?
+    /// What people call the bot's network.
+    package let network: String
+    /// Whether the human's profile names the bot, or links to it; nil if that was not looked at.
+    package let humanNamesBot: Bool?
+    /// Whether the bot's profile names the human; nil if that was not looked at.
+    package let botNamesHuman: Bool?
+    /// Whether a mention may be shown to nobody but the bot.
+    package let hasPrivateMentions: Bool
+    /// Seconds between two looks at the mentions.
+    package let readsEvery: TimeInterval
+    /// Posts a day at most; 0 if it only answers.
+    package let postsPerDay: Int
+    /// The least age of a repeated post, in days.
+    package let minimumAgeDays: Int
+    /// Replies to one person a day at most.
+    package let repliesPerPerson: Int
+    package let areRepliesApproved: Bool
+    package let arePostsApproved: Bool
+    package let favorites: FavoriteRule
+    /// Favorites a day at most.
+    package let favoritesPerDay: Int
+    /// Posts of the human that are kept.
+    package let archiveLimit: Int
+    /// Days for which posts of others are kept.
+    package let exampleDays: Int
+    /// Days for which is kept what was decided.
+    package let historyDays: Int
+    /// Where to write to who runs it: a mail address, a URL or a handle; nil if nothing is set.
+    package let contact: String?
+}
+
+extension PublicReport {
+    /// - Parameters:
+    ///   - mirror: The mirror.
+    ///   - record: Its record.
+    /// - Throws: The store's error.
+    package init(of mirror: HumanMirror, _ record: MirrorRecord) async throws {
+        let configuration = mirror.configuration
+        let examined = try await mirror.lastFindings()?.findings ?? []
+        func finds(_ subject: String) -> Bool? {
+            let found = examined.filter { $0.subject == subject }
+            return found.isEmpty ? nil : found.contains { $0.verdict == .ok }
+        }
+        func face(_ handle: String?, _ role: AccountRole) -> Face? {
+            handle.map { Face(name: "@\($0)", page: configuration.network(of: role).traits.profilePage($0)) }
+        }
+        self.mirror = mirror.name
+        human = face(record.humanHandle, .human)
+        bot = face(record.botHandle, .bot)
+        network = configuration.botNetwork.displayName
+        (humanNamesBot, botNamesHuman) = (finds("link"), finds("profile"))
+        hasPrivateMentions = configuration.botNetwork.traits.hasPrivateMentions
+        readsEvery =
+            Cadence(
+                poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork
+            ).mentions.timeInterval
+        (postsPerDay, minimumAgeDays) = (configuration.schedule.maximumPerDay, configuration.minimumAgeDays)
+        repliesPerPerson = configuration.repliesPerPerson
+        arePostsApproved = configuration.review.contains(.post)
+        areRepliesApproved = configuration.review.contains(.reply)
+        let isApproved = configuration.review.contains(.favorite)
+        favorites =
+            switch configuration.favoriteMode {
+            case .off: .none
+            case .suggest: .approved
+            case .auto: isApproved ? .approved : .automatic
+            }
+        favoritesPerDay = configuration.favoritesPerDay
+        (archiveLimit, historyDays) = (configuration.archiveLimit, configuration.historyDays)
+        exampleDays = configuration.favorites.maximumAgeDays
+        contact = configuration.operatorContact
+    }
+}

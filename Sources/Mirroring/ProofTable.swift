@@ -1,0 +1,295 @@
+package import Conduct
+import Cryptography
+package import Foundation
+package import Posts
+package import Storage
+
+/// Proofs that an account belongs to a visitor of the public page.
+///
+/// A visitor types an account and is shown three words. Once the bot reads them in a mention by that account, the visitor
+/// is shown what is stored about its owner. A visitor is known by the secret of a cookie, of which a digest is stored; the
+/// words follow from the secret and a stored random number, so that a page can be loaded again and a leaked database does
+/// not show words that are still good.
+package struct ProofTable: Sendable {
+    /// Seconds in which the words must be said.
+    package static let wordsLast: TimeInterval = 600
+    /// Seconds for which a proof holds, and for which a mention that was written in time may be read late.
+    package static let proofLasts: TimeInterval = 3_600
+    /// Open proofs of one account at most.
+    package static let mostOfAccount = 5
+    /// Open proofs of a mirror at most.
+    package static let mostOfMirror = 100
+    /// Bytes of the random number of a proof.
+    package static let nonceSize = 16
+    /// Seconds by which the clocks of a mention's author and of the page may differ.
+    private static let clockMargin: TimeInterval = 60
+
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) { (self.storage, self.mirror) = (storage, mirror) }
+
+    /// A proof as its visitor sees it.
+    package struct Proof: Equatable, Sendable {
+        /// How far it is.
+        package enum Progress: Equatable, Sendable {
+            /// The words are to be said until then.
+            case open(ProofWords, until: Date)
+            /// The words were not said in time, or the mention is not read yet.
+            case over
+            /// The account said the words.
+            case proven(AccountID)
+        }
+
+        package let account: ProvedAccount
+        package let progress: Progress
+    }
+
+    // MARK: Asking
+
+    /// Stores that a visitor wants to prove an account.
+    ///
+    /// An open proof of the same account by the same visitor with more than half of its time left stays as it is, so that
+    /// pressing a button twice asks once.
+    ///
+    /// - Parameters:
+    ///   - visitor: The secret of the visitor's cookie.
+    ///   - nonce: ``nonceSize`` random bytes.
+    /// - Throws: `ChangeRefusal` with `.full` if too many proofs are open, or with `.unknown` if the mirror is not in this
+    ///   database any more; the store's error.
+    package func ask(for account: ProvedAccount, by visitor: String, nonce: [UInt8], now: Date) async throws {
+        let (mirror, nonce, owner) = (mirror, nonce.hexadecimal, digest(of: visitor))
+        let words = Self.digest(of: words(of: visitor, nonce: nonce))
+        let begin = (now - Self.wordsLast).milliseconds
+        try await storage.transaction { connection in
+            let rows = try connection.query(
+                "SELECT move_state, pause_code FROM mirrors WHERE mirror = \(mirror)")
+            guard let row = rows.first, try row.optionalText("move_state") == nil,
+                try row.optionalText("pause_code") != Pause.Code.removing.rawValue
+            else { throw ChangeRefusal(.unknown, "there is no such mirror") }
+            try Self.tidy(mirror, on: connection, now: now)
+            let open: SQL = """
+                FROM proofs WHERE mirror = \(mirror) AND proven_ms IS NULL AND asked_ms > \(begin)
+                """
+            let ofAccount: SQL = " AND network = \(account.network.rawValue) AND name = \(account.name)"
+            let fresh = (now - Self.wordsLast / 2).milliseconds
+            let same = try connection.query(
+                "SELECT nonce " + open + ofAccount + " AND visitor = \(owner) AND asked_ms > \(fresh)")
+            guard same.isEmpty else { return }
+            let all = try connection.query("SELECT COUNT(*) AS number " + open).first?.int("number") ?? 0
+            let some = try connection.query("SELECT COUNT(*) AS number " + open + ofAccount).first?.int("number") ?? 0
+            guard all < Self.mostOfMirror, some < Self.mostOfAccount else {
+                throw ChangeRefusal(.full, "too many proofs were asked for; try again in ten minutes")
+            }
+            try connection.execute(
+                """
+                INSERT INTO proofs (mirror, nonce, visitor, network, name, words, asked_ms)
+                VALUES (\(mirror), \(nonce), \(owner), \(account.network.rawValue), \(account.name), \(words),
+                    \(now.milliseconds))
+                """)
+        }
+    }
+
+    /// Returns the latest proof that a visitor asked for; nil if there is none, or an hour has passed since it ended.
+    ///
+    /// - Parameter visitor: The secret of the visitor's cookie.
+    /// - Throws: The store's error.
+    package func latest(of visitor: String, now: Date) async throws -> Proof? {
+        let rows = try await storage.query(
+            """
+            SELECT network, name, nonce, asked_ms, account_id, proven_ms FROM proofs
+            WHERE mirror = \(mirror) AND visitor = \(digest(of: visitor)) ORDER BY asked_ms DESC, nonce LIMIT 1
+            """)
+        guard let row = rows.first, let network = NetworkName(rawValue: try row.text("network")) else { return nil }
+        let asked = try row.date("asked_ms")
+        let account = ProvedAccount(network: network, name: try row.text("name"))
+        guard let proven = try row.optionalDate("proven_ms") else {
+            let end = asked + Self.wordsLast
+            guard now < end + Self.proofLasts else { return nil }
+            guard now < end else { return Proof(account: account, progress: .over) }
+            let words = self.words(of: visitor, nonce: try row.text("nonce"))
+            return Proof(account: account, progress: .open(words, until: end))
+        }
+        guard now < proven + Self.proofLasts, let id = try row.optionalText("account_id") else { return nil }
+        return Proof(account: account, progress: .proven(AccountID(network: network, value: id)))
+    }
+
+    // MARK: Mentions
+
+    /// An open proof whose words a mention says.
+    package struct Match: Equatable, Sendable {
+        fileprivate let nonce: String
+        /// The author of the mention.
+        fileprivate let author: AccountID
+    }
+
+    /// A mention that may prove an account.
+    package struct Candidate: Sendable {
+        fileprivate let mention: String
+        fileprivate let author: Account
+        fileprivate let written: Date
+        fileprivate let words: [String]
+
+        /// Nil for a mention in which no three words of the list follow each other.
+        ///
+        /// - Parameters:
+        ///   - mention: The identity of the mention.
+        ///   - author: Who wrote it, as the network says.
+        ///   - written: When it named the bot, by the clock of this machine.
+        package init?(_ mention: PostID, by author: Account, _ text: String, written: Date) {
+            let said = ProofWords.said(in: text)
+            guard !said.isEmpty else { return nil }
+            (self.mention, self.author, self.written) = (mention.value, author, written)
+            words = said.map { ProofTable.digest(of: $0) }
+        }
+    }
+
+    /// Returns the open proofs that some mentions prove, by the identities of the mentions.
+    ///
+    /// A proof is matched only by a mention of the account for which it was asked, written while its words were good or
+    /// read by then.
+    ///
+    /// - Throws: The store's error.
+    package static func matches(
+        _ candidates: [Candidate], of mirror: String, on connection: any StorageConnection, now: Date
+    ) throws -> [String: Match] {
+        guard !candidates.isEmpty else { return [:] }
+        let oldest = (now - wordsLast - proofLasts).milliseconds
+        let rows = try connection.query(
+            """
+            SELECT nonce, network, name, words, asked_ms FROM proofs
+            WHERE mirror = \(mirror) AND proven_ms IS NULL AND asked_ms > \(oldest)
+                AND words IN \(list: Array(Set(candidates.flatMap(\.words))))
+            """)
+        var matches: [String: Match] = [:]
+        for row in rows {
+            guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
+            let (words, asked) = (try row.text("words"), try row.date("asked_ms"))
+            let account = ProvedAccount(network: network, name: try row.text("name"))
+            let time = asked - clockMargin...asked + wordsLast + clockMargin
+            let proving = candidates.filter { candidate in
+                candidate.words.contains(words) && account.isNamed(by: candidate.author)
+                    && (time.contains(candidate.written) || now <= asked + wordsLast)
+            }
+            for candidate in proving {
+                matches[candidate.mention] = Match(nonce: try row.text("nonce"), author: candidate.author.id)
+            }
+        }
+        return matches
+    }
+
+    /// Notes that accounts said their words; a proof that was noted before stays as it is.
+    ///
+    /// - Throws: The store's error.
+    package static func prove(
+        _ matches: [Match], of mirror: String, on connection: any StorageConnection, now: Date
+    ) throws {
+        for match in matches {
+            try connection.execute(
+                """
+                UPDATE proofs SET account_id = \(match.author.value), proven_ms = \(now.milliseconds)
+                WHERE mirror = \(mirror) AND nonce = \(match.nonce) AND proven_ms IS NULL
+                """)
+        }
+    }
+
+    // MARK: Removing
+
+    /// Removes the proofs of which nothing can come any more.
+    ///
+    /// - Throws: The store's error.
+    package func tidy(now: Date) async throws {
+        try await storage.transaction { [mirror] in try Self.tidy(mirror, on: $0, now: now) }
+    }
+
+    private static func tidy(_ mirror: String, on connection: any StorageConnection, now: Date) throws {
+        try connection.execute(
+            """
+            DELETE FROM proofs WHERE mirror = \(mirror)
+                AND (proven_ms <= \((now - proofLasts).milliseconds)
+                    OR proven_ms IS NULL AND asked_ms <= \((now - wordsLast - proofLasts).milliseconds))
+            """)
+    }
+
+    /// Removes the proofs of some accounts, under their identities and the names that they were seen under.
+    ///
+    /// - Throws: The store's error.
+    package func forget(_ accounts: [AccountID: Set<String>]) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            for (account, names) in accounts {
+                let names = names.map { $0.drop { $0 == "@" }.lowercased() } + [account.value]
+                try connection.execute(
+                    """
+                    DELETE FROM proofs WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
+                        AND (account_id = \(account.value) OR name IN \(list: names))
+                    """)
+            }
+        }
+    }
+
+    // MARK: Digests
+
+    private func digest(of visitor: String) -> String {
+        StableHash.digest(of: "mirror-bot proof", "visitor", mirror, visitor).hexadecimal
+    }
+
+    private static func digest(of words: ProofWords) -> String {
+        StableHash.digest(of: "mirror-bot proof", "words", "\(words)").hexadecimal
+    }
+
+    private func words(of visitor: String, nonce: String) -> ProofWords {
+        let code = HashFunction.sha256.code(of: "mirror-bot proof\0\(mirror)\0\(nonce)".utf8, key: visitor.utf8)
+        return ProofWords(bits: code.prefix(ProofWords.byteCount))
+    }
+}
+
+/// The account that a visitor of the public page names as theirs.
+package struct ProvedAccount: Hashable, Sendable {
+    package let network: NetworkName
+    /// The identity, or the name without `@` in lower case where names are not identities.
+    package let name: String
+
+    init(network: NetworkName, name: String) { (self.network, self.name) = (network, name) }
+
+    /// The account that a person typed.
+    ///
+    /// Whether anything is stored about it makes no difference.
+    ///
+    /// - Parameters:
+    ///   - text: As a person types it: `@ann@social.example`, `@ann`, `x:12345`, a DID.
+    ///   - network: Where the bot is.
+    ///   - localHost: The host of the bot's server, which completes a name without a host; nil where there is none.
+    /// - Throws: `ChangeRefusal` with `.unusable` for what is no account of that network.
+    package init(_ text: String, on network: NetworkName, localHost: String?) throws {
+        let (traits, shown) = (network.traits, text.prefix(60))
+        let bare = text.hasPrefix("@") ? String(text.dropFirst()) : text
+        if !traits.namesAreIdentities, traits.isHandle(bare) {
+            self.init(network: network, name: bare.lowercased())
+            return
+        }
+        guard let id = AccountID(reference: text, localHost: localHost), id.network == network,
+            ServerName(id) == nil,
+            traits.namesAreIdentities ? traits.isHandle(id.value) : traits.isIdentity(id.value)
+        else {
+            let example =
+                traits.namesAreIdentities ? "@ann@social.example" : "the name that \(traits.displayName) shows, as @ann"
+            throw ChangeRefusal(
+                .unusable, "\"\(shown)\" is no account on \(traits.displayName), where the bot is; expected \(example)")
+        }
+        self.init(network: network, name: id.value)
+    }
+
+    /// What people read.
+    package var shown: String {
+        let id = AccountID(network: network, value: name)
+        if network.traits.namesAreIdentities { return "@\(id.shown)" }
+        return network.traits.isIdentity(name) ? id.reference : "@\(name)"
+    }
+
+    /// Whether the author of a post is this account.
+    func isNamed(by author: Account) -> Bool {
+        guard author.id.network == network else { return false }
+        return author.id.value == name || !network.traits.namesAreIdentities && author.handle.lowercased() == name
+    }
+}

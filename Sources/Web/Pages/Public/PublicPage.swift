@@ -1,0 +1,178 @@
+import Control
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+
+extension PageTemplate {
+    static let everybody = PageTemplate("public", PackageResources.public_mustache)
+}
+
+/// What everybody is shown of a mirror, and what somebody is shown of themselves who has proven an account.
+struct PublicPage {
+    let report: PublicReport
+    /// The visitor's latest proof.
+    let proof: ProofTable.Proof?
+    /// What is stored about the owner of the proven account.
+    let person: PersonReport?
+    let now: Date
+    /// `/public/NAME`.
+    let base: String
+    let csrf: String
+    let isReadOnly: Bool
+    /// The account that was typed, if it is shown again with what is wrong.
+    let typed: String?
+    let wrong: String?
+
+    var title: String { "A mirror of \(human)" }
+
+    private var human: String { ListWords.name(report.human?.name ?? "a person without an account") }
+    private var bot: String { ListWords.name(report.bot?.name ?? "The account") }
+
+    var context: PageContext {
+        var context: PageContext = [
+            "human": .text(human), "humanPage": .text(report.human?.page), "bot": .text(bot),
+            "agreement": .text(agreement), "agreementState": .text(isAgreed ? "healthy" : "unset"),
+            "agreementTitle": .text(isAgreed ? "Each says it of the other" : "Look at both profiles"),
+            "hasBot": .flag(report.bot != nil), "canAsk": .flag(report.bot != nil && !isReadOnly),
+            "base": .text(base), "network": .text(report.network),
+            "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(csrf)\">"),
+            "typed": .text(typed ?? ""), "wrong": .text(wrong), "isWrong": .flag(wrong != nil),
+            "isPrivate": .flag(report.hasPrivateMentions),
+            "minutes": .text(Words.span(ProofTable.wordsLast)), "every": .text(Words.span(report.readsEvery)),
+            "posts": .text(posts), "replies": .text(replies), "favorites": .text(favorites),
+            "archived": .text("public posts, the newest \(Words.number(report.archiveLimit))"),
+            "exampleDays": .text(Words.count(report.exampleDays, "day")),
+            "historyDays": .text(Words.count(report.historyDays, "day")),
+            "contact": .text(report.contact.map { ListWords.cut($0, 300) }), "contactLink": .text(contactLink),
+        ]
+        addProof(to: &context)
+        return context
+    }
+
+    // MARK: What it is
+
+    private var isAgreed: Bool { report.humanNamesBot == true && report.botNamesHuman == true }
+
+    private var agreement: String {
+        if isAgreed { return "The profile of \(human) names the bot, and the bot’s profile names \(human)." }
+        if report.humanNamesBot == false { return "The profile of \(human) does not name the bot." }
+        return "A mirror is \(human)’s own if their profile names it, and its profile names them."
+    }
+
+    private var posts: String {
+        guard report.postsPerDay > 0 else { return "none: it only answers" }
+        let age =
+            report.minimumAgeDays > 0 ? ", \(Words.count(report.minimumAgeDays, "day")) old or older" : ""
+        let approval = report.arePostsApproved ? "; each approved by a person" : ""
+        return "only what \(human) posted in public\(age), unlisted where the network has that; "
+            + "\(Words.number(report.postsPerDay)) a day at most\(approval)"
+    }
+
+    private var replies: String {
+        guard report.repliesPerPerson > 0 else { return "none" }
+        let approval = report.areRepliesApproved ? "; each approved by a person" : ""
+        return "only to who mentions it and was answered by \(human) before; "
+            + "\(Words.number(report.repliesPerPerson)) a day at most\(approval)"
+    }
+
+    private var favorites: String {
+        guard report.favoritesPerDay > 0 else { return "none" }
+        return switch report.favorites {
+        case .none: "none"
+        case .approved: "\(Words.number(report.favoritesPerDay)) a day at most, each approved by a person"
+        case .automatic: "\(Words.number(report.favoritesPerDay)) a day at most"
+        }
+    }
+
+    private var contactLink: String? {
+        guard let contact = report.contact else { return nil }
+        if ["https://", "http://", "mailto:"].contains(where: { contact.hasPrefix($0) }) { return contact }
+        return contact.contains("@") && !contact.hasPrefix("@") ? "mailto:\(contact)" : nil
+    }
+
+    // MARK: Whose account it is
+
+    private func addProof(to context: inout PageContext) {
+        context["account"] = .text(proof.map { ListWords.name($0.account.shown) })
+        switch proof?.progress {
+        case .open(let words, let end):
+            let left = (end.timeIntervalSince(now) / 60).rounded(.up)
+            context["open"] = ["words": .text("\(words)"), "left": .text("\(Int(left)) min")]
+        case .over: context["isOver"] = true
+        case .proven: context["proven"] = .fields(person.map(stored))
+        case nil: break
+        }
+        let isWaiting = context["open"] != nil
+        context["isNew"] = .flag(!isWaiting && context["proven"] == nil)
+        for key in ["open", "isOver", "proven"] { context[key] = context[key] ?? PageValue.none }
+    }
+
+    private func stored(_ person: PersonReport) -> PageContext {
+        let words = Words(zone: .gmt, now: now)
+        let first = person.accounts.first
+        let isLeftAlone = first.map { $0.isForgotten || $0.stance == "deny" } ?? true
+        var context: PageContext = [
+            "accounts": .list(
+                person.accounts.prefix(PeoplePage.accountsShown).map { account -> PageContext in
+                    [
+                        "account": .text(ListWords.cut(account.account, 300)),
+                        "handle": .text(account.handle.map { ListWords.name("@\($0)") }),
+                        "said": .text(said(account)),
+                        "last": .text(account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
+                    ]
+                }),
+            "isLeftAlone": .flag(isLeftAlone), "canStop": .flag(!isLeftAlone && !isReadOnly),
+        ]
+        add("deeds", person.deeds.reversed(), to: &context) { deed($0, words) }
+        add("mentions", person.mentions.sorted { $1.written < $0.written }, to: &context) {
+            part($0.written, $0.isReply ? "answer" : "post", $0.text, words)
+        }
+        add("learned", person.learned.sorted { $1.noted < $0.noted }, to: &context) {
+            part($0.noted, PersonWords.learned($0.state), $0.text, words)
+        }
+        return context
+    }
+
+    /// Adds the newest rows of a part of the report, and how many there are.
+    private func add<Element>(
+        _ key: String, _ all: some Collection<Element>, to context: inout PageContext,
+        row: (Element) -> PageContext
+    ) {
+        let rows = all.prefix(PeoplePage.partShown).map(row)
+        let part: PageContext = [
+            "rows": .list(rows),
+            "count": .text(
+                all.count > rows.count
+                    ? "the newest \(rows.count) of \(Words.number(all.count))" : Words.number(all.count)),
+        ]
+        context[key] = rows.isEmpty ? PageValue.none : .fields(part)
+    }
+
+    private func deed(_ deed: PersonReport.Deed, _ words: Words) -> PageContext {
+        let (kind, state) = (ActionKind(rawValue: deed.kind) ?? .reply, ActionState(rawValue: deed.state) ?? .done)
+        let marks = ActionMarks(kind, state, whom: nil)
+        return [
+            "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
+            "state": .text(state == .suggested ? "waits for approval" : marks.state), "what": .text(marks.what),
+            "text": .text(deed.text.map { ListWords.cut($0, PeoplePage.textSize) }),
+            "why": .text(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, PeoplePage.textSize)) }),
+        ]
+    }
+
+    private func part(_ at: Date, _ state: String, _ text: String, _ words: Words) -> PageContext {
+        [
+            "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(state),
+            "text": .text(ListWords.cut(text, PeoplePage.textSize)),
+        ]
+    }
+
+    private func said(_ account: PersonReport.KnownAccount) -> String {
+        if account.isForgotten { return "forgotten: only a digest is kept" }
+        switch account.stance {
+        case "deny": return account.reason == DenyPeople.Wish.stop.rawValue ? "you said “stop”" : "left alone"
+        case "allow": return "you agreed"
+        default: return account.onDenied == nil ? "nothing" : "left alone, with the whole server"
+        }
+    }
+}

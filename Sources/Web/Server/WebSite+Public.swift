@@ -1,0 +1,141 @@
+import Archive
+import Control
+import Cryptography
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Mirroring
+import NIOCore
+import Posts
+import Settings
+import Storage
+
+/// The part of the page for everybody, where a mirror has one (`PUBLIC_PAGE`).
+extension WebSite {
+    /// Whether a path belongs to the public page, which needs no log-in.
+    static func isPublic(_ path: String) -> Bool { path.hasPrefix("/public/") }
+
+    func addPublicRoutes(to router: Router<WebContext>) {
+        router.get("/public/:mirror") { request, context in
+            try await self.publicPage(request, try await self.visit(context), status: .ok)
+        }
+        router.get("/public/:mirror/report.html") { _, context in
+            try await self.publicFile(try await self.visit(context))
+        }
+        router.post("/public/:mirror/proof") { request, context in try await self.askForProof(request, context) }
+        router.post("/public/:mirror/stop") { _, context in try await self.stop(try await self.visit(context)) }
+    }
+
+    /// `/public/NAME` of a path below it, as the request wrote it.
+    static func publicBase(of path: String) -> String {
+        "/public/" + (path.split(separator: "/").dropFirst().first ?? "")
+    }
+
+    /// A visitor at the public page of a mirror.
+    private struct Visit {
+        let mirror: HumanMirror
+        let record: MirrorRecord
+        let visitor: WebSession
+        /// The visitor's latest proof.
+        let proof: ProofTable.Proof?
+        let now: Date
+
+        var base: String { "/public/" + WebFields.encoded(mirror.name) }
+
+        /// The account that the visitor has proven to be theirs.
+        var account: AccountID? {
+            guard case .proven(let account) = proof?.progress else { return nil }
+            return account
+        }
+
+        /// What is stored about the owner of the proven account; nil without a proof.
+        ///
+        /// The times are in UTC: those of the human's clock would tell where they live.
+        func report() async throws -> PersonReport? {
+            guard let account else { return nil }
+            return try await PersonReport(on: account, in: mirror, zone: .gmt, now: now)
+        }
+    }
+
+    /// - Throws: ``WebProblem/notFound`` for a mirror without a public page, as for a name that no mirror has.
+    private func visit(_ context: WebContext) async throws -> Visit {
+        let name = try context.parameter("mirror")
+        guard let visitor = context.visitor, MirrorSettings.isName(name) else { throw WebProblem.notFound }
+        do {
+            let mirror = try await installation.mirror(named: name)
+            let record = try await mirror.table.record()
+            guard mirror.configuration.hasPublicPage, record.move?.problem == nil,
+                try await MirrorTable.isKnown(name, in: mirror.storage)
+            else { throw WebProblem.notFound }
+            let now = mirror.clock.now
+            return Visit(
+                mirror: mirror, record: record, visitor: visitor,
+                proof: try await mirror.proofs.latest(of: visitor.id, now: now), now: now)
+        } catch is ConfigurationError {
+            throw WebProblem.notFound
+        }
+    }
+
+    private func publicPage(
+        _ request: Request, _ visit: Visit, status: HTTPResponse.Status, typed: String? = nil, wrong: String? = nil
+    ) async throws -> Response {
+        let page = PublicPage(
+            report: try await PublicReport(of: visit.mirror, visit.record), proof: visit.proof,
+            person: try await visit.report(), now: visit.now, base: visit.base, csrf: visit.visitor.csrf,
+            isReadOnly: isReadOnly, typed: typed, wrong: wrong)
+        return alone(
+            TemplateLibrary.standard.render(.everybody, page.context), title: page.title, status: status,
+            theme: Self.theme(of: request), isPublic: true)
+    }
+
+    private func askForProof(_ request: Request, _ context: WebContext) async throws -> Response {
+        let visit = try await visit(context)
+        let (mirror, typed) = (visit.mirror, context.form.typed("account") ?? "")
+        do {
+            let account = try ProvedAccount(
+                typed, on: mirror.configuration.botNetwork, localHost: try await mirror.botHost())
+            let nonce = SealingKey.randomBytes(ProofTable.nonceSize)
+            try await mirror.proofs.ask(for: account, by: visit.visitor.id, nonce: nonce, now: visit.now)
+            return Self.seeOther(visit.base + "#you")
+        } catch let refusal as ChangeRefusal where refusal.code != .unknown {
+            let isFlood = refusal.code == .full
+            var response = try await publicPage(
+                request, visit, status: isFlood ? .tooManyRequests : .badRequest, typed: typed,
+                wrong: Words.capitalized(refusal.description) + ".")
+            if isFlood { response.headers[.retryAfter] = "\(Int(ProofTable.wordsLast))" }
+            return response
+        }
+    }
+
+    private func stop(_ visit: Visit) async throws -> Response {
+        guard let account = visit.account else {
+            throw WebProblem(
+                status: .conflict, title: "No account is proven",
+                text: "Nothing was done. A proof holds for an hour; ask for new words, or say “stop” to the bot.",
+                back: visit.base)
+        }
+        let people = visit.mirror.people
+        // Whom nobody answers any more, for whatever reason, keeps that reason.
+        guard try await people.stance(of: account) != .deny else { return Self.seeOther(visit.base + "#you") }
+        do {
+            _ = try await Desk(visit.mirror, zone: nil).perform(DenyPeople(account: account.reference, wish: .stop))
+        } catch let error where !(error is StorageError) {
+            // Without the dictionary nothing can be unlearned now; the person is left alone all the same.
+            guard try await people.stance(of: account) == .deny else { throw error }
+            logger.warning("Posts not unlearned", metadata: ["type": "\(type(of: error))"])
+        }
+        return Self.seeOther(visit.base + "#you")
+    }
+
+    private func publicFile(_ visit: Visit) async throws -> Response {
+        guard let report = try await visit.report() else { throw WebProblem.notFound }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/html; charset=utf-8",
+                .contentDisposition: "attachment; filename=\"report.html\"",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: PersonPage(report).html)))
+    }
+}
