@@ -10,6 +10,10 @@ package protocol WallClock: Sendable {
     var now: Date { get }
     /// Reads a clock that goes as fast and that nobody sets, in seconds since any instant.
     var uptime: TimeInterval { get }
+    /// The most seconds that it shows to pass in a real one; 1 for a clock in real time.
+    ///
+    /// What happens in real time, such as the beats of a worker, seems that much rarer by this clock.
+    var rate: Double { get }
     /// Waits until `deadline`; returns at once if it has passed.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
@@ -31,6 +35,8 @@ package protocol WallClock: Sendable {
 
 extension WallClock {
     package var uptime: TimeInterval { SystemUptime.seconds }
+
+    package var rate: Double { 1 }
 
     package var jumps: Bool { false }
 
@@ -100,6 +106,7 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         let continuation: CheckedContinuation<Void, any Error>
     }
 
+    package let rate: Double
     private let lock = NSLock()
     private let onAdvance: @Sendable (Date) -> Void
     private var current: Date
@@ -112,9 +119,13 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
 
     /// - Parameters:
     ///   - start: What it shows first.
+    ///   - rate: How fast it goes at most, if a loop that has joined sees to that.
     ///   - onAdvance: Told what it shows next, before anybody sees that; must return soon and not ask the clock.
-    package init(startingAt start: Date, onAdvance: @escaping @Sendable (Date) -> Void = { _ in }) {
+    package init(
+        startingAt start: Date, rate: Double = 1, onAdvance: @escaping @Sendable (Date) -> Void = { _ in }
+    ) {
         current = start
+        self.rate = rate
         self.onAdvance = onAdvance
     }
 

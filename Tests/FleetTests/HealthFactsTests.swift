@@ -151,6 +151,22 @@ import Testing
         try await expect(codes(mirror), equals: [.workerLate])
     }
 
+    /// A worker beats in real time, of which little passes while the mirror's clock is fast.
+    @Test func aBeatAgesByRealTime() async throws {
+        let clock = VirtualClock(startingAt: BareMirror.now, rate: 1_000)
+        let mirror = try await BareMirror(
+            variables: BareMirror.accounts.merging(["FAVORITE_MODE": "off"]) { $1 }
+        ).open(clock: clock)
+        try await mirror.beginWorking()
+        try await mirror.holdByAWorker()
+        try await clock.sleep(until: BareMirror.now + 59_000)
+        try await expect(mirror.health(now: clock.now).obstacles.map(\.code)) { !$0.contains(.workerLate) }
+        try await expect(mirror.isAtWork(now: clock.now), equals: true)
+        try await clock.sleep(until: BareMirror.now + 61_000)
+        try await expect(mirror.health(now: clock.now).obstacles.map(\.code)) { $0.contains(.workerLate) }
+        try await expect(mirror.isAtWork(now: clock.now), equals: false)
+    }
+
     @Test func onceIsNoted() async throws {
         let fixture = try await MirrorFixture.start(from: 9, variables: ["FAVORITE_MODE": "off"])
         for hour in [9.0, 9.1, 9.2] {

@@ -117,7 +117,7 @@ struct HealthReader {
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
         (facts.refusals, facts.feeds) = (rows.refusals, rows.feeds)
-        facts.worker = WorkerFact(rows.lease, limit: silence, now: now)
+        facts.worker = WorkerFact(rows.lease, limit: silence, rate: mirror.clock.rate, now: now)
         facts.money = rows.money
         facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
         facts.wishes = wishes(accounts, now: now, zone: zone)
@@ -266,10 +266,15 @@ struct HealthReader {
 }
 
 extension WorkerFact {
-    /// Reads it off the mirror's lease; `limit` is from how many seconds on a beat is too old, nil for the usual limit.
-    init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, now: Date) {
+    /// Reads it off the mirror's lease.
+    ///
+    /// - Parameters:
+    ///   - limit: From how many seconds on a beat is too old; nil for the usual limit.
+    ///   - rate: `WallClock.rate` of the clock that shows `now`.
+    init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, rate: Double = 1, now: Date) {
         self.init(
-            silence: lease?.silence(at: now), limit: limit ?? HumanMirror.usualSilence, lastPass: lease?.lastPass,
+            silence: lease?.silence(at: now), limit: limit ?? HumanMirror.usualSilence * rate,
+            lastPass: lease?.lastPass,
             interval: lease?.passInterval, now: now, isLimitGiven: limit != nil)
     }
 }
@@ -324,6 +329,8 @@ extension HumanMirror {
     ///
     /// - Throws: The store's error.
     package func isAtWork(now: Date) async throws -> Bool {
-        WorkerFact(try await LeaseTable(storage: storage, mirror: name).record(), now: now).isAtWork
+        WorkerFact(
+            try await LeaseTable(storage: storage, mirror: name).record(), rate: clock.rate, now: now
+        ).isAtWork
     }
 }

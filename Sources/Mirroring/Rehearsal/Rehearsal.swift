@@ -153,6 +153,8 @@ package struct AcceleratedClock: WallClock {
 
     package var uptime: TimeInterval { SystemUptime.seconds * factor }
 
+    package var rate: Double { factor }
+
     package func sleep(until deadline: Date) async throws {
         try await Nap(rate: factor).sleep(until: deadline, on: self)
     }
