@@ -9,6 +9,14 @@ extension Health {
     /// Who ends the leading obstacle, on which the exit code of `status --check` depends; nil for 0.
     package var failure: Finding.Cause? { verdict.isWell ? nil : leading?.mender ?? .unavailable }
 
+    /// When a post leaves: `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
+    static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
+        let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
+        let (time, today) = (LocalTime(date, in: zone), LocalTime(now, in: zone).day)
+        let clock = time.day == today ? "\(time.minute)" : "\(time)"
+        return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
+    }
+
     /// The line of `status --check`.
     ///
     /// - Parameter mirror: The mirror's name.

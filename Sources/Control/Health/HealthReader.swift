@@ -322,7 +322,10 @@ extension HumanMirror {
     /// - Returns: Obstacles and verdict.
     /// - Throws: The store's error.
     package func health(now: Date, silence: TimeInterval? = nil) async throws -> Health {
-        Health(try await HealthReader(self, silence: silence).reading(now: now).facts)
+        let reading = try await HealthReader(self, silence: silence).reading(now: now)
+        let zone = knownTimeZone(reading.record) ?? .gmt
+        return Health(
+            reading.facts, next: reading.numbers.next.map { Health.words(for: $0, now: now, in: zone) })
     }
 
     /// Whether the mirror's work is done now, by a worker or by one pass after the other.

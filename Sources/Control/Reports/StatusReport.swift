@@ -288,7 +288,7 @@ extension StatusReport {
     /// When the next post is due, such as `20:13 (in 2 h)`; nil if none is planned or foreseen.
     package func nextPost(now: Date) -> String? {
         nextSlot.map {
-            StatusReporter.words(for: $0, now: now, in: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
+            Health.words(for: $0, now: now, in: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
         }
     }
 }
@@ -331,7 +331,7 @@ package struct StatusReporter: Sendable {
         if next == nil, reading.facts.knowsPast, reading.facts.posts > 0 {
             next = try await foreseen(today, zone, now: now)
         }
-        let health = Health(reading.facts, next: next.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
+        let health = Health(reading.facts, next: next.map { Health.words(for: $0, now: now, in: zone ?? .gmt) })
         var limits: [LimitState]?
         if let today, let zone, let day = today.period(in: zone) {
             let posts = plan?.slots.count { [ActionState.sending, .done].map(\.rawValue).contains($0.state) } ?? 0
@@ -409,14 +409,6 @@ package struct StatusReporter: Sendable {
         guard mirror.configuration.pictures != .leftOut else { return nil }
         let (posts, files) = try await mirror.archive.pictureCounts()
         return StatusReport.PictureState(posts: posts, files: files)
-    }
-
-    /// `20:13 (in 2 h)`, or `2026-11-21 08:13 (in 20 h)` for another day.
-    fileprivate static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
-        let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
-        let (time, today) = (LocalTime(date, in: zone), LocalTime(now, in: zone).day)
-        let clock = time.day == today ? "\(time.minute)" : "\(time)"
-        return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
     }
 
     /// The last actions that came to an end or are on their way, with the names of all people in one query.
