@@ -1,6 +1,8 @@
 import Control
+import Expectations
 import Foundation
 import Mirroring
+import Networks
 import Outbox
 import Posts
 import Settings
@@ -46,6 +48,28 @@ import Testing
             #expect(page.body.contains("12:00:00</time>, clock of Europe/Berlin"))
             #expect(!page.body.contains("href=\"/\">Mirrors"))
             #expect(page.body.utf8.count < 40_000)
+        }
+    }
+
+    @Test func postsThatCannotBePaidSaySo() async throws {
+        let accounts = [
+            "BOT_NETWORK": "x", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "a", "BOT_ACCESS_TOKEN_SECRET": "b",
+            "BOT_CONSUMER_KEY": "c", "BOT_CONSUMER_SECRET": "d", "X_ACKNOWLEDGE_POLICY": "yes",
+        ]
+        try await WebStand.with(variables: accounts) { stand in
+            let paid = try await stand.client.send("/m/mika").body
+            #expect(paid.contains("Comes next, "))
+            #expect(!paid.contains("no money"))
+            let mirror = try await stand.mirror()
+            // Of the five dollars of May; June has others.
+            _ = try await mirror.spending.reserve(Money(microdollars: 4_990_000), for: .publish, at: WebStand.now)
+            let poor = try await stand.client.send("/m/mika").body
+            #expect(poor.contains("Planned, no money"))
+            #expect(!poor.contains("Comes next, "))
+            try await expect(stand.client.send("/m/mika?day=2026-05-31").body) { $0.contains("Planned, no money") }
+            try await expect(stand.client.send("/m/mika?day=2026-06-02").body) {
+                $0.contains("Planned, as far as one can tell") && !$0.contains("no money")
+            }
         }
     }
 

@@ -6,9 +6,14 @@ import Posts
 struct SlotView {
     let context: PageContext
 
+    /// - Parameters:
+    ///   - isNext: Whether it is the next one that is sent.
+    ///   - isUnpaid: Whether there is no money for it.
+    ///   - hasControls: Whether it is changed here, and not on a page of its own.
+    ///   - isOpen: Whether that is such a page.
     init(
-        _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool, hasControls: Bool,
-        isOpen: Bool = false
+        _ slot: PlanReport.Slot, day: LocalDay, _ request: MirrorRequest, isNext: Bool, isUnpaid: Bool = false,
+        hasControls: Bool, isOpen: Bool = false
     ) {
         let (words, state) = (request.words, SlotState(slot))
         let path = "\(request.base)/slots/\(WebFields.encoded(slot.id))"
@@ -20,7 +25,9 @@ struct SlotView {
             "class": .text(isNext ? "next" : [.skipped, .expired, .undone].contains(state) ? "gone" : nil),
             "at": .markup(words.time(slot.due, slot.time)), "time": .text(slot.time),
             "symbol": .text(state.symbol), "tag": .text(state.tag),
-            "state": .text(Self.words(slot, state, isNext ? words.relative(slot.due) : nil)),
+            "state": .text(
+                isUnpaid && state.canChange
+                    ? "Planned, no money" : Self.words(slot, state, isNext ? words.relative(slot.due) : nil)),
             "text": .text(slot.text.map { Words.cut($0, to: 600) }),
             "language": .text(slot.language.flatMap(LanguageTag.naming)),
             "why": .text(Self.why(slot, state, words)), "address": .text(slot.address), "source": .text(slot.source),

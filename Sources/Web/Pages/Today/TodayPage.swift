@@ -67,8 +67,13 @@ package enum TodayPage: MirrorPage {
             .filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
         let next = isToday ? ahead.first { SlotState($0).isAhead && SlotState($0) != .suggested } : nil
+        let isSpent = status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) } ?? false
+        let paidFrom = isSpent ? status.spending?.renews : nil
         let coming = ahead.prefix(listed).enumerated().map { index, slot in
-            SlotView(slot, day: day, request, isNext: slot.id == next?.id, hasControls: index < withControls).context
+            SlotView(
+                slot, day: day, request, isNext: slot.id == next?.id, isUnpaid: paidFrom.map { slot.due < $0 } ?? false,
+                hasControls: index < withControls
+            ).context
         }
         let earlier = past.prefix(listed).map { slot in
             SlotView(slot, day: day, request, isNext: false, hasControls: false).context
