@@ -111,7 +111,7 @@ import Testing
 
     private static let shared = "--mirror --time-zone --home --log-level --log-format"
     private static let flags: [(String, String)] = [
-        ("demo", "--from --days --seed --time-zone --json"),
+        ("demo", "--from --days --seed --time-zone --keep --web --listen --json"),
         ("train scheduler", "\(shared) --from --again --if-possible --json"),
         ("train classifier", "\(shared) --from --limit --again --if-possible --json"),
         ("train clear", "\(shared) --yes -y --json"),

@@ -2,6 +2,7 @@ import Archive
 import Blocking
 import Configuration
 import Control
+import Evaluation
 import Favorites
 import Fleet
 import Foundation
@@ -27,7 +28,7 @@ struct Demo {
     private static let mirror = "demo"
     /// For how many days people go on talking on the network of a mirror that is kept.
     private static let daysToTry = 7
-    /// The least number of posts still to come on the last day of a kept mirror: enough for the tour.
+    /// The least number of posts still to come on the day on which a mirror is tried: enough for the tour.
     private static let slotsToTry = 5
 
     /// Where the human and the bot live.
@@ -40,6 +41,8 @@ struct Demo {
     let zone: TimeZone?
     /// The new folder that keeps the mirror, whose days then end now; nil to keep nothing.
     let keep: String?
+    /// The page that shows the demo and stays open after its days; nil for none.
+    let page: DemoPage?
     /// The clock that a mirror which is kept goes on by.
     let clock: any WallClock
     /// Told what happens, for a person who waits.
@@ -49,11 +52,11 @@ struct Demo {
     /// Told some times a second what time it is there and what happened so far; nil where nobody looks.
     let watch: (@Sendable (LocalTime, DemoLine.Counts) -> Void)?
 
-    /// Runs the demo to its end.
+    /// Runs the demo to its end; one with a page until it is cancelled.
     ///
-    /// - Parameter show: Given what came of it, while its network is still there.
+    /// - Parameter show: Given what came of its days, while its network is still there.
     /// - Throws: What `show` throws; ``CommandError`` for an archive or a folder that cannot be used.
-    func run(_ show: (DemoResult) async throws -> Void) async throws {
+    func run(_ show: @escaping @Sendable (DemoResult) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let watch = Task { await folder.removeOnSignal() }
         defer {
@@ -72,12 +75,13 @@ struct Demo {
             // network's.
             _ = try await learnPosts(sample, home: home, on: network)
         }
-        let clock = VirtualClock(startingAt: past.origin)
+        let clock = VirtualClock(startingAt: past.origin, rate: page == nil ? 1 : DemoPage.rate)
         let time = Mutex<any WallClock>(clock)
         let sandbox = try await Sandbox.start(
             world: past.world(seed: seed, days: keep == nil ? days : days + Self.daysToTry, network: network),
             now: { time.withLock { $0.now } })
         try await afterwards(sandbox.stop) {
+            if let page { return try await live(past, sandbox, clock, home: home, on: page, show) }
             let result = try await live(past, sandbox, clock, home: home)
             time.withLock { $0 = self.clock }
             if keep != nil {
@@ -182,11 +186,9 @@ struct Demo {
         let configuration = try configuration(home: home, zone: past.zone.zone, sandbox: sandbox)
         return try await HumanMirror.open(configuration, clock: clock).closing { mirror in
             let learned = try await learnFavorites(mirror)
-            if keep != nil { try await planLastDay(mirror, past.zone.zone) }
-            let spent = await sandbox.ledger.spentMicrodollars
-            let purposes = try await mirror.spending.spending(at: clock.now).byPurpose
-            let home = purposes[SpendingPurpose.feed(.home).label] ?? .zero
-            say("living through \(days) \(days == 1 ? "day" : "days") …")
+            if keep != nil { try await planDay(at: self.clock.now, mirror, past.zone.zone) }
+            let costs = try await costs(mirror, sandbox)
+            say(announcement)
             let worker = Worker(mirror: mirror, cadence: cadence)
             let watching = watching(sandbox, clock, past.zone.zone)
             let outcome: Result<Void, any Error>
@@ -199,14 +201,73 @@ struct Demo {
             try outcome.get()
             return try await DemoResult(
                 past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
-                learned: learned, spentBefore: spent, homeBefore: home)
+                learned: learned, spentBefore: costs.spent, homeBefore: costs.home)
         }
     }
 
-    /// Fixes a plan for the day on which a mirror that is kept is tried, with posts that are still to come.
-    private func planLastDay(_ mirror: HumanMirror, _ zone: TimeZone) async throws {
+    /// Learns the favorites, lives through the days on a page at its pace, shows what came of them, and goes on.
+    ///
+    /// - Throws: `CommandError` for a page that cannot be served; `CancellationError`.
+    private func live(
+        _ past: DemoPast, _ sandbox: Sandbox, _ clock: VirtualClock, home: String, on page: DemoPage,
+        _ show: @escaping @Sendable (DemoResult) async throws -> Void
+    ) async throws {
+        let (origin, end) = (past.origin, sandbox.world.end)
+        let configuration = try configuration(home: home, zone: past.zone.zone, sandbox: sandbox)
+        try await HumanMirror.open(configuration, clock: clock).closing { mirror in
+            let learned = try await learnFavorites(mirror)
+            try await measure(mirror, past.zone.zone)
+            let costs = try await costs(mirror, sandbox)
+            let moment = { @Sendable [days] in DemoPage.moment(of: clock.now, from: origin, days: days) }
+            try await page.serve(mirror.installation, moment: moment) {
+                say(announcement)
+                let watching = watching(sandbox, clock, past.zone.zone)
+                defer { watching.cancel() }
+                // Joined before the worker, so that the clock does not go on without it.
+                let turn = clock.join()
+                defer { clock.leave() }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        try await page.pace(clock, from: origin, until: end, turn: turn) {
+                            watching.cancel()
+                            await watching.value
+                            let result = try await DemoResult(
+                                past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
+                                learned: learned, spentBefore: costs.spent, homeBefore: costs.home)
+                            try await planDay(at: end, mirror, past.zone.zone)
+                            try await show(result)
+                        }
+                    }
+                    group.addTask {
+                        try await Worker(mirror: mirror, cadence: cadence).run(until: end)
+                        // From now on people may wait for what they do on the page.
+                        try await Worker(mirror: mirror).run()
+                    }
+                    defer { group.cancelAll() }
+                    _ = try await group.next()
+                }
+            }
+        }
+    }
+
+    /// Measures how well the favorites are learned, for the page that shows it.
+    private func measure(_ mirror: HumanMirror, _ zone: TimeZone) async throws {
+        let now = mirror.clock.now
+        let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
+        if let scores = report.classifier.scores { try await mirror.keep(ClassifierMeasure(scores, at: now)) }
+    }
+
+    private var announcement: String { "living through \(days) \(days == 1 ? "day" : "days") …" }
+
+    /// What the learning has cost, in millionths of a US dollar, and of it what was paid for home timelines.
+    private func costs(_ mirror: HumanMirror, _ sandbox: Sandbox) async throws -> (spent: Int, home: Money) {
+        let purposes = try await mirror.spending.spending(at: mirror.clock.now).byPurpose
+        return (await sandbox.ledger.spentMicrodollars, purposes[SpendingPurpose.feed(.home).label] ?? .zero)
+    }
+
+    /// Fixes a plan for the day on which a mirror is tried from `now` on, with posts that are still to come.
+    private func planDay(at now: Date, _ mirror: HumanMirror, _ zone: TimeZone) async throws {
         let planner = mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil))
-        let now = clock.now
         try await planner.make(
             LocalTime(now, in: zone).day, atLeast: Self.slotsToTry, after: now + 60, now: mirror.clock.now)
     }

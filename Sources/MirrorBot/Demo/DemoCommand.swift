@@ -4,6 +4,7 @@ import Foundation
 import Mirroring
 import Posts
 import Settings
+import Synchronization
 
 /// `mirror-bot demo`.
 struct DemoCommand: AsyncParsableCommand {
@@ -14,7 +15,8 @@ struct DemoCommand: AsyncParsableCommand {
             Learns from a bundled sample archive, or from your own download, and runs the real worker against a small \
             network inside this process. Nothing leaves this machine, and nothing is kept unless you say --keep: then \
             the network stays open until Ctrl-C, and in the new folder every other command works on what the demo made. The \
-            sample person then lives where it is early in the morning now, so that today's posts are still to come.
+            sample person then lives where it is early in the morning now, so that today's posts are still to come. \
+            With --web the days pass slowly enough to watch them in a browser, whose page stays open until Ctrl-C.
             """)
 
     @Option(help: "mastodon, x or bluesky.", transform: NetworkArgument.network)
@@ -37,10 +39,22 @@ struct DemoCommand: AsyncParsableCommand {
             "Make this folder and keep the mirror in it, to try the other commands on.", valueName: "folder"))
     var keep: String?
 
+    @Flag(help: "Show it in a browser too, a day in 20 seconds, and keep that open.")
+    var web = false
+
+    @Option(
+        help: ArgumentHelp("With --web: where to listen, 127.0.0.1:8080 unless given.", valueName: "address:port"))
+    var listen: String?
+
     @Flag(help: "End with one JSON object on a line of its own.")
     var json = false
 
     func validate() throws {
+        if web, keep != nil {
+            throw ValidationError("--web and --keep exclude each other; a kept folder has mirror-bot web")
+        }
+        if !web, listen != nil { throw ValidationError("--listen needs --web") }
+        _ = try listening
         guard (1...60).contains(days) else {
             throw ValidationError("--days is \(days); expected a number from 1 to 60")
         }
@@ -49,6 +63,19 @@ struct DemoCommand: AsyncParsableCommand {
         }
         if let from, !Self.isReadTwice(from) {
             throw ValidationError("--from is read more than once; expected a file or a folder, not a stream")
+        }
+    }
+
+    /// Where the page listens: on this machine only, for it shows the person's own posts and asks for no password.
+    private var listening: WebSettings.Listening {
+        get throws {
+            let text = listen ?? "127.0.0.1:8080"
+            guard let listening = WebSettings.Listening(text), listening.isLoopback else {
+                throw ValidationError(
+                    "--listen is \"\(text.prefix(60))\"; expected an address of this machine and a port, as 127.0.0.1:8080"
+                )
+            }
+            return listening
         }
     }
 
@@ -67,26 +94,42 @@ struct DemoCommand: AsyncParsableCommand {
             variables: RehearsalVariable.variables(in: console.environment), accounts: [:])
         let clock = rehearsal.clock ?? SystemClock()
         let young = keep != nil && from == nil ? DemoZone.young(at: clock.now) : nil
+        let address = Mutex("")
         let demo = Demo(
             network: network, from: from.map(console.path), days: days, seed: seed,
             zone: timeZone.flatMap(TimeZone.init(identifier:)) ?? young,
-            keep: keep, clock: clock,
+            keep: keep, page: try page(line, opened: { opened in address.withLock { $0 = opened } }), clock: clock,
             say: line.say, report: line.show, watch: line.isShown ? line.show : nil)
         line.begin()
         defer { line.end() }
-        try await demo.run { result in
+        try await demo.run { [json, keep, web] result in
             line.end()
             if json {
                 try JSONOutput.print(result.summary, isOneLine: true)
             } else {
                 for line in DemoView(result: result, terminal: .output).lines { print(line) }
             }
-            guard let keep else { return }
+            guard keep != nil || web else { return }
             // The answer is read while the network stays open.
             try? console.output.flush()
+            guard let keep else {
+                return StandardError.write(
+                    "\nThe page stays open until Ctrl-C: \(address.withLock { $0 })\nIts clock goes as yours does now.\n"
+                )
+            }
             StandardError.write("\n\(Self.open(keep, result, now: clock.now))\n")
             // A signal ends the program.
             while true { try await Task.sleep(for: .seconds(3_600)) }
+        }
+    }
+
+    /// The page to show; nil unless one is wanted.
+    private func page(_ line: DemoLine, opened: @escaping @Sendable (_ address: String) -> Void) throws -> DemoPage? {
+        guard web else { return nil }
+        let days = days == 1 ? "a day" : "\(days) days, each"
+        return DemoPage(listening: try listening, timer: DemoPage.realTime) { address in
+            opened(address)
+            line.say("Open \(address) in a browser: \(days) in \(DemoPage.daySeconds) s. Ctrl-C ends it.")
         }
     }
 

@@ -11,7 +11,7 @@ extension TemplateLibrary {
     package static let standard: TemplateLibrary = {
         do {
             return try TemplateLibrary(
-                [.head, .frame, .symbols, .emblem, .plain, .login, .problem, .confirm, .index, .everybody]
+                [.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm, .index, .everybody]
                     + MirrorPages.all.flatMap { $0.templates })
         } catch {
             preconditionFailure("a template cannot be parsed: \(error)")

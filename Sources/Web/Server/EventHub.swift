@@ -25,18 +25,28 @@ actor EventHub {
         let parts = Set(MirrorPages.all.flatMap { $0.liveParts }).sorted()
         return "event: changed\ndata: \(parts.joined(separator: " "))\n\n"
     }()
+    /// The event that time has passed.
+    private static let passed: String = {
+        let parts = Set(["band", "pages", "strip"] + MirrorPages.all.flatMap { $0.liveParts }).sorted()
+        return "event: changed\ndata: \(parts.joined(separator: " "))\n\n"
+    }()
 
     private let storage: any StorageEngine
     private let clock: any WallClock
     private let interval: Duration
+    /// Whether the clock goes so fast now that the time itself is news.
+    private let isFast: @Sendable () -> Bool
     private var streams: [Int: Stream] = [:]
     private var lastID = 0
     private var watcher: Task<Void, Never>?
     /// How often the database was asked.
     private(set) var looks = 0
 
-    init(_ storage: any StorageEngine, clock: any WallClock, interval: Duration = .seconds(2)) {
-        (self.storage, self.clock, self.interval) = (storage, clock, interval)
+    init(
+        _ storage: any StorageEngine, clock: any WallClock, interval: Duration = .seconds(2),
+        isFast: @escaping @Sendable () -> Bool = { false }
+    ) {
+        (self.storage, self.clock, self.interval, self.isFast) = (storage, clock, interval, isFast)
     }
 
     var count: Int { streams.count }
@@ -86,7 +96,7 @@ actor EventHub {
         return (lastID, (events, continuation))
     }
 
-    private func close(_ id: Int) {
+    func close(_ id: Int) {
         streams.removeValue(forKey: id)?.continuation.finish()
     }
 
@@ -95,6 +105,7 @@ actor EventHub {
         defer { watcher = nil }
         var known: MirrorStamps?
         var sent = ContinuousClock.now
+        var wasFast = false
         while !streams.isEmpty, !Task.isCancelled {
             // A database that does not answer is asked again; the page says so when it is loaded.
             if let stamps = try? await look() {
@@ -105,6 +116,10 @@ actor EventHub {
                 for stream in streams.values { stream.continuation.yield(": \n\n") }
                 sent = .now
             }
+            let isFast = isFast()
+            // Once more when it is over, for then it looks otherwise.
+            if isFast || wasFast { for stream in streams.values { stream.continuation.yield(Self.passed) } }
+            wasFast = isFast
             guard (try? await Task.sleep(for: interval)) != nil else { return }
         }
     }

@@ -19,6 +19,7 @@ package struct WebServer: Service {
     private let settings: WebSettings
     private let isReadOnly: Bool
     private let build: MetricsReport.Build
+    private let demo: (@Sendable () -> DemoMoment)?
     private let onListening: @Sendable (Int) async -> Void
 
     /// - Parameters:
@@ -26,22 +27,23 @@ package struct WebServer: Service {
     ///   - settings: Where to listen, and who may look.
     ///   - isReadOnly: Whether nothing can be changed.
     ///   - build: The program.
+    ///   - demo: Tells where the demo stands that is shown; nil for no demo.
     ///   - onListening: Told the port once connections are accepted.
     /// - Throws: `ConfigurationError` for a page that would be open to other machines.
     package init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+        demo: (@Sendable () -> DemoMoment)? = nil, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws {
         try settings.requireSafe()
         (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
-        (self.build, self.onListening) = (build, onListening)
+        (self.build, self.demo, self.onListening) = (build, demo, onListening)
     }
 
     /// Serves the page.
     ///
     /// - Throws: `WebServer.Unavailable` if the address cannot be listened on.
     package func run() async throws {
-        let site = try await WebSite(installation, settings, isReadOnly: isReadOnly, build: build)
+        let site = try await WebSite(installation, settings, isReadOnly: isReadOnly, build: build, demo: demo)
         let application = Application(
             router: site.router(),
             server: .http1(configuration: .init(idleTimeout: Self.patience)),
@@ -57,14 +59,16 @@ package struct WebServer: Service {
         do {
             try await application.run()
         } catch let error as IOError {
-            throw Unavailable(address: "\(settings.listening)", cause: "\(error)")
+            let isTaken = error.errnoCode == EADDRINUSE
+            throw Unavailable(
+                address: "\(settings.listening)", cause: isTaken ? "another program listens there" : "\(error)")
         }
     }
 
     /// The address cannot be listened on.
     package struct Unavailable: Error, CustomStringConvertible {
-        let address: String
-        let cause: String
+        package let address: String
+        package let cause: String
 
         package var description: String {
             "could not listen on \(address): \(cause); WEB_LISTEN or --listen name another"
@@ -74,7 +78,7 @@ package struct WebServer: Service {
 
 extension WebSettings.Listening {
     /// The same address with the port that was given.
-    fileprivate func at(_ port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package func at(_ port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// What a request brings along.

@@ -37,7 +37,7 @@ extension WebSite {
             "canLogOut": .flag(access.hasLogin),
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">"),
             "asOf": .markup(words.time(now, words.clockWithSeconds(now))), "again": .text(request.uri.string),
-            "version": .text(build.version),
+            "version": .text(build.version), "band": .fields(band()),
         ]
         frame.merge(context) { _, new in new }
         return Self.html(TemplateLibrary.standard.render(.index, frame), status: .ok)

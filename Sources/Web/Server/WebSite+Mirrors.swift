@@ -102,7 +102,10 @@ extension WebSite {
         let frame = try await Frame(
             content, of: request, said: isGet ? said.take(for: session.id) : nil, isGet: isGet, version: build.version)
         let status: HTTPResponse.Status = refusal.map { $0.isMisuse ? .badRequest : .conflict } ?? .ok
-        return Self.html(TemplateLibrary.standard.render(.frame, frame.context), status: status)
+        let context = frame.context.merging([
+            "band": .fields(band(tellsMore: content.section == .today && content.showsVerdict))
+        ]) { $1 }
+        return Self.html(TemplateLibrary.standard.render(.frame, context), status: status)
     }
 }
 

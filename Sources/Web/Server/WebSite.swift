@@ -16,6 +16,8 @@ final class WebSite: Sendable {
     let settings: WebSettings
     let isReadOnly: Bool
     let build: MetricsReport.Build
+    /// Tells where the demo stands that is shown; nil for no demo.
+    private let demo: (@Sendable () -> DemoMoment)?
     let sessions: WebSessions
     let said = SaidSentences()
     let events: EventHub
@@ -23,10 +25,11 @@ final class WebSite: Sendable {
     private let gate: LoginGate?
 
     init(
-        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build
+        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build,
+        demo: (@Sendable () -> DemoMoment)? = nil
     ) async throws {
         (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
-        self.build = build
+        (self.build, self.demo) = (build, demo)
         if let password = settings.password {
             do {
                 let gate = try await LoginGate(password: password)
@@ -37,11 +40,22 @@ final class WebSite: Sendable {
         } else {
             (gate, sessions) = (nil, WebSessions(key: nil))
         }
-        events = EventHub(installation.storage, clock: installation.clock)
+        if let demo {
+            events = EventHub(installation.storage, clock: installation.clock, interval: .seconds(1)) { demo().isFast }
+        } else {
+            events = EventHub(installation.storage, clock: installation.clock)
+        }
     }
 
     var logger: Logger { installation.logger }
     var now: Date { installation.clock.now }
+
+    /// What stands on every page of a demo; nil for no demo.
+    ///
+    /// - Parameter tellsMore: Whether it tells what a mirror does, too.
+    func band(tellsMore: Bool = false) -> PageContext? {
+        demo.map { ["state": .text($0().words), "tellsMore": .flag(tellsMore)] }
+    }
 
     /// The paths that need no session.
     static func isOpen(_ path: String) -> Bool {
@@ -279,7 +293,7 @@ final class WebSite: Sendable {
                 .plain,
                 [
                     "title": .text(title), "theme": .text(theme?.rawValue), "content": .markup(content),
-                    "style": .text(WebAsset.style.address), "isPublic": .flag(isPublic),
+                    "style": .text(WebAsset.style.address), "isPublic": .flag(isPublic), "band": .fields(band()),
                 ]),
             status: status)
     }

@@ -31,9 +31,10 @@ final class WebStand: Sendable {
     /// - Parameters:
     ///   - mirrors: Their names; each knows a past of some years.
     ///   - variables: Settings besides those of the database.
+    ///   - demo: Tells where a demo stands; nil for no demo.
     static func start(
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
-        text: @escaping (Int) -> String = { "Post number \($0)." }
+        demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." }
     ) async throws -> WebStand {
         let folder = try TemporaryDirectory()
         try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
@@ -55,7 +56,7 @@ final class WebStand: Sendable {
         }
         let installation = try await Installation.open(
             configuration, clock: clock, logger: Logger(label: "test") { _ in log.handler })
-        return try await WebStand(installation, clock, log, folder, isReadOnly: isReadOnly)
+        return try await WebStand(installation, clock, log, folder, isReadOnly: isReadOnly, demo: demo)
     }
 
     private static func fill(_ mirror: HumanMirror, _ text: (Int) -> String) async throws {
@@ -78,13 +79,13 @@ final class WebStand: Sendable {
 
     private init(
         _ installation: Installation, _ clock: VirtualClock, _ log: LogLines, _ folder: TemporaryDirectory,
-        isReadOnly: Bool
+        isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?
     ) async throws {
         (self.installation, self.clock, self.log, self.folder) = (installation, clock, log, folder)
         let (ports, told) = AsyncStream.makeStream(of: Int.self)
         let server = try WebServer(
             installation, installation.process.web, isReadOnly: isReadOnly,
-            build: MetricsReport.Build(version: "9.8.7", commit: "abc")
+            build: MetricsReport.Build(version: "9.8.7", commit: "abc"), demo: demo
         ) { told.yield($0) }
         task = Task {
             defer { told.finish() }
@@ -120,10 +121,11 @@ final class WebStand: Sendable {
     /// Starts a page, and stops it after the test.
     static func with(
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
-        text: @escaping (Int) -> String = { "Post number \($0)." },
+        demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
         _ body: (WebStand) async throws -> Void
     ) async throws {
-        let stand = try await start(mirrors, variables: variables, isReadOnly: isReadOnly, text: text)
+        let stand = try await start(
+            mirrors, variables: variables, isReadOnly: isReadOnly, demo: demo, text: text)
         do {
             try await body(stand)
         } catch {

@@ -18,6 +18,7 @@ extension PageTemplate {
     static let head = PageTemplate("head", PackageResources.head_mustache)
     static let frame = PageTemplate("frame", PackageResources.frame_mustache)
     static let symbols = PageTemplate("symbols", PackageResources.symbols_mustache)
+    static let band = PageTemplate("band", PackageResources.band_mustache)
     static let emblem = PageTemplate("emblem", PackageResources.emblem_mustache)
     static let plain = PageTemplate("plain", PackageResources.plain_mustache)
     static let login = PageTemplate("login", PackageResources.login_mustache)

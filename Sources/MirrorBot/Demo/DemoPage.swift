@@ -1,0 +1,100 @@
+import Commit
+import Control
+import Foundation
+import Mirroring
+import Settings
+import Web
+
+/// The web page of a demo, whose days pass at a pace that a person can follow.
+struct DemoPage: Sendable {
+    /// How many real seconds a day takes.
+    static let daySeconds = 20
+    /// How many seconds of the demo's clock pass in a real one.
+    static let rate = 86_400 / Double(daySeconds)
+    /// For how many real seconds the clock stands still at first, while the worker begins.
+    private static let beginning = 1.0
+    /// Seconds of the demo's clock between two real waits: while it is fast, and afterwards.
+    private static let (fastStep, laterStep): (TimeInterval, TimeInterval) = (120, 1)
+
+    let listening: WebSettings.Listening
+    /// Begins to measure real time; what it returns waits until so many seconds have passed.
+    let timer: @Sendable () -> @Sendable (_ seconds: Double) async throws -> Void
+    /// Told the address once it can be opened.
+    let opened: @Sendable (_ address: String) -> Void
+
+    /// The timer of people.
+    static let realTime: @Sendable () -> @Sendable (Double) async throws -> Void = {
+        let start = ContinuousClock.now
+        return { try await ContinuousClock().sleep(until: start + .seconds($0)) }
+    }
+
+    /// Where a demo stands when its clock shows `now`.
+    static func moment(of now: Date, from origin: Date, days: Int) -> DemoMoment {
+        let day = Int(now.timeIntervalSince(origin) / 86_400) + 1
+        return day > days ? .over(days: days) : .living(day: day, of: days, seconds: daySeconds)
+    }
+
+    /// Serves the page, and does `work` once it is open, until one of them ends.
+    ///
+    /// - Throws: `CommandError` if the address cannot be listened on; what `work` throws.
+    func serve(
+        _ installation: Installation, moment: @escaping @Sendable () -> DemoMoment,
+        _ work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        var settings = installation.process.web
+        settings.listening = listening
+        let (ports, told) = AsyncStream.makeStream(of: Int.self)
+        let server = try WebServer(
+            installation, settings, isReadOnly: false,
+            build: MetricsReport.Build(version: Version.current, commit: SourceCommit.name), demo: moment
+        ) { told.yield($0) }
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    defer { told.finish() }
+                    try await server.run()
+                }
+                for await port in ports {
+                    opened("http://\(listening.at(port))/")
+                    group.addTask(operation: work)
+                    break
+                }
+                defer { group.cancelAll() }
+                _ = try await group.next()
+            }
+        } catch let error as WebServer.Unavailable {
+            throw CommandError(
+                .unavailable,
+                "could not listen on \(error.address): \(error.cause); name another port with --listen, or any free "
+                    + "one with --listen 127.0.0.1:0")
+        }
+    }
+
+    /// Lets a clock go on, from `origin` to `end` by ``rate`` and then in real time, until it is cancelled.
+    ///
+    /// This is one more loop of the clock, which therefore stands still while it really waits.
+    ///
+    /// - Parameters:
+    ///   - turn: The loop's, which has joined the clock before all others: it goes on first when the end comes.
+    ///   - atEnd: Called at the end, while the clock stands still.
+    /// - Throws: `CancellationError`; what `atEnd` throws.
+    func pace(
+        _ clock: VirtualClock, from origin: Date, until end: Date, turn: Int, atEnd: () async throws -> Void
+    ) async throws {
+        let wait = timer()
+        try await wait(Self.beginning)
+        var now = origin
+        while now < end {
+            now = min(now + Self.fastStep, end)
+            try await wait(Self.beginning + now.timeIntervalSince(origin) / Self.rate)
+            try await clock.sleep(until: now, turn: turn)
+        }
+        try await atEnd()
+        let past = Self.beginning + end.timeIntervalSince(origin) / Self.rate
+        while true {
+            now += Self.laterStep
+            try await wait(past + now.timeIntervalSince(end))
+            try await clock.sleep(until: now, turn: turn)
+        }
+    }
+}
