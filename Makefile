@@ -50,7 +50,7 @@ DOCUMENTED = $(filter-out CArchive CCrypto CCurl CHiredis CMeCab CPostgres,$(not
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
+.PHONY: help deps swift build demo pictures dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
 	try-heroku bench bench-fleet docs lint format torture torture-fleet torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
@@ -87,8 +87,13 @@ build: swift ## Build the release binary, without debug information
 	$(install)
 	$(SWIFT) build -c release -debug-info-format none --product mirror-bot
 
-demo: build ## Watch a mirror live three days in seconds; ARGS="--days 7 --json"
+demo: build ## Watch a mirror live three days in seconds; ARGS=--web in a browser, ARGS="--days 7 --json"
 	@.build/release/mirror-bot demo $(ARGS)
+
+pictures: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic
+pictures: swift ## Take the pictures of README.md anew: the demo in a browser without a window
+	$(install)
+	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_SCREENSHOTS=$(CURDIR)/docs/pictures $(TEST) --filter DemoInBrowserTests
 
 dist: PACKAGES += patchelf python3 binutils
 dist: build ## Pack the program for machines without Swift, in .build/dist

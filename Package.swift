@@ -348,8 +348,8 @@ let package = Package(
         tests(
             "WebTests",
             [
-                "Archive", "Control", "Favorites", "Mirroring", "Networks", "Outbox", "Posts", "Schedule", "Settings",
-                "Storage", "TestSupport", "Web", lifecycle, logging,
+                "Archive", "Control", "Favorites", "MirrorBot", "Mirroring", "Networks", "Outbox", "Posts", "Schedule",
+                "Settings", "Storage", "TestSupport", "Web", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),

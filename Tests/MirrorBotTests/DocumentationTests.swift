@@ -40,6 +40,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["README.md", "README.ja.md"]) func thePicturesAreThereAndSmall(page: String) throws {
+        let images = try Repository.text(of: page).matches(of: #/<img src="([^"]+)" width="[0-9]+%" alt="([^"]+)">/#)
+        #expect(images.map { String($0.output.1) } == ["docs/pictures/demo-desk.png", "docs/pictures/demo-phone.png"])
+        for image in images {
+            let data = try Data(contentsOf: Repository.root.appendingPathComponent(String(image.output.1)))
+            #expect(data.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            #expect(data.count < 150_000)
+        }
+    }
+
     // MARK: docs/settings.md
 
     /// A row of one of its tables.
