@@ -222,7 +222,11 @@ package struct ProofTable: Sendable {
                 try connection.execute(
                     """
                     DELETE FROM proofs WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
-                        AND (account_id = \(account.value) OR name IN \(list: names))
+                        AND (account_id = \(account.value) OR name IN \(list: names) OR name IN (
+                            SELECT proven.name FROM proofs AS proven
+                            WHERE proven.mirror = \(mirror) AND proven.network = \(account.network.rawValue)
+                                AND proven.account_id = \(account.value)
+                        ))
                     """)
             }
         }

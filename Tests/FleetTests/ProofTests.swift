@@ -57,8 +57,9 @@ import Testing
 
         func ask(_ typed: String, by visitor: String = "visitor", of table: ProofTable? = nil) async throws {
             let account = try ProvedAccount(typed, on: network, localHost: "bots.example")
-            let nonce = StableHash.digest(of: "nonce", visitor, "\(paper.clock.now)").prefix(ProofTable.nonceSize)
-            try await (table ?? proofs).ask(for: account, by: visitor, nonce: Array(nonce), now: paper.clock.now)
+            let digest = StableHash.digest(of: "nonce", visitor, typed, "\(paper.clock.now)")
+            try await (table ?? proofs).ask(
+                for: account, by: visitor, nonce: Array(digest.prefix(ProofTable.nonceSize)), now: paper.clock.now)
         }
 
         /// The words that a visitor is shown.

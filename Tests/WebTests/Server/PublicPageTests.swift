@@ -271,7 +271,7 @@ import Testing
             for cookie in [
                 "mirror-bot-visitor=", "mirror-bot-visitor=AAAAAAAAAAAAAAAAAAAAAA", "mirror-bot-visitor=%00",
             ] {
-                let page = try await client.send("/public/mika", headers: ["Cookie": cookie])
+                let page = try await WebClient(port: client.port).send("/public/mika", headers: ["Cookie": cookie])
                 #expect(page.status == 200)
                 #expect(!page.body.contains("pal@home.example"))
             }
