@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(shell heroku container fly render kubernetes systemd manual procfile)
+checks=(shell heroku container fly render kubernetes systemd manual prometheus procfile)
 programs=$(cd "${PROGRAMS:-.build/debug}" && pwd)
 built=$(realpath -m "${BUILT:-.build/release}")
 build=$PWD/.build/deploy
@@ -135,6 +135,70 @@ check_manual() {
     "$programs/mirror-bot" --experimental-dump-help | python3 deploy/manual.py 0 "January 1, 2026" >"$scratch/mirror-bot.1"
     mandoc -T lint -W warning "$scratch/mirror-bot.1"
     grep -q '^\.Ss mirror\\-bot train scheduler$' "$scratch/mirror-bot.1" || fail "the manual page lacks train scheduler"
+}
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+# Puts Debian's promtool into the path. Its package is unpacked and not installed, for that would start a server.
+prepare_promtool() {
+    local folder=$build/prometheus
+    if ! command -v promtool >/dev/null && [ ! -x "$folder/usr/bin/promtool" ]; then
+        rm -rf "$folder" && mkdir -p "$folder"
+        (cd "$folder" && apt-get download -q prometheus >/dev/null 2>&1) || fail "apt-get could not download prometheus; run apt-get update"
+        dpkg-deb -x "$folder"/prometheus_*.deb "$folder"
+    fi
+    PATH=$PATH:$folder/usr/bin
+}
+
+# The alerts fire where their tests say, and the tests notice each one that fires at another time. The dashboard asks in
+# Prometheus' language. That both name what the program measures, DeploymentFilesTests knows.
+check_prometheus() {
+    local rules=deploy/prometheus/mirror-bot.rules.yml names name edits=()
+    prepare_promtool
+    promtool check rules "$rules" >/dev/null
+    mapfile -t names < <(sed -n 's/.*- alert: //p' "$rules")
+    for name in "${names[@]}"; do
+        edits+=("/alert: $name\$/,/for:/ s/for: .*/for: 1d/" "/alert: $name\$/,/for:/ s/for: .*/for: 0m/")
+    done
+    refuses test_rules -- "$rules" "${edits[@]}" 's/unless on/and on/' 's/ > 60/ > 200/' 's/ < 20/ < 21/' 's/< 0.1/< 0.2/' \
+        's/expired|failed/planned|failed/' 's/paused|unset/unset/' 's/status --mirror/status --all --mirror/'
+    python3 deploy/grafana/expressions.py deploy/grafana/mirror-bot.json >"$scratch/expressions.yml"
+    promtool check rules "$scratch/expressions.yml" >/dev/null || fail "promtool refuses an expression of the dashboard"
+    try_metrics
+}
+
+test_rules() {
+    local folder
+    folder=$(mktemp -d -p "$scratch")
+    cp "$1" "$folder/mirror-bot.rules.yml" && cp deploy/prometheus/mirror-bot.rules.test.yml "$folder"
+    promtool test rules "$folder/mirror-bot.rules.test.yml" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; return 1; }
+}
+
+# What the program prints and what its page answers, by the linter of the format.
+try_metrics() {
+    local clean=(env -i HOME="$scratch" MIRROR_BOT_HOME="$scratch/measured" TIME_ZONE=UTC PATH="$PATH" LANG=C.UTF-8)
+    "${clean[@]}" "$programs/mirror-bot" train scheduler --from - >"$scratch/log" 2>&1 \
+        <<<'{"id":"1","author":"a","text":"b","created_at":"2026-01-01T00:00:00Z"}'
+    "${clean[@]}" "$programs/mirror-bot" status --metrics >"$scratch/status.prom"
+    "${clean[@]}" "$programs/mirror-bot" web --listen 127.0.0.1:0 2>"$scratch/web.log" &
+    local page=$!
+    await 30 grep -q 'address=' "$scratch/web.log"
+    python3 -c 'import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[1]).read())' \
+        "$(sed -n 's,.*address="*\(http[^ "]*/\).*,\1metrics,p' "$scratch/web.log")" >"$scratch/page.prom"
+    kill -TERM "$page"
+    wait "$page" || fail "the page did not end in order"
+    lint_metrics "$scratch/status.prom"
+    lint_metrics "$scratch/page.prom"
+    sed -n 's/^# TYPE //p' "$scratch/status.prom" >"$scratch/types"
+    sed -n 's/^# TYPE //p' "$scratch/page.prom" | diff "$scratch/types" - || fail "/metrics is not what status --metrics prints"
+    if sed 's/_total/_sum/' "$scratch/page.prom" | promtool check metrics >/dev/null 2>&1; then
+        fail "promtool takes a counter of another name"
+    fi
+}
+
+lint_metrics() {
+    grep -q '^mirrorbot_up 1$' "$1" || fail "$1 does not say that the database is there"
+    promtool check metrics <"$1" || fail "promtool complains about $1"
 }
 
 # --- With what `make deb` has made ------------------------------------------------------------------------------------
@@ -286,6 +350,9 @@ try_procfile() {
     "${clean[@]}" honcho -f "$scratch/Procfile" -e "$settings" run bash -c "$(postdeploy)" || fail "app.json's postdeploy failed"
     [ "$1" != usual ] || start_worker
     wait "$network" || { tail -20 "$log" >&2; fail "the Procfile's worker did not post on the sandbox"; }
+    # With all that a mirror measures once it has worked.
+    "${clean[@]}" honcho -f "$scratch/Procfile" -e "$settings" run mirror-bot status --metrics >"$scratch/$1.prom"
+    prepare_promtool && lint_metrics "$scratch/$1.prom"
     kill -TERM "$runner"
     wait "$runner" || true
     grep -q 'worker.1 stopped (rc=0)' "$log" || { tail -20 "$log" >&2; fail "TERM did not end the worker in order"; }

@@ -20,10 +20,36 @@ package struct MetricsReport: Sendable {
         package init(version: String, commit: String) { (self.version, self.commit) = (version, commit) }
 
         fileprivate var family: Exposition.Family {
-            var family = Exposition.Family("mirrorbot_build_info", .gauge, "The program, as a constant 1.")
+            var family = Exposition.Family(.buildInfo, .gauge, "The program, as a constant 1.")
             family.add(1, ["version": version, "commit": commit])
             return family
         }
+    }
+
+    /// What is measured, in the order of the report.
+    ///
+    /// Alerts and dashboards of `deploy/` go by these names.
+    package enum Metric: String, CaseIterable, Sendable {
+        case buildInfo = "build_info"
+        case up
+        case mirrorsOwned = "mirrors_owned"
+        case mirrorsUnowned = "mirrors_unowned"
+        case passesLate = "passes_late_seconds"
+        case well, state, stopped, obstacle
+        case posts = "posts_total"
+        case replies = "replies_total"
+        case favorites = "favourites_total"
+        case planSlots = "plan_slots"
+        case archiveRows = "archive_rows"
+        case precision = "classifier_precision"
+        case spend = "spend_dollars_total"
+        case budget = "budget_dollars"
+        case budgetLeft = "budget_left_dollars"
+        case lastSuccess = "last_success_timestamp_seconds"
+        case requestDuration = "api_request_duration_seconds"
+        case limitRemaining = "rate_limit_remaining"
+
+        package var name: String { "mirrorbot_\(rawValue)" }
     }
 
     package let exposition: Exposition
@@ -36,7 +62,7 @@ package struct MetricsReport: Sendable {
     }
 
     private static func up(_ isUp: Bool) -> Exposition.Family {
-        var family = Exposition.Family("mirrorbot_up", .gauge, "Whether the database could be read.")
+        var family = Exposition.Family(.up, .gauge, "Whether the database could be read.")
         family.add(isUp ? 1 : 0, [:])
         return family
     }
@@ -67,17 +93,23 @@ package struct MetricsReport: Sendable {
     }
 }
 
+extension Exposition.Family {
+    fileprivate init(_ metric: MetricsReport.Metric, _ kind: Kind, _ help: String) {
+        self.init(metric.name, kind, help)
+    }
+}
+
 extension MirrorOwnership {
     /// Which workers hold the mirrors, as metrics.
     fileprivate var families: [Exposition.Family] {
         var held = Exposition.Family(
-            "mirrorbot_mirrors_owned", .gauge, "Mirrors of the database that a living worker holds.")
+            .mirrorsOwned, .gauge, "Mirrors of the database that a living worker holds.")
         for (worker, count) in owned.sorted(by: { $0.key < $1.key }) { held.add(Double(count), ["worker": worker]) }
         var free = Exposition.Family(
-            "mirrorbot_mirrors_unowned", .gauge, "Mirrors of the database that neither pause nor have a worker.")
+            .mirrorsUnowned, .gauge, "Mirrors of the database that neither pause nor have a worker.")
         free.add(Double(unowned), [:])
         var late = Exposition.Family(
-            "mirrorbot_passes_late_seconds", .gauge,
+            .passesLate, .gauge,
             "By how much one of a worker's passes began late, at most, within the last minute.")
         for (worker, seconds) in lateness.sorted(by: { $0.key < $1.key }) { late.add(seconds, ["worker": worker]) }
         return [held, free, late]
@@ -105,7 +137,8 @@ private struct MirrorMetrics {
         var families = Health(reading.facts).families(of: name)
         families += try await actions()
         families += [try await slots(reading.facts.zone), archive(reading), try await precision()].compactMap(\.self)
-        families += [try await spending(reading.accounts), try await successes(reading)].compactMap(\.self)
+        families += try await spending(reading)
+        families += [try await successes(reading)].compactMap(\.self)
         return families + (try await requests())
     }
 
@@ -126,12 +159,12 @@ private struct MirrorMetrics {
                 }.reduce(0) { $0 + $1.count })
         }
         let kept = "as long as they are kept (HISTORY_DAYS)"
-        var posts = Family("mirrorbot_posts_total", .counter, "Posts by how they ended, \(kept).")
+        var posts = Family(.posts, .counter, "Posts by how they ended, \(kept).")
         var replies = Family(
-            "mirrorbot_replies_total", .counter,
+            .replies, .counter,
             "Mentions by how they ended and why, \(kept); a silence is skipped.")
         var favorites = Family(
-            "mirrorbot_favourites_total", .counter,
+            .favorites, .counter,
             "Favorites by how they ended, with FAVORITE_MODE as it is now, \(kept).")
         for outcome in Self.outcomes {
             posts.add(
@@ -154,7 +187,7 @@ private struct MirrorMetrics {
 
     private func slots(_ zone: TimeZone?) async throws -> Family? {
         guard let zone else { return nil }
-        var family = Family("mirrorbot_plan_slots", .gauge, "Slots of the human's present day by their state.")
+        var family = Family(.planSlots, .gauge, "Slots of the human's present day by their state.")
         let slots = try await mirror.outbox(lease: nil).slots(of: LocalTime(now, in: zone).day)
         for state in ActionState.allCases {
             family.add(Double(slots.count { $0.state == state }), ["mirror": name, "state": state.rawValue])
@@ -163,7 +196,7 @@ private struct MirrorMetrics {
     }
 
     private func archive(_ reading: HealthReading) -> Family {
-        var family = Family("mirrorbot_archive_rows", .gauge, "Archived posts of the human.")
+        var family = Family(.archiveRows, .gauge, "Archived posts of the human.")
         family.add(Double(reading.numbers.posts), ["mirror": name])
         return family
     }
@@ -171,7 +204,7 @@ private struct MirrorMetrics {
     /// Of the posts that the bot favorited, or a person dismissed, and that the human saw: those that the human favorited.
     private func precision() async throws -> Family? {
         var family = Family(
-            "mirrorbot_classifier_precision", .gauge,
+            .precision, .gauge,
             "Share of the favorites that the bot gave which the human gave too, among those that are learned or dismissed."
         )
         let (right, wrong) = try await mirror.favoritesJudged()
@@ -182,19 +215,23 @@ private struct MirrorMetrics {
 
     // MARK: Money and times
 
-    private func spending(_ accounts: FoundAccounts) async throws -> Family? {
-        let paid = Set(accounts.networks.filter { $0.descriptor.prices != nil })
-        guard !paid.isEmpty else { return nil }
+    private func spending(_ reading: HealthReading) async throws -> [Family] {
+        let paid = Set(reading.accounts.networks.filter { $0.descriptor.prices != nil })
+        guard !paid.isEmpty, let spending = reading.spending else { return [] }
         var family = Family(
-            "mirrorbot_spend_dollars_total", .counter, "What calls have cost, of both accounts, in US dollars.")
+            .spend, .counter, "What calls have cost, of both accounts, in US dollars.")
         let total = try await mirror.spending.total()
         for network in paid { family.add(total.dollars, ["mirror": name, "network": network.rawValue]) }
-        return family
+        var budget = Family(.budget, .gauge, "What calls may cost in a month, of both accounts, in US dollars.")
+        budget.add(spending.budget.dollars, ["mirror": name])
+        var left = Family(.budgetLeft, .gauge, "What is left of that in the present month, in US dollars.")
+        left.add(spending.left.dollars, ["mirror": name])
+        return [family, budget, left]
     }
 
     private func successes(_ reading: HealthReading) async throws -> Family? {
         var family = Family(
-            "mirrorbot_last_success_timestamp_seconds", .gauge,
+            .lastSuccess, .gauge,
             "When a part of the work last succeeded: a feed was read to its end, something of a kind was sent, a worker lived."
         )
         func add(_ date: Date?, _ task: String) {
@@ -214,7 +251,7 @@ private struct MirrorMetrics {
     private func requests() async throws -> [Family] {
         let counted = try await RequestTable(storage: storage, mirror: name).counted()
         var durations = Family(
-            "mirrorbot_api_request_duration_seconds", .histogram,
+            .requestDuration, .histogram,
             "How long calls to a network took, with what they wait for; counted since the mirror began.")
         for (network, histogram) in counted.durations.sorted(by: { $0.key < $1.key }) {
             for (bound, count) in histogram.cumulative {
@@ -224,7 +261,7 @@ private struct MirrorMetrics {
             durations.add(Double(histogram.count), ["mirror": name, "network": network], suffix: "_count")
         }
         var remaining = Family(
-            "mirrorbot_rate_limit_remaining", .gauge,
+            .limitRemaining, .gauge,
             "Requests that a network still lets an account make in its period, as the last answer said.")
         for limit in counted.limits {
             remaining.add(
@@ -262,18 +299,18 @@ extension Health {
     /// - Parameter name: The mirror's.
     func families(of name: String) -> [Exposition.Family] {
         var well = Exposition.Family(
-            "mirrorbot_well", .gauge, "Whether the mirror does its work, or pauses as a person wants.")
+            .well, .gauge, "Whether the mirror does its work, or pauses as a person wants.")
         well.add(verdict.isWell ? 1 : 0, ["mirror": name])
-        var state = Exposition.Family("mirrorbot_state", .gauge, "The mirror's state: 1 for the one that holds.")
+        var state = Exposition.Family(.state, .gauge, "The mirror's state: 1 for the one that holds.")
         for one in Health.Verdict.State.allCases {
             state.add(one == verdict.state ? 1 : 0, ["mirror": name, "state": one.rawValue])
         }
         var lost = Exposition.Family(
-            "mirrorbot_stopped", .gauge, "Whether a kind of work is lost as a whole, also by a setting.")
+            .stopped, .gauge, "Whether a kind of work is lost as a whole, also by a setting.")
         for work in Obstacle.Work.allCases {
             lost.add(stopped.contains(work) ? 1 : 0, ["mirror": name, "work": work.rawValue])
         }
-        var held = Exposition.Family("mirrorbot_obstacle", .gauge, "How many conditions of a kind hold.")
+        var held = Exposition.Family(.obstacle, .gauge, "How many conditions of a kind hold.")
         for code in Obstacle.Code.allCases {
             for weight in Obstacle.Weight.allCases {
                 let number = obstacles.count { $0.code == code && $0.weight == weight }
