@@ -54,6 +54,7 @@ func settings(of name: String) -> [SwiftSetting] {
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 
 /// A C library as Debian and Ubuntu package it.
 ///
@@ -156,6 +157,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
         .package(
             url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"), traits: ["Logging"]),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
         .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
         .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
@@ -228,7 +230,7 @@ let package = Package(
             "Mirroring",
             [
                 "Archive", "Blocking", "Conduct", "Cryptography", "Favorites", "Import", "MeCab", "Networks", "Outbox",
-                "Posts", "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
+                "Posts", "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging, tracing,
             ]
         ),
         // What a person can do to a mirror, and what it tells them.
@@ -243,7 +245,7 @@ let package = Package(
             "Fleet",
             [
                 "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox",
-                "Posts", "Redis", "Settings", "Storage", lifecycle, logging,
+                "Posts", "Redis", "Settings", "Storage", lifecycle, logging, tracing,
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ]),
@@ -332,8 +334,9 @@ let package = Package(
             [
                 "Archive", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Mirroring", "Networks",
                 "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport", lifecycle,
-                logging,
+                logging, tracing,
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ]),
         tests(
             "MirrorBotTests",

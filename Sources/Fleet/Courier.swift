@@ -10,6 +10,7 @@ import Outbox
 import Posts
 import ServiceLifecycle
 import Settings
+import Tracing
 
 /// Sends due actions, one at a time.
 ///
@@ -22,6 +23,13 @@ package actor Courier {
     /// The age in seconds up to which what a decision was made from counts as known.
     private static let knowledgeLasts: TimeInterval = 60
 
+    /// What was decided in this process, and the span in which it was.
+    private struct Expected {
+        let decision: Decision
+        let context: InstrumentationContext?
+    }
+
+    private let mirror: String
     private let delivery: Delivery
     /// Nil for a dry run.
     private let takingBack: TakingBack?
@@ -38,7 +46,7 @@ package actor Courier {
     private let clock: any WallClock
     private let logger: Logger
     /// Actions decided since the last sending.
-    private var decided: [Decision] = []
+    private var decided: [Expected] = []
     private let turnstile = Turnstile()
 
     /// The parts that change something at the bot's network.
@@ -62,6 +70,7 @@ package actor Courier {
         self.originals = originals
         self.goOnForgetting = goOnForgetting
         givesFavorites = mirror.configuration.favoriteMode != .off
+        self.mirror = mirror.name
         (archive, people) = (mirror.archive, mirror.people)
         (clock, logger) = (mirror.clock, mirror.logger)
     }
@@ -73,25 +82,28 @@ package actor Courier {
     /// - Throws: As ``deliverDue(_:heard:)``.
     func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
         let now = clock.now
-        func mayLeave(_ decision: Decision) -> Bool {
-            decision.action.kind == kind && decision.action.mayLeave(heard: heard, at: now)
+        func mayLeave(_ expected: Expected) -> Bool {
+            let action = expected.decision.action
+            return action.kind == kind && action.mayLeave(heard: heard, at: now)
         }
-        let due = decided.filter { mayLeave($0) && $0.action.due <= now }
+        let due = decided.filter { mayLeave($0) && $0.decision.action.due <= now }
         decided.removeAll(where: mayLeave)
         guard !due.isEmpty else { return }
         try await passing {
             guard try await bot.isOpen() else { return }
             try await send(
-                due.map { decision in
-                    let age = now.timeIntervalSince(decision.action.created)
-                    return (0..<Self.knowledgeLasts).contains(age) ? decision : Decision(of: decision.action)
+                due.map { expected in
+                    let action = expected.decision.action
+                    let isFresh = (0..<Self.knowledgeLasts).contains(now.timeIntervalSince(action.created))
+                    return isFresh ? expected : Expected(decision: Decision(of: action), context: expected.context)
                 })
         }
     }
 
     /// Records a decided action.
     func expect(_ decision: Decision) {
-        if decision.action.state == .planned { decided.append(decision) }
+        guard decision.action.state == .planned else { return }
+        decided.append(Expected(decision: decision, context: .current))
     }
 
     /// The times of the next work, see ``deliverDue(_:heard:knowing:)``.
@@ -166,15 +178,15 @@ package actor Courier {
         let (ready, version) = try await store.dueAsOf(kinds, heard: heard, now: clock.now)
         let due = try await store.spreadLate(ready, now: clock.now)
         for action in due.expired { await log(action) }
-        try await send(due.ready.map { Decision(of: $0, asOf: version) })
+        try await send(due.ready.map { Expected(decision: Decision(of: $0, asOf: version), context: nil) })
         try await originals.askAgain()
     }
 
     /// Sends one action after the other, at most one post, until the network refuses or the worker ends.
-    private func send(_ due: [Decision]) async throws {
+    private func send(_ due: [Expected]) async throws {
         var postsLeft = 1
-        for decision in due {
-            let action = decision.action
+        for expected in due {
+            let (decision, action) = (expected.decision, expected.decision.action)
             // What is not begun is left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             if bot.pause(at: clock.now) != nil { return }
@@ -188,10 +200,15 @@ package actor Courier {
                     await log(held)
                     continue
                 }
-                let sent = try await delivery.deliver(
-                    action, asOf: decision.version, now: { [clock] in clock.now },
-                    // What is read after the version holds if the version does.
-                    prepare: { try await prepare($0, decision, decision.version == nil ? nil : circumstances) })
+                let sent = try await WorkStage.deliver.traced(
+                    mirror: mirror, kind: action.kind.rawValue, host: bot.host, parent: expected.context,
+                    outcome: { $0.state.rawValue }
+                ) {
+                    try await delivery.deliver(
+                        action, asOf: decision.version, now: { [clock] in clock.now },
+                        // What is read after the version holds if the version does.
+                        prepare: { try await prepare($0, decision, decision.version == nil ? nil : circumstances) })
+                }
                 try await note(sent)
             } catch let error as OutboxError where error.code == .stateChanged {
                 // Somebody else settled it; nothing was sent from here.

@@ -89,12 +89,16 @@ final class Passes: Sendable {
     }
 
     private func makePlan(of day: LocalDay) async throws {
+        // Asked again and again.
+        guard !parts.planner.isPlanned(day) else { return }
         let now = parts.clock.now
-        var planner = parts.planner
-        planner.limits = try await parts.bot.limits()
-        let planned = try await planner.make(
-            day, now: now, activated: parts.activated, watching: parts.feeds.humanPosts != nil,
-            onDrawn: { parts.faultPoints.pass(.planDrawn) })
+        let planned = try await deciding(.post) {
+            var planner = parts.planner
+            planner.limits = try await parts.bot.limits()
+            return try await planner.make(
+                day, now: now, activated: parts.activated, watching: parts.feeds.humanPosts != nil,
+                onDrawn: { parts.faultPoints.pass(.planDrawn) })
+        }
         guard let planned else { return }
         parts.faultPoints.pass(.planStored)
         parts.logger.info(
@@ -130,12 +134,21 @@ final class Passes: Sendable {
     }
 
     private func hear(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
-        let (decided, postponed) = try await parts.mentionDecider.decide(items, now: parts.clock.now, tries: tries)
-        for decision in decided {
-            await tell(decision)
-            parts.faultPoints.pass(.mentionDecided)
+        try await deciding(.reply) {
+            let (decided, postponed) = try await parts.mentionDecider.decide(
+                items, now: parts.clock.now, tries: tries)
+            for decision in decided {
+                await tell(decision)
+                parts.faultPoints.pass(.mentionDecided)
+            }
+            return postponed
         }
-        return postponed
+    }
+
+    /// Decides something in a span, to which the sending of what is decided will belong.
+    private func deciding<Value>(_ kind: ActionKind, _ work: () async throws -> Value) async throws -> Value {
+        try await WorkStage.decide.traced(
+            mirror: parts.configuration.mirror, kind: kind.rawValue, host: parts.bot.host, work)
     }
 
     /// Once a day, looks again at what is up to a day older than the last time, where that costs nothing: networks lose notifications too.
@@ -169,10 +182,13 @@ final class Passes: Sendable {
         }
         let session = classifier.session()
         let next = try await feed.look { items, _ in
-            let (decided, stances) = try await parts.favoriteDecider.decide(
-                items, with: session, now: parts.clock.now)
-            for action in decided { await tell(Decision(of: action)) }
-            if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
+            let stances = try await deciding(.favorite) {
+                let (decided, stances) = try await parts.favoriteDecider.decide(
+                    items, with: session, now: parts.clock.now)
+                for action in decided { await tell(Decision(of: action)) }
+                if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
+                return stances
+            }
             if parts.feeds.humanHome == nil {
                 let events = try await parts.learnable.among(items, stances).map { FavoriteEvent.seen($0.example) }
                 try await learn(events, with: classifier, knowing: session)

@@ -131,6 +131,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package var name: NetworkName { network.name }
 
+    package var host: String { network.host }
+
     package var capabilities: Capabilities { network.capabilities }
 
     package var clockLead: TimeInterval? { network.clockLead }

@@ -10,6 +10,10 @@ package import Posts
 /// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
 package protocol SocialNetwork: Sendable {
     var name: NetworkName { get }
+
+    /// The host that the account lives on, as far as it is known without asking.
+    var host: String { get }
+
     var capabilities: Capabilities { get }
 
     /// By how many seconds the local clock is ahead of the network's, by the median of what its last answers told; nil
@@ -151,6 +155,8 @@ extension SocialNetwork {
         try await page(feed, position, size: nil)
     }
 
+    package var host: String { name.displayName }
+
     package func emoji() async throws -> Set<String> { [] }
 
     package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? { nil }
@@ -169,13 +175,13 @@ extension SocialNetwork {
 
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         throw NetworkError(
-            code: .capability, network: name, host: name.displayName, operation: .upload,
+            code: .capability, network: name, host: host, operation: .upload,
             detail: "pictures cannot be sent there", outcome: .notSent)
     }
 
     package func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
         throw NetworkError(
-            code: .capability, network: name, host: name.displayName, operation: .edit,
+            code: .capability, network: name, host: host, operation: .edit,
             detail: "posts cannot be changed there", outcome: .notSent)
     }
 }

@@ -63,6 +63,7 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     }
 
     let name: NetworkName
+    let host = "paper.example"
     private let lock = NSLock()
     private var state: State
 
@@ -255,7 +256,7 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         outcome: NetworkError.Outcome = .notSent
     ) -> NetworkError {
         NetworkError(
-            code: code, network: name, host: "paper.example", operation: operation, retryAfter: retryAfter,
+            code: code, network: name, host: host, operation: operation, retryAfter: retryAfter,
             outcome: outcome)
     }
 }

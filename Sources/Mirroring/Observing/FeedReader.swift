@@ -121,7 +121,7 @@ package actor FeedReader {
     /// - Throws: `NetworkError`, which the feed's health then names; the store's error; what a parameter throws.
     @discardableResult
     package func readNew(_ handle: Handler, mayGoOn: Permission = { true }) async throws -> Bool {
-        try await turnstile.pass {
+        try await observing {
             do {
                 try await tryAgain(in: name, while: { !Task.isShuttingDownGracefully }) { try await tried($0, handle) }
                 let endings = [try await read(.arrivals, handle, mayGoOn), try await read(.gap, handle, mayGoOn)]
@@ -131,6 +131,13 @@ package actor FeedReader {
                 await noteTrouble("\(error)", error.code)
                 throw error
             }
+        }
+    }
+
+    /// Reads the feed when its turn has come, in a span.
+    private func observing<Value>(_ work: () async throws -> Value) async throws -> Value {
+        try await turnstile.pass {
+            try await WorkStage.observe.traced(mirror: table.mirror, kind: name, host: gate.host, work)
         }
     }
 
@@ -202,7 +209,7 @@ package actor FeedReader {
     /// - Returns: Whether it came to its end.
     /// - Throws: As ``readNew(_:mayGoOn:)``.
     package func sweep(downTo floor: Date, _ handle: Handler) async throws -> Bool {
-        try await turnstile.pass {
+        try await observing {
             try await read(.sweep(floor: floor), handle) { [self] in mayGoOn } == .whole
         }
     }
@@ -299,7 +306,7 @@ package actor FeedReader {
     /// - Returns: How many items at most are left because `mayGoOn` said no; 0 once the walk is over.
     /// - Throws: ``NetworkError``, the store's error, or what a parameter throws.
     func readBack(limit: Int, _ handle: Handler, mayGoOn: Permission = { true }) async throws -> Int {
-        try await turnstile.pass {
+        try await observing {
             try await load()
             guard let left = state.left(of: limit), left > 0 else { return 0 }
             guard try await mayGoOn() else { return left }

@@ -54,6 +54,8 @@ package struct BlueskyNetwork: SocialNetwork {
 
     package var name: NetworkName { .bluesky }
 
+    package var host: String { client.server.host }
+
     package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {

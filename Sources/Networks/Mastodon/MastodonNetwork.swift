@@ -70,6 +70,8 @@ package struct MastodonNetwork: SocialNetwork {
 
     package var name: NetworkName { .mastodon }
 
+    package var host: String { server.host }
+
     package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {

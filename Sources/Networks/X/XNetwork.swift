@@ -39,6 +39,8 @@ package struct XNetwork: SocialNetwork {
 
     package var name: NetworkName { .x }
 
+    package var host: String { client.server.host }
+
     package var clockLead: TimeInterval? { client.memory.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
