@@ -1,3 +1,4 @@
+import Favorites
 import HTTPTypes
 import Mirroring
 import Settings
@@ -42,6 +43,13 @@ struct WebProblem: Error, Sendable {
                 status: .serviceUnavailable, title: "Nothing can be read.",
                 text: "The database does not answer. This page tries again when you do; the worker tries by itself.",
                 state: "failing")
+        case is FavoritesError:
+            self.init(
+                status: .serviceUnavailable, title: "Favorites cannot be judged now.",
+                text:
+                    "What was learned cannot be counted: Redis does not answer, or is being filled. Run mirror-bot doctor "
+                    + "for the reason. This page tries again when you do; the worker tries by itself.",
+                state: "hindered")
         case let error as ConfigurationError where error.part == .mirror:
             self.init(
                 status: .notFound, title: "There is no such mirror",

@@ -85,6 +85,22 @@ import Testing
         }
     }
 
+    /// The page says what to do, and neither what Redis said nor what was typed.
+    @Test func aTryWithoutRedisSaysWhatToDo() async throws {
+        try await WebStand.with(variables: ["REDIS_URL": "redis://127.0.0.1:1"]) { stand in
+            let page = try await stand.client.send("/m/mika/favorites")
+            #expect(page.status == 200)
+            let asked = try await stand.client.send("/m/mika/settings/set?name=MAX_PER_DAY&value=3")
+            let answer = try await stand.client.send(
+                "/m/mika/favorites/try",
+                form: [("csrf", try #require(asked.field("csrf"))), ("text", "Gooseberry"), ("author", "")])
+            #expect(answer.status == 503)
+            #expect(answer.body.contains("mirror-bot doctor"))
+            #expect(!answer.body.contains("Gooseberry") && !answer.body.contains("127.0.0.1:1"))
+            #expect(!stand.log.all.contains("Gooseberry"))
+        }
+    }
+
     @Test func aTextIsPostedOnceByPressingTwice() async throws {
         try await WebStand.with { stand in
             let asked = try await stand.client.send("/m/mika/confirm/post?post=\(WebClient.encoded(Self.post))")
