@@ -212,6 +212,19 @@ extension Archive {
         package var unjudged = 0
     }
 
+    /// Whether a text is used at any time or sometimes, or was not looked at yet.
+    ///
+    /// - Parameter filter: As for ``unsent(_:)``, which reads all of them.
+    package func hasText(_ filter: TextFilter) async throws -> Bool {
+        let uses: [TextUse] = [.fit, .sometimes, .unjudged]
+        return try await !storage.query(
+            """
+            SELECT 1 AS one FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE
+                AND \(filter.use) IN \(list: uses.map(\.rawValue)) LIMIT 1
+            """
+        ).isEmpty
+    }
+
     /// Counts what is not sent, for a person who asks.
     ///
     /// - Parameter filter: The longest text, and how fit it has to be; the rest does not matter.

@@ -373,6 +373,9 @@ package struct Favorites: Sendable {
         try await storage.read { [examples] in try examples.rows(of: [id], on: $0)[id]?.example }
     }
 
+    /// What ``tally()`` follows from: another value after everything that was learned or forgotten.
+    package func stamp() async throws -> CountStamp { try await examples.stamp() }
+
     /// What was learned, counted anew from the examples: takes about a second for the largest number of them.
     ///
     /// - Returns: How many posts were learned, and in how many of each category every feature is.

@@ -477,15 +477,33 @@ extension OutboxStore {
         ).first?.optionalDate("first_ms")
     }
 
-    /// Returns the times of the actions that were done, by kind, in no order.
-    package func timesDone() async throws -> [ActionKind: [Date]] {
+    /// Returns another text after every change of an action, as far as clocks and deletions tell: the times of the newest
+    /// and the oldest change, and the mirror's version.
+    package func changeStamp() async throws -> String {
+        let rows = try await storage.query(
+            """
+            SELECT (SELECT MAX(updated_ms) FROM actions WHERE mirror = \(mirror)) AS newest_ms,
+                (SELECT MIN(updated_ms) FROM actions WHERE mirror = \(mirror)) AS oldest_ms,
+                (SELECT version FROM mirrors WHERE mirror = \(mirror)) AS version
+            """)
+        let values = try ["newest_ms", "oldest_ms", "version"].map { try rows.first?.optionalInteger($0) ?? 0 }
+        return values.map(String.init).joined(separator: " ")
+    }
+
+    /// Returns the times of the actions that were done, by kind, in no order: of all posts, and of what else was due from
+    /// a time on.
+    package func timesDone(since start: Date) async throws -> [ActionKind: [Date]] {
         let mirror = mirror
         return try await storage.read { connection in
             var times: [ActionKind: [Date]] = [:]
             try connection.forEach(
                 """
                 SELECT kind, COALESCE(sending_ms, due_ms) AS at_ms FROM actions
-                WHERE mirror = \(mirror) AND state = 'done'
+                WHERE mirror = \(mirror) AND state = 'done' AND kind = 'post'
+                UNION ALL
+                SELECT kind, COALESCE(sending_ms, due_ms) FROM actions
+                WHERE mirror = \(mirror) AND state = 'done' AND kind IN ('reply', 'favorite')
+                    AND due_ms >= \(start.milliseconds)
                 """
             ) { row in
                 guard let kind = ActionKind(rawValue: try row.text("kind")) else { return }

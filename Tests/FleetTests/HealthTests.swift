@@ -93,7 +93,7 @@ import Testing
         mild(.unconfirmed) { $0.unconfirmed = ["post a1"] },
         mild(.rowsSetAside) { $0.setAside = ["row 1 of actions is set aside"] },
         mild(.clockWrong) { $0.clockLead = -300 },
-        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.fitTexts = 0 },
+        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isWithoutText = true },
         mild(.holdUseless, hiddenBy: elsewhere) { $0.wishes.uselessHold = "HOLD_WHILE_ACTIVE has no effect" },
         mild(.noAnswers, hiddenBy: elsewhere) { $0.wishes.noAnswers = "REPLIES_PER_PERSON" },
         mild(.silentDay, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isSilentDay = true },

@@ -230,7 +230,7 @@ extension HealthFacts {
             return [make(.pastUnknown, .stops, of: [.sending], "the human's past has not been read", train)]
         }
         if posts == 0 { return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)] }
-        guard fitTexts == 0, !wishes.onlyAnswers else { return [] }
+        guard isWithoutText, !wishes.onlyAnswers else { return [] }
         return [
             make(
                 .noFitText, .hinders, of: [.sending], "none of the \(posts) texts may be posted by itself",

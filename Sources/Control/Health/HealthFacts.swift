@@ -49,8 +49,8 @@ package struct HealthFacts: Sendable {
     package var posts = 1
     /// Whether the human's past was read.
     package var knowsPast = true
-    /// How many texts may be posted by themselves at some time; nil if they were not counted.
-    package var fitTexts: Int?
+    /// Whether it is known that no text of the archive may be posted by itself at any time.
+    package var isWithoutText = false
     /// Whether today's stored plan has no slots.
     package var isSilentDay = false
 

@@ -18,7 +18,6 @@ struct HealthReading {
     let spending: Spending?
     /// Nil before anybody held the mirror.
     let lease: LeaseRecord?
-    let texts: Archive.Unsent
     let numbers: HealthNumbers
 }
 
@@ -53,8 +52,8 @@ struct HealthRows {
     var feeds: [FeedHealth] = []
     /// What is left of the month's money; nil unless one of the accounts is on X.
     var money: MoneyFact?
-    /// How many texts may be posted by themselves; nil if they were not counted.
-    var fitTexts: Int?
+    /// Whether no text may be posted by itself; false if nobody looked.
+    var isWithoutText = false
     var numbers = HealthNumbers()
 }
 
@@ -88,13 +87,13 @@ struct HealthReader {
         let spending =
             accounts.networks.contains { $0.descriptor.prices != nil }
             ? try await mirror.spending.spending(at: now) : nil
-        let texts = try await mirror.unsentTexts()
+        let hasText = try await mirror.archive.hasText(mirror.textFilter())
         let zone = mirror.knownTimeZone(record)
         let numbers = try await numbers(now: now, zone: zone)
         let rows = HealthRows(
             record: record, accounts: accounts, lease: lease, refusals: faults.refusals, feeds: feeds,
             money: spending.map { money($0, accounts) },
-            fitTexts: texts.fit + texts.sometimes.values.reduce(0, +) + texts.unjudged, numbers: numbers)
+            isWithoutText: !hasText, numbers: numbers)
         var facts = self.facts(of: rows, zone: zone, now: now)
         if pulse != nil { facts.worker = .running }
         try await read(faults.faults, pulse, into: &facts)
@@ -102,7 +101,7 @@ struct HealthReader {
             facts.setup = try await mirror.setupSteps(record, accounts, posts: numbers.posts)
         }
         return HealthReading(
-            facts: facts, record: record, accounts: accounts, spending: spending, lease: lease, texts: texts,
+            facts: facts, record: record, accounts: accounts, spending: spending, lease: lease,
             numbers: numbers)
     }
 
@@ -122,7 +121,7 @@ struct HealthReader {
         facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
         facts.wishes = wishes(accounts, now: now, zone: zone)
         facts.knowsPast = record.past != nil
-        facts.fitTexts = rows.fitTexts
+        facts.isWithoutText = rows.isWithoutText
         (facts.posts, facts.favoritesToday) = (numbers.posts, numbers.favoritesToday)
         (facts.people, facts.denied) = (numbers.denied, numbers.denied)
         (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.undo.proposed)

@@ -7,6 +7,7 @@ package import Mirroring
 import Outbox
 package import Posts
 import Redis
+import Schedule
 import Settings
 import Storage
 
@@ -172,11 +173,15 @@ package struct StatsReporter: Sendable {
 
     let mirror: HumanMirror
     let zone: TimeZone
+    private let kept: KeptReports
 
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone.
-    package init(mirror: HumanMirror, zone: TimeZone) { (self.mirror, self.zone) = (mirror, zone) }
+    ///   - kept: Where what takes long to count is kept; a new one counts it anew.
+    package init(mirror: HumanMirror, zone: TimeZone, kept: KeptReports = KeptReports()) {
+        (self.mirror, self.zone, self.kept) = (mirror, zone, kept)
+    }
 
     /// The numbers at `now`.
     ///
@@ -201,24 +206,34 @@ package struct StatsReporter: Sendable {
     /// - Throws: The store's error.
     package func times(now: Date) async throws -> StatsReport.Times {
         let human = try await mirror.archive.scheduleRows()
-        let done = try await mirror.outbox(lease: nil).timesDone()
-            .mapValues { $0.map { LocalTime($0, in: zone) } }
+        let today = LocalTime(now, in: zone).day
+        let done = try await timesDone(since: today.advanced(by: -Self.daysShown))
         let posted = done[.post] ?? []
         return StatsReport.Times(
             human: StatsReport.Rhythm(human), bot: StatsReport.Rhythm(posted), humanSince: human.map(\.day).min(),
             humanUntil: human.map(\.day).max(), botSince: posted.map(\.day).min(),
             likeness: StatsReport.Likeness(human, posted),
-            days: days(human, done, until: LocalTime(now, in: zone).day))
+            days: days(human, done, until: today))
+    }
+
+    /// When the bot did something: all its posts, and what else it did from a day on.
+    private func timesDone(since day: LocalDay) async throws -> [ActionKind: [LocalTime]] {
+        let (outbox, zone) = (mirror.outbox(lease: nil), zone)
+        let stamp = "\(try await outbox.changeStamp()) \(day) \(zone.identifier)"
+        return try await kept.value("times done", of: mirror.name, stamp: stamp) {
+            let start = LocalDayMinutes(day, in: zone).start ?? .distantPast
+            return try await outbox.timesDone(since: start).mapValues { $0.map { LocalTime($0, in: zone) } }
+        }
     }
 
     /// What was learned of the human's favorites, as ``report(now:)`` says it.
     ///
     /// - Throws: The store's error.
     package func taste() async throws -> StatsReport.Taste {
-        let (words, problem) = try await learned()
+        let (learned, problem) = try await learned()
         return StatsReport.Taste(
-            authors: try await authors(words), wordsFor: Self.strongest(words, isFor: true),
-            wordsAgainst: Self.strongest(words, isFor: false), problem: problem,
+            authors: try await authors(learned), wordsFor: learned?.wordsFor ?? [],
+            wordsAgainst: learned?.wordsAgainst ?? [], problem: problem,
             measure: try await mirror.classifierMeasure())
     }
 
@@ -241,11 +256,29 @@ package struct StatsReporter: Sendable {
 
     // MARK: Favorites
 
-    private typealias Learned = (categories: CategoryCounts, features: [String: FeatureCount])
+    /// What follows from the examples alone.
+    private struct Learned: Sendable {
+        /// By the name, with `@`.
+        let authors: [String: FeatureCount]
+        let wordsFor: [StatsReport.Word]
+        let wordsAgainst: [StatsReport.Word]
+    }
 
     private func learned() async throws -> (Learned?, problem: String?) {
         do {
-            return (try await mirror.favorites().tally(), nil)
+            let favorites = try mirror.favorites()
+            let stamp = try await favorites.stamp()
+            let learned = try await kept.value(
+                "learned", of: mirror.name, stamp: "\(stamp.sequence) \(stamp.extraction)"
+            ) {
+                let (categories, features) = try await favorites.tally()
+                let model = FavoriteModel(categories)
+                return Learned(
+                    authors: features.filter { Self.isAuthor($0.key) },
+                    wordsFor: Self.strongest(features, model, isFor: true),
+                    wordsAgainst: Self.strongest(features, model, isFor: false))
+            }
+            return (learned, nil)
         } catch let error as MeCabError {
             return (nil, error.description)
         } catch let error as RedisError {
@@ -256,15 +289,18 @@ package struct StatsReporter: Sendable {
     /// Those of whom the most posts were favorites, the human's or the bot's.
     private func authors(_ learned: Learned?) async throws -> [StatsReport.Author] {
         var authors: [String: StatsReport.Author] = [:]
-        for (feature, count) in learned?.features ?? [:] where Self.isAuthor(feature) && count.favorite > 0 {
+        for (feature, count) in learned?.authors ?? [:] where count.favorite > 0 {
             authors[feature] = StatsReport.Author(
                 name: feature, favorites: count.favorite, normals: count.normal, given: 0)
         }
-        let given = try await mirror.outbox(lease: nil).favoritesGiven()
+        let outbox = mirror.outbox(lease: nil)
+        let given = try await kept.value(
+            "favorites given", of: mirror.name, stamp: try await outbox.changeStamp()
+        ) { try await outbox.favoritesGiven() }
         let names = try await mirror.names(of: Array(given.keys))
         for (id, number) in given {
             let name = (names[id] ?? id.value).lowercased()
-            let normals = learned?.features[name]?.normal ?? 0
+            let normals = learned?.authors[name]?.normal ?? 0
             authors[name, default: StatsReport.Author(name: name, favorites: 0, normals: normals, given: 0)]
                 .given += number
         }
@@ -274,10 +310,10 @@ package struct StatsReporter: Sendable {
         return Array(sorted.prefix(Self.authorsShown))
     }
 
-    private static func strongest(_ learned: Learned?, isFor: Bool) -> [StatsReport.Word] {
-        guard let learned else { return [] }
-        let model = FavoriteModel(learned.categories)
-        let words = learned.features.filter { feature, count in
+    private static func strongest(
+        _ features: [String: FeatureCount], _ model: FavoriteModel, isFor: Bool
+    ) -> [StatsReport.Word] {
+        let words = features.filter { feature, count in
             count.favorite + count.normal >= fewestPosts && !isAuthor(feature) && !SmallFeatures.contains(feature)
         }.map { feature, count in
             StatsReport.Word(

@@ -300,12 +300,16 @@ package struct StatusReporter: Sendable {
 
     let mirror: HumanMirror
     let recentShown: Int
+    private let countsTexts: Bool
     private static let setAsideShown = 5
 
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - recentShown: How many of the last actions are told of.
-    package init(mirror: HumanMirror, recentShown: Int = 10) { (self.mirror, self.recentShown) = (mirror, recentShown) }
+    ///   - countsTexts: Whether it is told what the texts of the archive are good for, for which all of them are read.
+    package init(mirror: HumanMirror, recentShown: Int = 10, countsTexts: Bool = true) {
+        (self.mirror, self.recentShown, self.countsTexts) = (mirror, recentShown, countsTexts)
+    }
 
     /// The state at `now`.
     ///
@@ -352,7 +356,9 @@ package struct StatusReporter: Sendable {
             timeZone: mirror.timeZoneName(record), zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: reading.facts.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
-                newest: numbers.span?.newest, texts: StatusReport.TextState(reading.texts, configuration.fitness),
+                newest: numbers.span?.newest,
+                texts: countsTexts
+                    ? StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness) : nil,
                 pictures: try await pictures()),
             classifier: classifier, suggestions: reading.facts.suggestions,
             undo: StatusReport.UndoState(numbers.undo), today: today, slots: plan?.slots ?? [],

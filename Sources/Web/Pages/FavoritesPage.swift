@@ -21,7 +21,7 @@ enum FavoritesPage: MirrorPage {
     private static func page(_ request: MirrorRequest) async throws -> WebReply { try await page(request, judged: nil) }
 
     private static func page(_ request: MirrorRequest, judged: ExplainReport?) async throws -> WebReply {
-        let reporter = StatsReporter(mirror: request.mirror, zone: request.zone ?? .gmt)
+        let reporter = StatsReporter(mirror: request.mirror, zone: request.zone ?? .gmt, kept: request.kept)
         let classifier = try await StatusReporter(mirror: request.mirror).classifier()
         let taste = try await reporter.taste()
         let context = context(

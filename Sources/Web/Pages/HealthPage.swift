@@ -32,7 +32,8 @@ enum HealthPage: MirrorPage {
 
     static func page(_ request: MirrorRequest) async throws -> WebReply {
         let (mirror, words) = (request.mirror, request.words)
-        let status = try await StatusReporter(mirror: mirror, recentShown: 0).report(now: request.now)
+        let status = try await StatusReporter(mirror: mirror, recentShown: 0, countsTexts: false).report(
+            now: request.now)
         let last = try await mirror.lastFindings()
         let told = try await mirror.notices.told(limit: toldShown)
         let stored = try await StatsReporter(mirror: mirror, zone: request.zone ?? .gmt).stored()

@@ -12,7 +12,8 @@ enum HoursPage: MirrorPage {
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
         guard let zone = request.zone else { return reply(zoneless(request.base)) }
-        let times = try await StatsReporter(mirror: request.mirror, zone: zone).times(now: request.now)
+        let times = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
+            .times(now: request.now)
         let zones = try await ZoneChanges(mirror: request.mirror, zone: zone).report()
         return reply(context(times, zones, words: request.words, base: request.base))
     }
@@ -23,7 +24,8 @@ enum HoursPage: MirrorPage {
 
     private static func picture(_ request: MirrorRequest) async throws -> WebReply {
         guard let zone = request.zone else { return .missing("Nobody knows yet by which clock the human lives.") }
-        let stats = try await StatsReporter(mirror: request.mirror, zone: zone).report(now: request.now)
+        let stats = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
+            .report(now: request.now)
         return .file(Chart.document(stats), type: "image/svg+xml", name: "hours.svg")
     }
 

@@ -50,7 +50,7 @@ extension WebSite {
         let mirrorRequest = MirrorRequest(
             mirror: mirror, record: record, zone: zone, now: now, path: Self.rest(of: request.uri.path),
             parameters: try Self.parameters(of: pattern, context), query: query, form: context.form,
-            access: try await access(session, request))
+            access: try await access(session, request), kept: kept)
         let reply = try await handler(mirrorRequest)
         return try await respond(reply, to: mirrorRequest, session, isGet: !isChange)
     }

@@ -21,6 +21,7 @@ final class WebSite: Sendable {
     let sessions: WebSessions
     let said = SaidSentences()
     let events: EventHub
+    let kept = KeptReports()
     /// Nil without a password.
     private let gate: LoginGate?
 

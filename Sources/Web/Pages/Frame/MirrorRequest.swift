@@ -21,6 +21,8 @@ package struct MirrorRequest: Sendable {
     /// After a refusal a page finds here what was typed.
     package let form: WebFields
     package let access: Access
+    /// What reports of this process keep.
+    package let kept: KeptReports
     /// Why the POST that led here did nothing; nil for a GET.
     ///
     /// The frame shows it, and sets the status.
@@ -28,10 +30,12 @@ package struct MirrorRequest: Sendable {
 
     init(
         mirror: HumanMirror, record: MirrorRecord, zone: TimeZone?, now: Date, path: String,
-        parameters: [String: String], query: WebFields, form: WebFields, access: Access
+        parameters: [String: String], query: WebFields, form: WebFields, access: Access,
+        kept: KeptReports = KeptReports()
     ) {
         (self.mirror, self.record, self.zone, self.now, self.path) = (mirror, record, zone, now, path)
         (self.parameters, self.query, self.form, self.access) = (parameters, query, form, access)
+        self.kept = kept
     }
 
     /// `/m/NAME`.

@@ -1,0 +1,50 @@
+/// Keeps what reports of this process found out, for as long as what it was made from has not changed.
+///
+/// A value is kept under a stamp, which whoever asks reads first: a change between that and the making leaves a value under
+/// an old stamp, which nobody asks for again. So no value is older than the last change before it was asked for.
+package actor KeptReports {
+    private struct Key: Hashable {
+        let mirror: String
+        let part: String
+    }
+
+    private struct Kept {
+        let stamp: String
+        let value: any Sendable
+        var asked: Int
+    }
+
+    private let most: Int
+    private var kept: [Key: Kept] = [:]
+    private var asked = 0
+
+    /// - Parameter most: How many values are kept, at least 1; the one that was asked for longest ago makes room.
+    package init(most: Int = 64) { self.most = most }
+
+    /// How many values are kept.
+    var count: Int { kept.count }
+
+    /// Returns what is kept, or makes and keeps it.
+    ///
+    /// - Parameters:
+    ///   - part: What it is, the same for the same type alone.
+    ///   - stamp: Read just before; another one whenever another value would be made.
+    ///   - make: What it throws is not kept.
+    /// - Throws: What `make` throws.
+    func value<Value: Sendable>(
+        _ part: String, of mirror: String, stamp: String, _ make: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        asked += 1
+        let key = Key(mirror: mirror, part: part)
+        if let found = kept[key], found.stamp == stamp, let value = found.value as? Value {
+            kept[key]?.asked = asked
+            return value
+        }
+        let value = try await make()
+        kept[key] = Kept(stamp: stamp, value: value, asked: asked)
+        if kept.count > most, let oldest = kept.min(by: { $0.value.asked < $1.value.asked })?.key {
+            kept[oldest] = nil
+        }
+        return value
+    }
+}
