@@ -54,24 +54,33 @@ final class IdleStage: Sendable {
         mirrorBot = try Beside.mirrorBot()
         folder = try TemporaryDirectory(in: bench.folder.path)
         let origin = Date(milliseconds: Date().milliseconds)
-        sandbox = try await Sandbox.start(
-            world: SandboxWorld(
-                configuration: .init(seed: 1, origin: origin, days: 1, timeZone: Self.zone)),
-            now: { Date() })
-        var environment = [
-            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8",
-            "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Self.zone.identifier, "LOG_LEVEL": "info",
-        ]
-        for role in SandboxRole.allCases { environment.merge(sandbox.settings(of: role, on: .mastodon)) { $1 } }
-        for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
-            environment[name] = ProcessInfo.processInfo.environment[name]
-        }
-        self.environment = environment
+        sandbox = try await Self.startSandbox(at: origin)
+        environment = Self.environment(in: folder, on: sandbox)
         let past = try folder.write(Data(SampleArchive(endingAt: origin).postLines.utf8), to: "past.jsonl")
         for command in [["train", "scheduler", "--from", past], ["train", "classifier"]] {
             let (words, variables, log) = ([mirrorBot] + command, environment, folder.path("train.log"))
             try await bench.blocking { _ = try Program.run(words, environment: variables, outputPath: log) }
         }
+    }
+
+    /// A network on which little happens.
+    static func startSandbox(at origin: Date) async throws -> Sandbox {
+        try await Sandbox.start(
+            world: SandboxWorld(configuration: .init(seed: 1, origin: origin, days: 1, timeZone: zone)), now: { Date() }
+        )
+    }
+
+    /// The variables of a process whose home is a folder, and whose accounts are on such a network.
+    static func environment(in folder: TemporaryDirectory, on sandbox: Sandbox) -> [String: String] {
+        var environment = [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8",
+            "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": zone.identifier, "LOG_LEVEL": "info",
+        ]
+        for role in SandboxRole.allCases { environment.merge(sandbox.settings(of: role, on: .mastodon)) { $1 } }
+        for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
+            environment[name] = ProcessInfo.processInfo.environment[name]
+        }
+        return environment
     }
 
     /// Starts a worker and returns it with the time until it said that it works.

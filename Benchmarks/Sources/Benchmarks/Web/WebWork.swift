@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Transport
+
+extension Work {
+    /// The pages of a mirror with a long past, served by the process of a worker, beside a static file of that server.
+    ///
+    /// The file is the style sheet, the largest that there is. Pages and file take turns over one connection.
+    static let web = Work(name: "web") { bench, report in
+        for place in WebStage.Place.allCases {
+            let stage = try await WebStage(bench, in: place)
+            for page in WebStage.pages {
+                await report.measure("\(place.prefix)_\(page.name)") {
+                    [
+                        try await PageTimes(bench).line(
+                            "\(place.prefix)_\(page.name)", "\(place.title): \(page.title), slowest hundredth",
+                            stage.address + page.path, beside: stage.address + "/style.css", limit: 5)
+                    ]
+                }
+            }
+            await report.measure("\(place.prefix)_deliveries") { [try await deliveries(bench, stage)] }
+            await report.measure("\(place.prefix)_streams") { try await streams(bench, stage) }
+            try await bench.blocking { stage.stop() }
+            await stage.close()
+        }
+        await report.measure("web_index") { [try await index(bench)] }
+    }
+
+    /// How long one favorite takes from the row to the confirmed row, with somebody who loads pages without a break.
+    private static func deliveries(_ bench: Bench, _ stage: WebStage) async throws -> Line {
+        let count = bench.amount(12, smoke: 2)
+        var (ours, baseline) = ([Double](), [Double]())
+        for _ in 0..<bench.heavyPairs {
+            baseline.append(try await stage.millisecondsOfDeliveries(count))
+            let loading = Task {
+                while !Task.isCancelled {
+                    for page in WebStage.pages { _ = try await PageTimes.time(stage.address + page.path, stage.client) }
+                }
+            }
+            defer { loading.cancel() }
+            ours.append(try await stage.millisecondsOfDeliveries(count))
+        }
+        return Line(
+            "\(stage.place.prefix)_deliveries", "\(stage.place.title): deliver a favorite while pages are loaded",
+            ours: Figure.text(Spread(ours).median, "ms"), baseline: Figure.text(Spread(baseline).median, "ms"),
+            ratio: Spread(zip(ours, baseline).map { $0 / $1 }), target: .atMost(1.25))
+    }
+
+    /// What 200 open event streams take of memory, and how often they ask the database.
+    private static func streams(_ bench: Bench, _ stage: WebStage) async throws -> [Line] {
+        let (count, span) = (bench.amount(200, smoke: 5), Duration.seconds(bench.amount(20, smoke: 1)))
+        let before = try stage.privateMemory()
+        let quiet = try await stage.commits(within: span)
+        let streams = try await bench.blocking {
+            try (0..<count).map { _ in try OpenStream(port: stage.port, path: "/m/default/events") }
+        }
+        let busy = try await stage.commits(within: span)
+        let memory = try stage.privateMemory() - before
+        try await bench.blocking { for stream in streams { stream.close() } }
+        let title = "\(stage.place.title): \(count) open event streams"
+        var lines = [
+            Line.limited("\(stage.place.prefix)_streams", "\(title): memory", [max(memory, 0)], limit: 20, unit: "MiB")
+        ]
+        if let quiet, let busy {
+            lines.append(
+                .limited(
+                    "\(stage.place.prefix)_streams_commits", "\(title): transactions for all of them",
+                    [max(busy - quiet, 0) / span.seconds], limit: 1, unit: "/s"))
+        }
+        return lines
+    }
+
+    /// The list of ten thousand mirrors.
+    private static func index(_ bench: Bench) async throws -> Line {
+        let stage = try await IndexStage(bench, mirrors: bench.amount(10_000, smoke: 20))
+        let line = try await PageTimes(bench).line(
+            "web_index", "embedded: the list of \(stage.mirrors) mirrors, slowest hundredth", stage.address + "/",
+            beside: stage.address + "/style.css", limit: 10)
+        try await bench.blocking { stage.stop() }
+        return line
+    }
+}
+
+/// How long answers take.
+struct PageTimes {
+    private let rounds: Int
+    private let requests: Int
+
+    init(_ bench: Bench) {
+        rounds = bench.heavyPairs
+        requests = bench.amount(bench.effort == .quick ? 100 : 300, smoke: 3)
+    }
+
+    /// The slowest hundredth of a page's answers in terms of that of a file's.
+    func line(
+        _ name: String, _ title: String, _ page: String, beside file: String, limit: Double
+    ) async throws -> Line {
+        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-benchmarks"))
+        defer { client.shutdown() }
+        // What is made on the first view is kept by some pages.
+        _ = try await Self.time(page, client)
+        var (ours, baseline) = ([Double](), [Double]())
+        for _ in 0..<rounds {
+            var (pages, files) = ([Double](), [Double]())
+            for _ in 0..<requests {
+                pages.append(try await Self.time(page, client))
+                files.append(try await Self.time(file, client))
+            }
+            ours.append(Spread.quantile(0.99, of: pages.sorted()))
+            baseline.append(Spread.quantile(0.99, of: files.sorted()))
+        }
+        return Line(
+            name, title, ours: Figure.text(Spread(ours).median, "ms"),
+            baseline: Figure.text(Spread(baseline).median, "ms"),
+            ratio: Spread(zip(ours, baseline).map { $0 / $1 }), target: .atMost(limit))
+    }
+
+    /// The milliseconds until an answer was read whole.
+    static func time(_ url: String, _ client: HTTPClient) async throws -> Double {
+        let start = ContinuousClock.now
+        let response = try await client.send(HTTPRequest(url: url))
+        let taken = start.duration(to: .now).seconds * 1_000
+        guard response.status == 200, response.body.count > 2_000 else {
+            throw BaselineError(description: "\(url) was answered with \(response)")
+        }
+        return taken
+    }
+}
+
+/// A connection on which the server sends events for as long as it is open.
+final class OpenStream: Sendable {
+    private let descriptor: Int32
+
+    /// Opens it and waits for the first bytes.
+    init(port: Int, path: String) throws {
+        let opened = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard opened >= 0 else { throw TestSupportError("could not open a socket") }
+        descriptor = opened
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(opened, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        let request = Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8)
+        var answer = [UInt8](repeating: 0, count: 1_024)
+        guard isConnected, write(opened, request, request.count) == request.count,
+            case let length = read(opened, &answer, answer.count), length > 0,
+            String(decoding: answer[..<length], as: UTF8.self).hasPrefix("HTTP/1.1 200")
+        else { throw TestSupportError("could not open \(path)") }
+    }
+
+    func close() { Foundation.close(descriptor) }
+}
