@@ -68,6 +68,15 @@ package struct MirrorStamps: Equatable, Sendable {
         self.stamps = stamps
     }
 
+    /// A short digest of all stamps of a mirror, 16 hexadecimal digits; `nil` for a mirror that has none.
+    ///
+    /// A page holds it, so that its event stream can tell whether something changed since.
+    package func digest(of mirror: String) -> String? {
+        stamps[mirror].map { stamps in
+            StableHash.digest(of: Part.allCases.map { stamps[$0] ?? "" }).prefix(8).hexadecimal
+        }
+    }
+
     /// The parts of a mirror that differ from those of earlier stamps; none for a mirror that they do not have.
     package func changes(of mirror: String, since earlier: MirrorStamps) -> Set<Part> {
         guard let (now, before) = stamps[mirror].flatMap({ now in earlier.stamps[mirror].map { (now, $0) } }) else {

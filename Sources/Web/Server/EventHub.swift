@@ -14,6 +14,8 @@ actor EventHub {
     private struct Stream {
         let mirror: String
         let continuation: AsyncStream<String>.Continuation
+        /// The digest of the stamps that the browser knows; `nil` until the first look if it named none.
+        var known: String?
     }
 
     /// Streams that are open at once, at most.
@@ -21,15 +23,11 @@ actor EventHub {
     /// How often something is sent to a stream in which nothing changes, so that neither end takes it for dead, in
     /// seconds.
     private static let pulse: TimeInterval = 15
-    private static let changed: String = {
-        let parts = Set(MirrorPages.all.flatMap { $0.liveParts }).sorted()
-        return "event: changed\ndata: \(parts.joined(separator: " "))\n\n"
-    }()
+    /// The ids of all parts that may change, those of the frame among them.
+    private static let parts = Set(MirrorPages.all.flatMap { $0.liveParts } + ["band", "pages", "strip"]).sorted()
+        .joined(separator: " ")
     /// The event that time has passed.
-    private static let passed: String = {
-        let parts = Set(["band", "pages", "strip"] + MirrorPages.all.flatMap { $0.liveParts }).sorted()
-        return "event: changed\ndata: \(parts.joined(separator: " "))\n\n"
-    }()
+    private static let passed = "event: changed\ndata: \(parts)\n\n"
 
     private let storage: any StorageEngine
     private let clock: any WallClock
@@ -55,18 +53,18 @@ actor EventHub {
     ///
     /// - Parameters:
     ///   - mirror: The mirror's name.
-    ///   - isAgain: Whether the browser had a stream before, and may have missed something since.
+    ///   - known: The digest of the stamps that the browser knows: of its page, or of the last event that it got.
     /// - Throws: ``WebProblem`` with 503 for one too many.
-    func response(of mirror: String, isAgain: Bool) throws -> Response {
+    func response(of mirror: String, since known: String?) throws -> Response {
         guard streams.count < Self.most else {
             throw WebProblem(
                 status: .serviceUnavailable, title: "Too many pages are open",
                 text: "This one does not follow by itself.")
         }
         let body = ResponseBody { [self] writer in
-            let (id, stream) = await open(mirror)
+            let (id, stream) = await open(mirror, since: known)
             do {
-                try await writer.write(ByteBuffer(string: "retry: 5000\nid: 1\n\n" + (isAgain ? Self.changed : "")))
+                try await writer.write(ByteBuffer(string: "retry: 5000\n\n"))
                 // A server that is told to stop waits for its connections.
                 try await withGracefulShutdownHandler {
                     for await event in stream.events { try await writer.write(ByteBuffer(string: event)) }
@@ -87,11 +85,11 @@ actor EventHub {
     }
 
     func open(
-        _ mirror: String
+        _ mirror: String, since known: String? = nil
     ) -> (id: Int, stream: (events: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)) {
         lastID += 1
         let (events, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(8))
-        streams[lastID] = Stream(mirror: mirror, continuation: continuation)
+        streams[lastID] = Stream(mirror: mirror, continuation: continuation, known: known)
         if watcher == nil { watcher = Task { await watch() } }
         return (lastID, (events, continuation))
     }
@@ -103,15 +101,11 @@ actor EventHub {
     /// Looks for changes as long as somebody listens.
     private func watch() async {
         defer { watcher = nil }
-        var known: MirrorStamps?
         var sent = ContinuousClock.now
         var wasFast = false
         while !streams.isEmpty, !Task.isCancelled {
             // A database that does not answer is asked again; the page says so when it is loaded.
-            if let stamps = try? await look() {
-                if let known { tell(stamps, since: known) }
-                known = stamps
-            }
+            if let stamps = try? await look() { tell(stamps) }
             if sent.duration(to: .now) >= .seconds(Self.pulse) {
                 for stream in streams.values { stream.continuation.yield(": \n\n") }
                 sent = .now
@@ -130,9 +124,14 @@ actor EventHub {
         return try await MirrorStamps(of: names, in: storage, now: clock.now)
     }
 
-    private func tell(_ stamps: MirrorStamps, since known: MirrorStamps) {
-        for stream in streams.values where !stamps.changes(of: stream.mirror, since: known).isEmpty {
-            stream.continuation.yield(Self.changed)
+    private func tell(_ stamps: MirrorStamps) {
+        for (id, stream) in streams {
+            guard let digest = stamps.digest(of: stream.mirror), digest != stream.known else { continue }
+            streams[id]?.known = digest
+            // A browser names the last id when it opens the stream again.
+            if stream.known != nil {
+                stream.continuation.yield("id: \(digest)\nevent: changed\ndata: \(Self.parts)\n\n")
+            }
         }
     }
 }

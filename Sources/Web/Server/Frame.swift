@@ -9,9 +9,16 @@ import Settings
 struct Frame {
     let context: PageContext
 
+    /// - Parameters:
+    ///   - content: The page.
+    ///   - request: What it answers.
+    ///   - said: What was done before, and how it is taken back.
+    ///   - isGet: Whether the same page can be asked for again.
+    ///   - stamp: The digest of the mirror's stamps before the page was read.
+    ///   - version: That of the program.
     /// - Throws: The store's error.
     init(
-        _ content: PageContent, of request: MirrorRequest, said: Said?, isGet: Bool, version: String
+        _ content: PageContent, of request: MirrorRequest, said: Said?, isGet: Bool, stamp: String?, version: String
     ) async throws {
         let (mirror, words) = (request.mirror, request.words)
         let waiting = try await OutboxStore.waiting(of: [mirror.name], in: mirror.storage, now: request.now)
@@ -41,7 +48,8 @@ struct Frame {
             "hasIndex": .flag(request.access.hasIndex),
             "pages": .list(items), "more": .list(Array(items.dropFirst(4))),
             "isMoreCurrent": .flag(PageSection.allCases.firstIndex(of: content.section).map { $0 >= 4 } ?? false),
-            "events": .text("\(request.base)/events"), "again": .text(again),
+            "events": isGet ? .text("\(request.base)/events" + WebFields.query([("since", stamp)])) : .none,
+            "again": .text(again),
             "said": .fields(said.map { Self.said($0, request) }),
             "refusal": .fields(content.refusal.map { Self.refusal($0) }),
             "isReadOnly": .flag(request.access.isReadOnly), "strip": .fields(strip),

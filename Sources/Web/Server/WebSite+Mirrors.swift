@@ -30,7 +30,9 @@ extension WebSite {
         }
         router.get("/m/:mirror/events") { request, context in
             let mirror = try await self.installation.mirror(named: try context.parameter("mirror"))
-            return try await self.events.response(of: mirror.name, isAgain: request.headers[.lastEventID] != nil)
+            let query = WebFields(encoded: request.uri.query ?? "")
+            let known = request.headers[.lastEventID] ?? query?["since"]
+            return try await self.events.response(of: mirror.name, since: known)
         }
     }
 
@@ -51,8 +53,23 @@ extension WebSite {
             mirror: mirror, record: record, zone: zone, now: now, path: Self.rest(of: request.uri.path),
             parameters: try Self.parameters(of: pattern, context), query: query, form: context.form,
             access: try await access(session, request), kept: kept)
-        let reply = try await handler(mirrorRequest)
-        return try await respond(reply, to: mirrorRequest, session, isGet: !isChange)
+        // Read before the page: what changes meanwhile is told twice rather than never.
+        let stamps = isChange ? nil : try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now)
+        let visit = Visit(
+            session: session, isGet: !isChange,
+            isSeen: request.headers[.fetchMode].map { $0 == "navigate" } ?? true, stamp: stamps?.digest(of: mirror.name)
+        )
+        return try await respond(try await handler(mirrorRequest), to: mirrorRequest, visit)
+    }
+
+    /// What an answer depends on besides the reply.
+    private struct Visit {
+        let session: WebSession
+        let isGet: Bool
+        /// Whether a person sees the answer: the script asks for pages too, and shows parts of them.
+        let isSeen: Bool
+        /// The digest of the mirror's stamps; `nil` where no stream is opened.
+        let stamp: String?
     }
 
     /// The path behind `/m/NAME`.
@@ -67,14 +84,14 @@ extension WebSite {
     }
 
     private func respond(
-        _ reply: WebReply, to request: MirrorRequest, _ session: WebSession, isGet: Bool
+        _ reply: WebReply, to request: MirrorRequest, _ visit: Visit
     ) async throws -> Response {
         switch reply {
-        case .page(let content): return try await page(content, of: request, session, isGet: isGet)
+        case .page(let content): return try await page(content, of: request, visit)
         case .confirm(let confirmation):
-            return try await page(confirmation.page(of: request), of: request, session, isGet: isGet)
+            return try await page(confirmation.page(of: request), of: request, visit)
         case .seeOther(let path, let sentence):
-            if let sentence { said.keep(sentence, for: session.id) }
+            if let sentence { said.keep(sentence, for: visit.session.id) }
             return Self.seeOther(path)
         case .file(let text, let type, let name):
             return Response(
@@ -96,11 +113,12 @@ extension WebSite {
     // MARK: The frame
 
     private func page(
-        _ content: PageContent, of request: MirrorRequest, _ session: WebSession, isGet: Bool
+        _ content: PageContent, of request: MirrorRequest, _ visit: Visit
     ) async throws -> Response {
         let refusal = content.refusal
         let frame = try await Frame(
-            content, of: request, said: isGet ? said.take(for: session.id) : nil, isGet: isGet, version: build.version)
+            content, of: request, said: visit.isGet && visit.isSeen ? said.take(for: visit.session.id) : nil,
+            isGet: visit.isGet, stamp: visit.stamp, version: build.version)
         let status: HTTPResponse.Status = refusal.map { $0.isMisuse ? .badRequest : .conflict } ?? .ok
         let context = frame.context.merging([
             "band": .fields(band(tellsMore: content.section == .today && content.showsVerdict))
@@ -111,4 +129,5 @@ extension WebSite {
 
 extension HTTPField.Name {
     fileprivate static let lastEventID = named("Last-Event-ID")
+    fileprivate static let fetchMode = named("Sec-Fetch-Mode")
 }

@@ -58,31 +58,78 @@ import Testing
 
     // MARK: The stream
 
+    /// Opens the stream that a page names, and waits for texts in it, one after the other.
+    private func hears(_ texts: [String], from page: WebClient.Answer, at port: Int) async throws -> Bool {
+        let path = String(try #require(page.body.firstMatch(of: #/data-events="([^"]+)"/#)).output.1)
+        let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
+        // A thread of its own, as the connection blocks.
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread {
+                continuation.resume(
+                    with: Result {
+                        let connection = try WebConnection(port: port)
+                        try connection.send(Array(request.utf8))
+                        return texts.allSatisfy { connection.waits(for: $0) }
+                    })
+            }.start()
+        }
+    }
+
+    /// What changes between the page and its stream is told when the stream opens, and what changes later is told too.
     @Test func aChangeIsTold() async throws {
         try await WebStand.with { stand in
-            _ = try await stand.client.send("/m/mika")
-            let port = stand.client.port
-            let heard = Task.detached {
-                let connection = try WebConnection(port: port)
-                try connection.send(
-                    Array("GET /m/mika/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".utf8))
-                guard connection.waits(for: "retry: 5000") else { return false }
-                guard connection.waits(for: "event: changed\ndata: ") else { return false }
-                return connection.waits(for: "coming-list")
-            }
             let mirror = try await stand.mirror()
-            // The stream begins at some time; a later change is told.
-            let changing = Task {
-                var number = 0
-                while !Task.isCancelled {
-                    number += 1
-                    try await mirror.table.pause(until: WebStand.now + Double(number), reason: nil, now: WebStand.now)
-                    try await Task.sleep(for: .milliseconds(200))
-                }
+            let old = try await stand.client.send("/m/mika")
+            try await mirror.table.pause(until: nil, reason: nil, now: WebStand.now)
+            let port = stand.client.port
+            try await #expect(
+                hears(["retry: 5000", "event: changed\ndata: ", "coming-list", "\n\n"], from: old, at: port))
+            let page = try await stand.client.send("/m/mika")
+            async let isHeard = hears(["retry: 5000", "event: changed\ndata: "], from: page, at: port)
+            // Whether the stream is open by now does not matter.
+            _ = try await mirror.table.resume(now: WebStand.now)
+            let heard = try await isHeard
+            #expect(heard)
+        }
+    }
+
+    /// A browser that opens the stream again names the last event, and hears only of what it does not know.
+    @Test func aKnownChangeIsNotToldAgain() async throws {
+        try await WebStand.with { stand in
+            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .milliseconds(1))
+            let mirror = try await stand.mirror()
+            func digest() async throws -> String {
+                let stamps = try await MirrorStamps(of: ["mika"], in: mirror.storage, now: WebStand.now)
+                return try #require(stamps.digest(of: "mika"))
             }
-            try await #expect(heard.value)
-            changing.cancel()
-            _ = await changing.result
+            let before = try await digest()
+            try await mirror.table.pause(until: nil, reason: nil, now: WebStand.now)
+            let now = try await digest()
+            #expect(before != now)
+            let (old, current) = (await hub.open("mika", since: before), await hub.open("mika", since: now))
+            var told = old.stream.events.makeAsyncIterator()
+            let first = await told.next()
+            #expect(first?.hasPrefix("id: \(now)\nevent: changed\n") == true)
+            // The first event of the other is that of a later change.
+            try await mirror.set(["MAX_PER_DAY": "3"], seen: nil, now: WebStand.now)
+            let later = try await digest()
+            var other = current.stream.events.makeAsyncIterator()
+            let second = await other.next()
+            #expect(second?.hasPrefix("id: \(later)\nevent: changed\n") == true)
+            for id in [old.id, current.id] { await hub.close(id) }
+        }
+    }
+
+    /// The script asks for the page as well, and does not take away what a person has to read.
+    @Test func aSentenceIsKeptForAPerson() async throws {
+        try await WebStand.with { stand in
+            let page = try await stand.client.send("/m/mika")
+            let form = [("csrf", try #require(page.field("csrf"))), ("until", "3h")]
+            try await #expect(stand.client.send("/m/mika/pause", form: form).status == 303)
+            let script = try await stand.client.send("/m/mika", headers: ["Sec-Fetch-Mode": "cors"])
+            #expect(!script.body.contains("class=\"flash\""))
+            let person = try await stand.client.send("/m/mika", headers: ["Sec-Fetch-Mode": "navigate"])
+            #expect(person.body.contains("class=\"flash\""))
         }
     }
 
