@@ -54,7 +54,8 @@ enum SettingsPage: MirrorPage {
         let all = report.groups.flatMap(\.settings)
         let isRefused = request.refusal != nil
         // A form that was refused stands open, alone and with what was typed.
-        let isAboutZones = isRefused && typed("zone", request) != nil
+        let isAboutZones = isRefused && ["/settings/zone", "/zones", "/zones/remove"].contains(request.path)
+        let isZoneWrong = isAboutZones && typed("zone", request).flatMap { TimeZone(identifier: $0) } == nil
         let name = typed("name", request) ?? request.form.typed("unset")
         let tab = request.query["show"].flatMap(Tab.init(rawValue:)) ?? .often
         var shown = all.filter { line in
@@ -95,7 +96,7 @@ enum SettingsPage: MirrorPage {
                             lines.map { line in
                                 row(
                                     line, canChange: canChange, isOpen: name != nil,
-                                    wrong: isRefused && !isAboutZones ? request.refusal?.text : nil,
+                                    wrong: isRefused && name != nil ? request.refusal?.text : nil,
                                     typed: isRefused ? typed("value", request) : nil, of: request)
                             }),
                     ]
@@ -113,6 +114,7 @@ enum SettingsPage: MirrorPage {
                     ]
                 }),
             "canAddZone": .flag(canChange && request.zone != nil),
+            "isZoneWrong": .flag(isZoneWrong), "isTimeWrong": .flag(isAboutZones && !isZoneWrong),
             "typedZone": .text(isRefused ? typed("zone", request) ?? "" : ""),
             "typedFrom": .text(isRefused ? typed("from", request) ?? "" : ""),
             "typedTo": .text(isRefused ? typed("to", request) ?? "" : ""),
@@ -178,7 +180,7 @@ enum SettingsPage: MirrorPage {
 
     /// The control with which the value is written.
     private static func field(_ line: ConfigReport.Line, _ value: String, isWrong: Bool) -> Markup {
-        let wrong: Markup = isWrong ? " aria-invalid=\"true\" aria-describedby=\"e-\(line.name)\"" : ""
+        let wrong: Markup = isWrong ? " aria-invalid=\"true\" aria-describedby=\"e-\(line.name)\" autofocus" : ""
         if let choices = line.choices {
             let options = choices.map { choice in
                 "<option\(choice == value ? " selected" as Markup : "")>\(choice)</option>" as Markup
