@@ -136,10 +136,10 @@ import Testing
             let html = try stage.rendered(content, ActionsPage.self).html
             shown += html.matches(of: #/<li id="a-([0-9a-f]+)"/#).map { String($0.output.1) }
             place = html.firstMatch(of: #/rel="next" href="[^"]*before=([^"&]+)"/#).map { String($0.output.1) }
-            try await stage.addSkipped()
+            try await stage.life.addSkipped()
         } while place != nil
         #expect(shown.count == Set(shown).count)
-        #expect(shown.count >= WorkStage.skipped)
+        #expect(shown.count >= MirrorLife.skipped)
         await stage.close()
     }
 
@@ -352,7 +352,7 @@ import Testing
         _ = try await stage.proposeCopies(12)
         try await stage.mirror.keep(
             (0..<20).map {
-                .warn(WorkStage.hostile(40, $0), WorkStage.hostile(4_000, $0), fix: WorkStage.hostile(900, $0))
+                .warn(MirrorLife.hostile(40, $0), MirrorLife.hostile(4_000, $0), fix: MirrorLife.hostile(900, $0))
             },
             now: PageStage.now)
         let list = try await ActionList(of: stage.mirror, .init(limit: 3)).actions
@@ -363,7 +363,7 @@ import Testing
             (
                 PeoplePage.self,
                 try await stage.get(
-                    PeoplePage.self, "/people/:account", ["account": WorkStage.hostilePerson(1).reference])
+                    PeoplePage.self, "/people/:account", ["account": MirrorLife.hostilePerson(1).reference])
             ),
         ]
         for stance in PeopleList.Search.Stance.allCases {
@@ -429,12 +429,10 @@ import Testing
 
 /// A mirror with people, a history and things that wait.
 private struct WorkStage {
-    static let pal = AccountID(network: .mastodon, value: "pal@far.example")
-    /// Actions that are left alone by ``fillHistory()``.
-    static let skipped = 40
+    static let pal = MirrorLife.pal
 
     let stage: PageStage
-    let isHostile: Bool
+    let life: MirrorLife
 
     var mirror: HumanMirror { stage.mirror }
 
@@ -443,126 +441,19 @@ private struct WorkStage {
         let stage = try await PageStage.open([
             "BOT_SERVER": "http://127.0.0.1:9", "BOT_ACCESS_TOKEN": "planted", "MIN_AGE_DAYS": "0",
         ])
-        let work = WorkStage(stage: stage, isHostile: isHostile)
-        guard !isEmpty else { return work }
-        try await work.stage.archive((0..<5).map { "a day at the lake, the \($0)th" })
-        let answers = (0..<2).map { number in
-            Post(
-                id: PostID(network: .mastodon, value: "answer-\(number)"), author: PageStage.human,
-                text: "thank you for the bread", createdAt: PageStage.now - Double(90 + number) * 86_400,
-                replyTo: ReplyTarget(author: pal), visibility: .public)
+        let life = MirrorLife(mirror: stage.mirror, human: PageStage.human, now: PageStage.now, isHostile: isHostile)
+        if !isEmpty {
+            try await stage.archive((0..<5).map { "a day at the lake, the \($0)th" })
+            try await life.begin()
         }
-        _ = try await stage.mirror.archive.store(answers, timeZone: .gmt, limit: 10_000)
-        for number in 0..<(isHostile ? 30 : 3) { try await work.suggest(number) }
-        if isHostile {
-            for number in 0..<40 {
-                try await stage.mirror.people.set(
-                    number % 2 == 0 ? .deny : .allow, for: hostilePerson(number), handle: hostile(255, number),
-                    reason: "operator", at: PageStage.now)
-            }
-        }
-        return work
+        return WorkStage(stage: stage, life: life)
     }
 
     func close() async { await stage.close() }
 
-    static func hostile(_ length: Int, _ number: Int) -> String {
-        let text = "\(number)\u{202E}\"'</title><script>alert(1)</script><img src=x onerror=\"a\">&lt;字😀"
-        return String(String(repeating: text, count: length / text.count + 1).prefix(length))
-    }
+    func fillHistory() async throws { try await life.fillHistory() }
 
-    static func hostilePerson(_ number: Int) -> AccountID {
-        AccountID(network: .mastodon, value: "u\(number)" + String(repeating: "x", count: 200) + "@far.example")
-    }
-
-    private func person(_ number: Int) -> AccountID { isHostile ? Self.hostilePerson(number) : Self.pal }
-
-    private func text(_ length: Int, _ number: Int) -> String {
-        isHostile ? Self.hostile(length, number) : "text \(number)"
-    }
-
-    private func wording(_ number: Int) -> Action.Wording {
-        var wording = Action.Wording(
-            source: PostID(network: .mastodon, value: "answer-0"), text: text(5_000, number), language: "en",
-            visibility: .unlisted)
-        if isHostile { wording.rest = (0..<4).map { _ in Action.Part(wording) } }
-        return wording
-    }
-
-    private func explanation(_ number: Int) -> Explanation {
-        Explanation(
-            text(3_000, number), favoriteRate: 5, threshold: 2, baseLogOdds: -2,
-            features: (0..<10).map { .init(name: text(200, $0), logOdds: Double($0) - 4, favorites: 31, normals: 14) })
-    }
-
-    /// A reply that waits.
-    private func suggest(_ number: Int) async throws {
-        let target = Action.Target(
-            post: "https://far.example/@pal/\(number)", author: person(number), address: "\(number)",
-            name: isHostile ? Self.hostile(255, number) : nil, text: text(1_000, number))
-        var wording = wording(number)
-        wording.rest = []
-        let reply = Action.Reply(to: target, thread: "thread-\(number)", wording: wording)
-        let intent = Intent(
-            .reply(reply), state: .suggested, due: PageStage.now, expires: PageStage.now + Double(number + 1) * 3_600,
-            explanation: Explanation(text(3_000, number)))
-        _ = try await mirror.outbox(lease: nil).propose(intent, now: PageStage.now)
-    }
-
-    /// Actions of all kinds in all states in which they end.
-    func fillHistory() async throws {
-        for number in 0..<Self.skipped { try await addSkipped(number) }
-        for (index, state) in [ActionState.done, .sending, .failed, .expired, .undone, .skipped].enumerated() {
-            for kind in ActionKind.allCases { try await add(1_000 + index, kind, state) }
-        }
-    }
-
-    func addSkipped(_ number: Int = Int.random(in: 10_000..<1_000_000)) async throws {
-        try await add(number, .favorite, .skipped)
-    }
-
-    private func add(_ number: Int, _ kind: ActionKind, _ state: ActionState) async throws {
-        let target = Action.Target(
-            post: "https://far.example/@pal/\(kind)-\(number)", author: person(number % 30), address: "\(number)")
-        let payload: Action.Payload =
-            switch kind {
-            case .favorite: .favorite(target)
-            case .reply: .reply(Action.Reply(to: target, thread: "t\(number)", wording: wording(number)))
-            case .post: .post(Slot.Name(day: LocalDay(ordinal: 20_000 + number), number: 1), wording(number))
-            }
-        let now = PageStage.now - Double(number % 900) * 60
-        let intent = Intent(
-            payload, state: .planned, due: now, expires: now + 3_600,
-            explanation: kind == .favorite ? explanation(number) : Explanation(text(3_000, number)))
-        let action = try await mirror.outbox(lease: nil).propose(intent, now: now).action
-        try await mirror.storage.execute(
-            """
-            UPDATE actions SET state = \(state.rawValue), sending_ms = \(now.milliseconds),
-                reason = CASE WHEN \(state.rawValue) IN ('done', 'sending') THEN NULL ELSE 'by-person' END
-            WHERE mirror = 'test' AND id = \(action.id)
-            """)
-    }
-
-    /// Posts that are out and about which the mirror asks.
-    func proposeCopies(_ count: Int) async throws -> [Action] {
-        var ids: [String] = []
-        for number in 0..<count {
-            let slot = Slot.Name(day: LocalDay(ordinal: 19_000 + number), number: 1)
-            let now = PageStage.now - Double(number) * 60
-            let intent = Intent(.post(slot, wording(number)), state: .planned, due: now, expires: now + 3_600)
-            let action = try await mirror.outbox(lease: nil).propose(intent, now: now).action
-            try await mirror.storage.execute(
-                """
-                UPDATE actions SET state = 'done', sending_ms = \(now.milliseconds), remote_id = 'r', remote_address = 'r'
-                WHERE mirror = 'test' AND id = \(action.id)
-                """)
-            ids.append(action.id)
-        }
-        let store = mirror.outbox(lease: nil)
-        try await store.proposeUndos(ids, reason: Action.Reason.sourceGone)
-        let stored = try await store.actions(withIDs: ids)
-        return ids.compactMap { stored[$0] }
-    }
+    func proposeCopies(_ count: Int) async throws -> [Action] { try await life.proposeCopies(count) }
 
     /// What waits, as the page lists it.
     func waiting() async throws -> [SuggestionList.Suggestion] {
@@ -599,7 +490,6 @@ private struct WorkStage {
     func rendered(
         _ content: PageContent, _ page: any MirrorPage.Type, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> RenderedPage {
-        // Style, script and icon count as well.
-        try RenderedPage(content, of: page, besides: RenderedPage.frame + 25_000, sourceLocation: sourceLocation)
+        try RenderedPage(content, of: page, sourceLocation: sourceLocation)
     }
 }

@@ -65,6 +65,8 @@ package struct TextList: Codable, Equatable, Sendable {
     package let texts: [Text]
     /// Where the next page begins; nil where nothing follows.
     package let next: String?
+
+    package init(texts: [Text], next: String?) { (self.texts, self.next) = (texts, next) }
 }
 
 extension TextList {

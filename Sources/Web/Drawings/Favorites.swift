@@ -21,9 +21,12 @@ struct StepBars: Sendable {
     /// ln of the rate that comes of all rows.
     let sum: Double
 
+    /// Words that have a row of their own, at most.
+    private static let most = 12
+
     /// - Parameter judgement: What was judged; without its base only the words are shown.
     init(_ judgement: ExplainReport.Judgement) {
-        var steps = judgement.features.map { feature in
+        var steps = Self.strongest(of: judgement.features).map { feature in
             (
                 name: Self.name(of: feature), counts: Self.counts(feature.favorites, feature.normals),
                 adds: feature.logOdds
@@ -62,6 +65,17 @@ struct StepBars: Sendable {
         guard number.isFinite else { return "–" }
         let text = String(format: "%.\(digits)f", abs(number))
         return (number < 0 && text.contains { $0 != "0" && $0 != "." } ? "−" : "+") + text
+    }
+
+    /// The strongest features in their order, and one for the sum of all others.
+    private static func strongest(of features: [Explanation.Feature]) -> [Explanation.Feature] {
+        guard features.count > most else { return features }
+        let ranked = features.indices.sorted { abs(features[$0].logOdds) > abs(features[$1].logOdds) }
+        let (kept, others) = (ranked.prefix(most - 1).sorted(), ranked.dropFirst(most - 1))
+        let sum = Explanation.Feature(
+            name: "", logOdds: others.reduce(0) { $0 + features[$1].logOdds },
+            sums: others.reduce(0) { $0 + (features[$1].sums ?? 1) })
+        return kept.map { features[$0] } + [sum]
     }
 
     private static func name(of feature: Explanation.Feature) -> String {

@@ -95,8 +95,8 @@ enum FavoritesPage: MirrorPage {
             "authors": .list(
                 taste.authors.map { author in
                     [
-                        "name": .text(Words.cut(author.name, to: 80)),
-                        "query": .text(WebFields.encoded(String(author.name.drop { $0 == "@" }))),
+                        "name": .text(ListWords.cut(Words.cut(author.name, to: 80), 160)),
+                        "query": .text(WebFields.encoded(String(author.name.drop { $0 == "@" }.prefix(60)))),
                         "favorites": .number(Int(author.favorites)), "others": .number(Int(author.normals)),
                         "given": .number(author.given),
                     ]
@@ -114,7 +114,7 @@ enum FavoritesPage: MirrorPage {
     private static func table(_ words: [StatsReport.Word], _ side: String, _ strongest: Double) -> PageContext {
         let rows = words.map { word in
             [
-                "word": .text(Words.cut(word.word, to: 60)),
+                "word": .text(ListWords.cut(Words.cut(word.word, to: 60), 120)),
                 "bar": .markup(Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
                 "seen": .text("\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
             ] as PageContext
@@ -167,7 +167,7 @@ extension ExplainReport.Judgement {
             "stepRows": .list(
                 bars.rows.map { row in
                     [
-                        "name": .text(Words.cut(row.name, to: 60)), "counts": .text(row.counts),
+                        "name": .text(ListWords.cut(Words.cut(row.name, to: 60), 120)), "counts": .text(row.counts),
                         "bar": .markup(row.bar),
                         "adds": .text(row.adds),
                     ]

@@ -20,10 +20,14 @@ enum TextsPage: MirrorPage {
 
     private static let rows = 10
     private static let reasonsShown = 6
-    private static let mutedShown = 10
+    private static let mutedShown = 8
+    /// Bytes of the markup of a muted word.
+    private static let mutedSize = 120
     /// What is looked for, in scalars.
     private static let longestWords = 100
     private static let slotsShown = 8
+    /// Bytes of the markup of one excerpt, and of all excerpts of a page.
+    private static let (excerptSize, excerptsSize) = (1_100, 5_000)
 
     // MARK: Looking
 
@@ -35,12 +39,23 @@ enum TextsPage: MirrorPage {
         (search.reason, search.words, search.cursor) = (query.typed("reason"), query.typed("q"), query["after"])
         search.reason = search.reason.map { String($0.unicodeScalars.prefix(longestWords)) }
         search.words = search.words.map { String($0.unicodeScalars.prefix(longestWords)) }
+        // One text alone, with the slots that can say it.
+        let used =
+            request.refusal == nil
+            ? request.query.typed("use") : request.path == "/texts/slot" ? request.form.typed("post") : nil
+        var isForSlot = used != nil
         let list: TextList
         do {
-            list = try await TextList(of: request.mirror, search)
+            list =
+                if let used {
+                    TextList(
+                        texts: [
+                            try await TextList.Text(of: request.mirror, named: used, zone: request.zone ?? .gmt)
+                        ], next: nil)
+                } else { try await TextList(of: request.mirror, search) }
         } catch is ChangeRefusal {
-            // The place of an old link: the list begins anew.
-            search.cursor = nil
+            // The place, or the text, of an old link: the list begins anew.
+            (search.cursor, isForSlot) = (nil, false)
             list = try await TextList(of: request.mirror, search)
         }
         let archive = try await StatusReporter(mirror: request.mirror).archive()
@@ -53,7 +68,7 @@ enum TextsPage: MirrorPage {
         let muted = try await Forgetting(mirror: request.mirror, zone: zone).list()
         let shown = Shown(
             list: list, search: search, archive: archive, slots: slots, muted: muted,
-            fitness: request.mirror.configuration.fitness.rawValue)
+            fitness: request.mirror.configuration.fitness.rawValue, isForSlot: isForSlot)
         return .page(PageContent(templates[0], in: section, context(shown, of: request)))
     }
 
@@ -67,6 +82,8 @@ enum TextsPage: MirrorPage {
         var muted: [Forgotten]
         /// The value of `FITNESS`.
         var fitness: String
+        /// Whether one text is shown alone, to be put into a slot.
+        var isForSlot = false
     }
 
     static func context(_ shown: Shown, of request: MirrorRequest) -> PageContext {
@@ -75,29 +92,33 @@ enum TextsPage: MirrorPage {
         let texts = shown.archive.texts
         let rules = texts?.reasons ?? []
         let most = rules.map(\.count).max() ?? 0
-        let (first, rest) = (rules.prefix(reasonsShown), rules.dropFirst(reasonsShown))
-        func table(_ reasons: some Sequence<StatusReport.TextState.ReasonCount>, _ summary: String?) -> PageContext {
-            [
-                "isRest": .flag(summary != nil), "summary": .text(summary),
-                "reasons": .list(
-                    reasons.map { reason in
-                        [
-                            "text": .text(reason.text ?? reason.reason), "code": .text(reason.reason),
-                            "bar": .markup(Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
-                            "number": .number(reason.count),
-                        ]
-                    }),
-            ]
-        }
-        var tables = [table(first, nil)]
-        if !rest.isEmpty { tables.append(table(rest, Words.count(rest.count, "further reason"))) }
+        let further = max(0, rules.count - reasonsShown)
         let search = shown.search
         let muted = shown.muted.filter { ["word", "day", "span"].contains($0.kind) }
+        let sizes = shown.list.texts.reduce(0) { $0 + Markup.escaped(excerpt($1.text)).utf8.count }
+        let mostBytes = sizes > excerptsSize ? excerptsSize / rows : excerptSize
         return [
             "base": .text(request.base), "head": .text(head(shown.archive, words)),
             "shares": .fields(texts.flatMap { shares($0) }), "hasReasons": .flag(!rules.isEmpty),
-            "fitness": .text(shown.fitness), "reasonTables": .list(tables),
-            "reason": .text(search.reason), "words": .text(search.words ?? ""),
+            "fitness": .text(shown.fitness),
+            "reasons": .list(
+                rules.prefix(reasonsShown).map { reason in
+                    [
+                        "text": .text(reason.text ?? reason.reason), "code": .text(reason.reason),
+                        "bar": .markup(Drawing.meter(Double(reason.count) / Double(max(1, most)), "base")),
+                        "number": .number(reason.count),
+                    ]
+                }),
+            "furtherReasons": .text(
+                further == 0 ? nil : "\(Words.count(further, "further reason")): choose one below."),
+            "allReasons": .list(
+                rules.map { reason in
+                    [
+                        "code": .text(reason.reason), "isChosen": .flag(reason.reason == search.reason),
+                        "text": .text("\(reason.text ?? reason.reason) (\(Words.number(reason.count)))"),
+                    ]
+                }),
+            "words": .text(search.words ?? ""),
             "kinds": .list(
                 kinds.map { kind, name in
                     [
@@ -105,11 +126,11 @@ enum TextsPage: MirrorPage {
                     ]
                 }),
             "found": .text(found(shown)),
-            "isFiltered": .flag(search.kind != .all || search.reason != nil || search.words != nil),
+            "isFiltered": .flag(search.kind != .all || search.reason != nil || search.words != nil || shown.isForSlot),
             "hasTexts": .flag(!shown.list.texts.isEmpty), "canChange": .flag(canChange),
             "texts": .list(
-                shown.list.texts.enumerated().map { index, text in
-                    row(text, index, shown.slots, canChange: canChange, of: request)
+                shown.list.texts.map {
+                    row($0, shown, mostBytes: mostBytes, canChange: canChange, of: request)
                 }),
             "token": .markup(request.hidden()),
             "more": .text(
@@ -125,12 +146,19 @@ enum TextsPage: MirrorPage {
             "restOfMuted": .text(restOfMuted(shown.muted, muted.count)),
             "typedWord": .text(typed("word", request)), "typedDay": .text(typed("day", request)),
             "typedFrom": .text(typed("from", request)), "typedTo": .text(typed("to", request)),
+            "isWordWrong": .flag(isWrong("word", request)), "isDayWrong": .flag(isWrong("day", request)),
+            "isFromWrong": .flag(isWrong("from", request)),
         ]
     }
 
     /// What was typed into a form that was refused.
     private static func typed(_ field: String, _ request: MirrorRequest) -> String {
         request.refusal == nil ? "" : request.form[field] ?? request.query[field] ?? ""
+    }
+
+    /// Whether a form with the field was refused for what was typed.
+    private static func isWrong(_ field: String, _ request: MirrorRequest) -> Bool {
+        request.refusal?.isMisuse == true && (request.form[field] ?? request.query[field]) != nil
     }
 
     private static let kinds: [(TextList.Search.Kind, String)] = [
@@ -168,6 +196,7 @@ enum TextsPage: MirrorPage {
         guard !shown.list.texts.isEmpty else {
             return search.cursor == nil ? "No text of the kind is archived." : "No further text."
         }
+        if shown.isForSlot { return "One text." }
         var parts: [String] = []
         if let words = search.words { parts.append("with “\(Words.cut(words, to: 60))”") }
         if let reason = search.reason {
@@ -183,23 +212,25 @@ enum TextsPage: MirrorPage {
     }
 
     private static func row(
-        _ text: TextList.Text, _ index: Int, _ slots: [PlanReport.Slot], canChange: Bool, of request: MirrorRequest
+        _ text: TextList.Text, _ shown: Shown, mostBytes: Int, canChange: Bool, of request: MirrorRequest
     ) -> PageContext {
         let words = request.words
         let time = LocalTime(text.created, in: words.zone)
-        let isSendable = text.fitness != .answer && !text.isNever && !slots.isEmpty
-        let options = slots.prefix(slotsShown).map { slot in
+        let isSendable = text.fitness != .answer && !text.isNever && !shown.slots.isEmpty
+        let isForSlot = isSendable && shown.isForSlot
+        let options = shown.slots.prefix(slotsShown).map { slot in
             "<option value=\"\(slot.id) \(slot.seen?.description ?? "")\">\(slot.time)</option>" as Markup
         }
         return [
             "year": .text("\(time.day.components.year)"), "day": .text(words.dayOfYear(time.day)),
             "time": .text("\(time.minute)"), "state": .text(state(of: text, words)),
             "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
-            "language": .text(text.language), "text": .text(excerpt(text.text)), "post": .text(text.post),
+            "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)), "post": .text(text.post),
             "canChange": .flag(canChange), "isNever": .flag(text.isNever),
             "canPost": .flag(text.fitness != .answer && !text.isNever),
-            "slot": isSendable
-                ? ["index": .text("\(index)"), "slotOptions": .markup("\(joined: options)")] : .none,
+            "use": isSendable && !isForSlot
+                ? .text(request.base + "/texts" + WebFields.query([("use", text.post)]) + "#find") : .none,
+            "slotOptions": isForSlot ? .markup("\(joined: options)") : .none,
             "tokenOfText": .markup(request.hidden(seen: text.seen)),
         ]
     }
@@ -228,7 +259,9 @@ enum TextsPage: MirrorPage {
     }
 
     /// The beginning of a long text, as long as a page has room for when its signs are escaped.
-    static func excerpt(_ text: String) -> String { ListWords.cut(Words.cut(text, to: 400), 1_100) }
+    static func excerpt(_ text: String, _ mostBytes: Int = excerptSize) -> String {
+        ListWords.cut(Words.cut(text, to: 400), mostBytes)
+    }
 
     // MARK: What stays out
 
@@ -247,7 +280,7 @@ enum TextsPage: MirrorPage {
             muted.kind == "word"
             ? "posts with it left the archive and do not come in" : "posts of it are not sent"
         return [
-            "what": .text(Words.cut(what, to: 40)), "kind": .text(kind), "does": .text(does),
+            "what": .text(ListWords.cut(Words.cut(what, to: 40), mutedSize)), "kind": .text(kind), "does": .text(does),
             "since": .text("\(words.day(of: muted.noted))"), "canRemove": .flag(canChange),
             "entry": .text(muted.seen?.description),
         ]

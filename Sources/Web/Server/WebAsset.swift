@@ -21,6 +21,9 @@ struct WebAsset: Sendable {
         self.bytes = ByteBuffer(bytes: bytes)
     }
 
+    /// Its bytes.
+    var size: Int { bytes.readableBytes }
+
     /// With the hash; a browser keeps it for a year.
     var address: String { "\(path)?v=\(hash)" }
 

@@ -1,4 +1,5 @@
 import Control
+import Expectations
 import Foundation
 import Mirroring
 import Outbox
@@ -24,7 +25,11 @@ import Testing
         try await WebStand.with(text: hostile) { stand in
             let answer = try await stand.client.send("/m/mika" + path)
             #expect(answer.status == 200)
-            #expect(answer.body.utf8.count < 60_000, "\(answer.body.utf8.count)")
+            let assets = WebAsset.all.reduce(0) { $0 + $1.size }
+            #expect(answer.body.utf8.count + assets <= 60_000, "\(answer.body.utf8.count)")
+            // The frame is no larger than what every page leaves it.
+            let inner = try #require(answer.body.firstMatch(of: #/<main[^>]*>([\s\S]*)<\/main>/#)).output.1
+            expect(answer.body.utf8.count - inner.utf8.count) { $0 <= RenderedPage.frame }
             #expect(answer.body.hasSuffix("</html>\n") || answer.body.hasSuffix("</html>"))
             for sign in ["<script>", "<img", "\u{202E}"] {
                 let found = answer.body.contains(sign)
