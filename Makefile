@@ -42,6 +42,8 @@ SECONDS ?= 180
 RUNS ?= 5
 LOAD ?= 4
 
+PAGE_TOOLS = .build/pages-tools
+
 # Where the documented program is built: apart, so that the tests need not be built anew, unless those are built with
 # MIRROR_BOT_SYMBOLS too.
 DOCS_BUILD ?= .build/docs
@@ -139,11 +141,17 @@ check-deploy: swift ## Check what platforms deploy with, and run the Procfile; A
 	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product Torture
 	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
 
-check-pages: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic
+# What checks them comes from PyPI into a folder of its own, made again when the list has changed.
+check-pages: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic python3-venv
 check-pages: swift ## Look at the pages in a browser without a window; pictures of them in .build/pages
 	$(install)
-	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TEST) \
-		--filter PagesInBrowserTests $(ARGS)
+	@if ! cmp -s Tests/Pages/requirements.txt $(PAGE_TOOLS)/requirements.txt; then \
+		python3 -m venv --clear $(PAGE_TOOLS) && \
+		$(PAGE_TOOLS)/bin/pip install -q --disable-pip-version-check -r Tests/Pages/requirements.txt && \
+		cp Tests/Pages/requirements.txt $(PAGE_TOOLS); \
+	fi
+	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_PAGES_PYTHON=$(CURDIR)/$(PAGE_TOOLS)/bin/python \
+		MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TEST) --filter InBrowserTests $(ARGS)
 
 check-bench: PACKAGES += curl nginx-light python3-venv sqlite3
 check-bench: swift ## Run every line of the benchmarks with tiny data; ARGS="--filter learn" for some

@@ -36,6 +36,8 @@ final class WebStand: Sendable {
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
         demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." }
     ) async throws -> WebStand {
+        // As the program does: a browser that is gone must not end the process.
+        signal(SIGPIPE, SIG_IGN)
         let folder = try TemporaryDirectory()
         try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
         let settings = [

@@ -1,0 +1,146 @@
+"""Looks at pages: layout at every width in both themes, axe-core, markup, the console, and pictures for a person."""
+
+import importlib.resources
+
+import markup
+from visitor import Visitor, name_of
+
+WIDTHS = (320, 360, 768, 1280)
+THEMES = ("light", "dark")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+# Elements that reach out of the window, and do not scroll in a box of their own.
+WIDE = """() => {
+    const root = document.documentElement, wide = root.scrollWidth > root.clientWidth;
+    const found = [];
+    for (const element of document.querySelectorAll('body *')) {
+        if (!element.checkVisibility() || element.closest('svg') && element.localName !== 'svg' || element.closest('.vh, .skip')) continue;
+        const box = element.getBoundingClientRect();
+        if (!box.width || !box.height || (box.right <= root.clientWidth + 1 && box.left >= -1)) continue;
+        let parent = element.parentElement, scrolls = false;
+        for (; parent && parent !== document.body; parent = parent.parentElement) {
+            if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(parent).overflowX)) scrolls = true;
+        }
+        if (!scrolls) found.push(`${element.localName}.${element.className} ${Math.round(box.left)}–${Math.round(box.right)}`);
+    }
+    return wide || found.length ? `${root.scrollWidth} px wide: ${found.slice(0, 4).join(', ')}` : '';
+}"""
+
+# Changes the words of the program, and leaves those of people.
+WORDS = """japanese => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), nodes = [];
+    while (walker.nextNode()) nodes.push(walker.currentNode);
+    const signs = '設定を変更する今日の予定と返信お気に入り見直し待ち人々健康';
+    for (const node of nodes) {
+        if (node.parentElement.closest('bdi, .voice, code, time, svg, script')) continue;
+        node.data = node.data.replace(/\\p{L}[\\p{L}’]*/gu, (word, at) => japanese
+            ? [...word].filter((_, i) => i % 5 < 3).map((_, i) => signs[(at + i) % signs.length]).join('')
+            : word + word.slice(0, Math.ceil(word.length * 0.4)).toLowerCase());
+        if (japanese) node.data = node.data.replace(/ +/g, '');
+    }
+    if (japanese) document.documentElement.lang = 'ja';
+}"""
+
+# The spacing of WCAG 1.4.12. A style sheet made by a script is no inline style, which the policy would block.
+SPACING = """() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important }'
+        + 'p { margin-bottom: 2em !important }');
+    document.adoptedStyleSheets = [sheet];
+}"""
+
+OPEN = "() => document.querySelectorAll('details').forEach(each => { each.open = true })"
+
+
+def show(page, width, theme="light"):
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 900})
+
+
+def look(browser, task):
+    """Looks at the task's paths.
+
+    `paths` are pairs of a path and its status, the nine pages first. `isDeep` asks for pictures of all of them, and of
+    the nine pages for axe-core in both themes, Japanese labels and all pictures.
+    """
+    visitor = Visitor(browser, task["origin"], task["state"], task.get("folder"))
+    axe = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
+    page = visitor.page()
+    if password := task.get("password"):
+        page.goto("/login")
+        page.fill("input[name=password]", password)
+        page.click("button.main")
+    for number, (path, status) in enumerate(task["paths"]):
+        answer = page.goto(path)
+        if answer.status != status:
+            visitor.violation(page, f"status {answer.status}, not {status}")
+        for problem in markup.problems(answer.text()):
+            visitor.violation(page, f"markup: {problem}")
+        for theme in THEMES:
+            for width in WIDTHS:
+                show(page, width, theme)
+                measure(visitor, page, f"{width} px, {theme}")
+        # The nine pages come first.
+        has_variants = task["isDeep"] and number < 9
+        # The other pages of a state differ in one line.
+        if task["isDeep"] or number == 0 or path.endswith("/health"):
+            pictures(visitor, page, path, has_variants)
+        page.evaluate(OPEN)
+        for width in WIDTHS:
+            show(page, width)
+            measure(visitor, page, f"{width} px, all open")
+        views = [(320, "dark"), (1280, "light")]
+        for width, theme in views if has_variants else views[number % 2:][:1]:
+            show(page, width, theme)
+            check_rules(visitor, page, axe, f"{width} px, {theme}, all open")
+        page.evaluate(SPACING)
+        for width in (320, 1280):
+            show(page, width)
+            measure(visitor, page, f"{width} px, wide spacing")
+        page.evaluate("() => { document.adoptedStyleSheets = [] }")
+        variants = [("japanese", True), ("longer", False)] if has_variants else [("longer", False)]
+        for index, (variant, is_japanese) in enumerate(variants):
+            if index:
+                page.goto(path)
+                page.evaluate(OPEN)
+            page.evaluate(WORDS, is_japanese)
+            for width in (320, 1280):
+                show(page, width)
+                measure(visitor, page, f"{width} px, {variant} labels")
+            if has_variants:
+                show(page, 360)
+                visitor.picture(page, f"{name_of(task['state'], path)}-360-{variant}")
+    for problem in markup.faint_tokens(page.request.get("/style.css").text()):
+        visitor.violation(page, f"style: {problem}")
+    visitor.close()
+
+
+def measure(visitor, page, what):
+    if wide := page.evaluate(WIDE):
+        visitor.violation(page, f"{what}: {wide}")
+
+
+def check_rules(visitor, page, axe, what):
+    page.evaluate(axe)
+    result = page.evaluate(
+        "rules => axe.run({ runOnly: { type: 'tag', values: rules }, resultTypes: ['violations'] })", RULES)
+    for rule in result["violations"]:
+        for node in rule["nodes"][:3]:
+            visitor.violation(page, f"axe, {what}: {rule['id']}: {node['html'][:160]} — {node['failureSummary'][:240]}")
+
+
+def pictures(visitor, page, path, has_variants):
+    name = name_of(visitor.state, path)
+    for width, theme in [(360, "light"), (1280, "dark")] + ([(360, "dark"), (1280, "light")] if has_variants else []):
+        show(page, width, theme)
+        visitor.picture(page, f"{name}-{width}-{theme}")
+    if not has_variants:
+        return
+    page.emulate_media(forced_colors="active", color_scheme="dark")
+    visitor.picture(page, f"{name}-forced-colors")
+    page.emulate_media(forced_colors="none", media="print", color_scheme="light")
+    visitor.picture(page, f"{name}-print")
+    # 1280 px at 200 %.
+    page.emulate_media(media="screen")
+    page.set_viewport_size({"width": 640, "height": 450})
+    visitor.picture(page, f"{name}-zoom")
