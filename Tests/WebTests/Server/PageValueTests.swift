@@ -56,7 +56,8 @@ import Testing
     /// Every template is parsed, and every partial that one names is there.
     @Test func allTemplatesAreRegistered() throws {
         let pages = MirrorPages.all.flatMap { $0.templates }
-        let all = [PageTemplate.head, .frame, .symbols, .emblem, .plain, .login, .problem, .confirm, .index] + pages
+        let shared = [PageTemplate.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm, .index]
+        let all = shared + pages
         _ = TemplateLibrary.standard
         // Two pages may share one.
         for (name, same) in Dictionary(grouping: all, by: \.name) {
