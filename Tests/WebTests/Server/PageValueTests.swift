@@ -56,7 +56,9 @@ import Testing
     /// Every template is parsed, and every partial that one names is there.
     @Test func allTemplatesAreRegistered() throws {
         let pages = MirrorPages.all.flatMap { $0.templates }
-        let shared = [PageTemplate.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm, .index]
+        let shared = [
+            PageTemplate.head, .frame, .band, .symbols, .emblem, .plain, .login, .problem, .confirm, .index, .everybody,
+        ]
         let all = shared + pages
         _ = TemplateLibrary.standard
         // Two pages may share one.
