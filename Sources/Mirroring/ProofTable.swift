@@ -199,16 +199,22 @@ package struct ProofTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func tidy(now: Date) async throws {
+        // Most of the time there is nothing, and reading takes no lock.
+        let ended = try await storage.query("SELECT 1 AS found FROM proofs WHERE \(Self.ended(mirror, now)) LIMIT 1")
+        guard !ended.isEmpty else { return }
         try await storage.transaction { [mirror] in try Self.tidy(mirror, on: $0, now: now) }
     }
 
     private static func tidy(_ mirror: String, on connection: any StorageConnection, now: Date) throws {
-        try connection.execute(
-            """
-            DELETE FROM proofs WHERE mirror = \(mirror)
-                AND (proven_ms <= \((now - proofLasts).milliseconds)
-                    OR proven_ms IS NULL AND asked_ms <= \((now - wordsLast - proofLasts).milliseconds))
-            """)
+        try connection.execute("DELETE FROM proofs WHERE \(ended(mirror, now))")
+    }
+
+    /// The condition that nothing can come of a proof any more.
+    private static func ended(_ mirror: String, _ now: Date) -> SQL {
+        """
+        mirror = \(mirror) AND (proven_ms <= \((now - proofLasts).milliseconds)
+            OR proven_ms IS NULL AND asked_ms <= \((now - wordsLast - proofLasts).milliseconds))
+        """
     }
 
     /// Removes the proofs of some accounts, under their identities and the names that they were seen under.
