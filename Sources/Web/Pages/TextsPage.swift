@@ -20,14 +20,14 @@ enum TextsPage: MirrorPage {
 
     private static let rows = 10
     private static let reasonsShown = 6
-    private static let mutedShown = 8
+    private static let mutedShown = 4
     /// Bytes of the markup of a muted word.
     private static let mutedSize = 120
     /// What is looked for, in scalars.
     private static let longestWords = 100
     private static let slotsShown = 8
     /// Bytes of the markup of one excerpt, and of all excerpts of a page.
-    private static let (excerptSize, excerptsSize) = (1_100, 5_000)
+    private static let (excerptSize, excerptsSize) = (1_100, 3_500)
 
     // MARK: Looking
 
