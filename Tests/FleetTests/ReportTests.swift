@@ -66,7 +66,9 @@ import Testing
         _ = try await mirror.spending.reserve(Money(microdollars: 1_250_000), for: .publish, at: now)
         let report = try await MetricsReport(
             of: mirror, isAlone: true, build: MetricsReport.Build(version: "1", commit: "1"), now: now)
-        let lines = report.exposition.text.split(separator: "\n").filter { $0.contains("dollars{") }.map(String.init)
+        let lines = report.exposition.text.split(separator: "\n").filter {
+            $0.contains("_dollars") && $0.hasPrefix("mirrorbot")
+        }.map(String.init)
         let labels = "{mirror=\"\(mirror.name)\"}"
         let expected = [
             "mirrorbot_spend_dollars_total{mirror=\"\(mirror.name)\",network=\"x\"} 1.25",
