@@ -223,6 +223,14 @@ struct PageState: Sendable, CustomTestStringConvertible {
         PageState(
             name: "logged-in", variables: ["WEB_PASSWORD": WebStand.password], password: WebStand.password
         ) { try await sections($0) },
+        PageState(name: "public", variables: ["PUBLIC_PAGE": "yes"]) { stand in
+            try await stand.mirror().storage.execute(
+                """
+                UPDATE mirrors SET human_handle = 'mika@social.example', bot_handle = 'mika_mirror@bots.example'
+                WHERE mirror = 'mika'
+                """)
+            return [Page(path: "/public/mika"), Page(path: "/public/nobody", status: 404)]
+        },
         PageState(name: "many") { stand in
             let mirror = try await stand.installation.anyMirror()
             for start in stride(from: 0, to: 10_000, by: 500) {
