@@ -202,15 +202,11 @@ import Testing
         let departure = Task {
             try await parts.store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
         }
-        let waiting: SQL = """
-            SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'
-                AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())
-            """
-        while try await storage.query(waiting).isEmpty {}
+        while try await !storage.hasBlockedTransaction {}
         try await say(word, in: mirror)
         // It is told at once, and then nothing may leave, or when the departure is stored.
         async let telling = parts.store.flights(now: now)
-        for _ in 0..<20 { _ = try await storage.query(waiting) }
+        for _ in 0..<20 { _ = try await storage.hasBlockedTransaction }
         mayEnd.signal()
         try await lock.value
         let told = try await telling

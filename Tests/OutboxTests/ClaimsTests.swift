@@ -546,11 +546,7 @@ import Testing
             let leases = LeaseTable(storage: other, mirror: "m")
             return try await leases.take(owner: "thief", after: leases.record(), now: 0)
         }
-        let waiting: SQL = """
-            SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'
-                AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())
-            """
-        while try await office.storage.query(waiting).isEmpty {}
+        while try await !office.storage.hasBlockedTransaction {}
         try await expect(office.owners(), equals: ["m": "a"])
         mayEnd.signal()
         try await change.value
