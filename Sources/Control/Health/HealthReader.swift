@@ -52,7 +52,7 @@ struct HealthRows {
     var feeds: [FeedHealth] = []
     /// What is left of the month's money; nil unless one of the accounts is on X.
     var money: MoneyFact?
-    /// Whether no text may be posted by itself; false if nobody looked.
+    /// Whether the archive has no text that may be posted by itself; false if that was not read.
     var isWithoutText = false
     var numbers = HealthNumbers()
 }

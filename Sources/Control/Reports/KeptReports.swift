@@ -1,7 +1,8 @@
-/// Keeps what reports of this process found out, for as long as what it was made from has not changed.
+/// A cache of the values that reports compute, bounded in number.
 ///
-/// A value is kept under a stamp, which whoever asks reads first: a change between that and the making leaves a value under
-/// an old stamp, which nobody asks for again. So no value is older than the last change before it was asked for.
+/// Each value has a stamp that changes with the rows it is computed from. The caller reads the stamp before it asks: if rows
+/// change while a value is computed, the value has the earlier stamp, and the next caller, who reads a later one, does not get
+/// it. So a value is never older than the last change before the call.
 package actor KeptReports {
     private struct Key: Hashable {
         let mirror: String
