@@ -26,7 +26,7 @@ package struct MetricsReport: Sendable {
         }
     }
 
-    /// What is measured, in the order of the report.
+    /// The metrics, in the order of the report.
     ///
     /// Alerts and dashboards of `deploy/` go by these names.
     package enum Metric: String, CaseIterable, Sendable {

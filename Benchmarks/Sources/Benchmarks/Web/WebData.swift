@@ -40,7 +40,7 @@ struct WebData: Sendable {
         }
     }
 
-    /// What the human posted, three times a day.
+    /// The human's posts, three a day.
     var postLines: Data {
         get throws {
             var generator = SampleGenerator(seed: 8)
@@ -54,7 +54,7 @@ struct WebData: Sendable {
         }
     }
 
-    /// What others posted, with what the human thought of it.
+    /// The classifier's examples: posts of others, each with whether the human favorited it.
     var exampleLines: Data {
         get throws {
             try Self.lines(

@@ -26,7 +26,7 @@ extension Work {
         await report.measure("web_index") { [try await index(bench)] }
     }
 
-    /// How long one favorite takes from the row to the confirmed row, with somebody who loads pages without a break.
+    /// The time from a favorite's planned row to its row in the state `done`, while a client loads pages without a break.
     private static func deliveries(_ bench: Bench, _ stage: WebStage) async throws -> Line {
         let count = bench.amount(12, smoke: 2)
         var (ours, baseline) = ([Double](), [Double]())
@@ -46,7 +46,7 @@ extension Work {
             ratio: Spread(zip(ours, baseline).map { $0 / $1 }), target: .atMost(1.25))
     }
 
-    /// What 200 open event streams take of memory, and how often they ask the database.
+    /// The memory that 200 open event streams need, and the transactions a second that they cause.
     private static func streams(_ bench: Bench, _ stage: WebStage) async throws -> [Line] {
         let (count, span) = (bench.amount(200, smoke: 5), Duration.seconds(bench.amount(20, smoke: 1)))
         let before = try stage.privateMemory()
