@@ -111,6 +111,36 @@ extension StorageEngine {
         try await run(sql.isSelect ? .query : .read) { try $0.query(sql) }
     }
 
+    /// Returns an identifier of the committed state of the whole database.
+    ///
+    /// If two calls return the same value, nothing was committed between them, by any connection of any process. Other
+    /// values say nothing: on Postgres a transaction of another database of the server gives another value, too.
+    ///
+    /// Values are comparable only between calls on the same engine. What a transaction has not committed yet does not
+    /// count, so that the state of a scratch copy says nothing of its own changes.
+    ///
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    package func state() async throws -> String {
+        switch kind {
+        case .sqlite:
+            // `data_version` leaves out the connection's own changes: those of a database in memory, which has one alone.
+            return try await run(.query) { connection in
+                let version = try connection.query("PRAGMA data_version").first?.integer("data_version")
+                let changes = try connection.query("SELECT total_changes() AS changes").first?.integer("changes")
+                return "\(version ?? 0) \(changes ?? 0)"
+            }
+        case .postgres:
+            // A snapshot names the transactions that it sees. Another server, as after a failover, may count them anew.
+            let row = try await query(
+                """
+                SELECT CAST(txid_current_snapshot() AS TEXT) AS snapshot,
+                    CAST(pg_postmaster_start_time() AS TEXT) AS server
+                """
+            ).first
+            return try row.map { "\(try $0.text("snapshot")) \(try $0.text("server"))" } ?? ""
+        }
+    }
+
     /// Reads rows batch by batch until enough of them are wanted, or none are left.
     ///
     /// - Parameters:
