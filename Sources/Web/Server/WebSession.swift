@@ -174,6 +174,8 @@ final class SaidSentences: @unchecked Sendable {
         }
     }
 
+    func has(for session: String) -> Bool { lock.withLock { sentences.contains { $0.session == session } } }
+
     /// Returns the sentence once.
     func take(for session: String) -> Said? {
         lock.withLock {

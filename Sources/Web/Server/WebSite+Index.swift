@@ -12,12 +12,16 @@ extension WebSite {
     /// 303 to the only mirror; else all of them, or those that a person looks for.
     func index(_ request: Request, _ context: WebContext) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
+        return try await page(for: session, key: Self.pageKey(request)) { try await self.index(request, token: $0) }
+    }
+
+    private func index(_ request: Request, token: String) async throws -> PageAnswer {
         guard let query = WebFields(encoded: request.uri.query ?? "") else { throw WebProblem.badForm }
         let names = try await MirrorTable.names(in: installation.storage, limit: 2)
         if names.count == 1, let name = names.first, query.pairs.isEmpty {
-            return Self.seeOther(MirrorRequest.base(of: name))
+            return .other(Self.seeOther(MirrorRequest.base(of: name)))
         }
-        let access = try await access(session, request)
+        let access = try await access(token: token, request)
         let context: PageContext
         if names.isEmpty {
             context = ["isEmpty": true]
@@ -40,7 +44,7 @@ extension WebSite {
             "version": .text(build.version), "band": .fields(band()),
         ]
         frame.merge(context) { _, new in new }
-        return Self.html(TemplateLibrary.standard.render(.index, frame), status: .ok)
+        return .page(CachedPage(TemplateLibrary.standard.render(.index, frame), tokenAt: token))
     }
 
     /// The filter for mirrors of which something waits.

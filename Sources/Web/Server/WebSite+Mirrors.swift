@@ -37,39 +37,51 @@ extension WebSite {
     }
 
     private func answer(
-        _ request: Request, _ context: WebContext, pattern: String, _ handler: MirrorRoute.Handler
+        _ request: Request, _ context: WebContext, pattern: String, _ handler: @escaping MirrorRoute.Handler
     ) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
+        let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
+        // A sentence about what was done stands on one page, once.
+        guard request.method != .post, !(isSeen && said.has(for: session.id)) else {
+            let visit = Visit(session: session, token: session.csrf, isGet: request.method != .post, isSeen: isSeen)
+            return try await answer(request, context, pattern: pattern, visit, handler)
+                .response(token: session.csrf)
+        }
+        return try await page(for: session, key: Self.pageKey(request)) { token in
+            let visit = Visit(session: session, token: token, isGet: true, isSeen: false)
+            return try await self.answer(request, context, pattern: pattern, visit, handler)
+        }
+    }
+
+    private func answer(
+        _ request: Request, _ context: WebContext, pattern: String, _ visit: Visit, _ handler: MirrorRoute.Handler
+    ) async throws -> PageAnswer {
         let name = try context.parameter("mirror")
         let mirror = try await installation.mirror(named: name)
         let now = mirror.clock.now
-        let isChange = request.method == .post
         // Looking changes nothing, not even how times are kept.
-        let record = isChange ? try await mirror.table.requireHere() : try await mirror.table.record()
+        let record = visit.isGet ? try await mirror.table.record() : try await mirror.table.requireHere()
         let zone =
-            isChange ? try await mirror.recordedTimeZone(record, now: now) : mirror.knownTimeZone(record)
+            visit.isGet ? mirror.knownTimeZone(record) : try await mirror.recordedTimeZone(record, now: now)
         guard let query = WebFields(encoded: request.uri.query ?? "") else { throw WebProblem.badForm }
         let mirrorRequest = MirrorRequest(
             mirror: mirror, record: record, zone: zone, now: now, path: Self.rest(of: request.uri.path),
             parameters: try Self.parameters(of: pattern, context), query: query, form: context.form,
-            access: try await access(session, request), kept: kept)
+            access: try await access(token: visit.token, request), kept: kept)
         // Read before the page: what changes meanwhile is told twice rather than never.
-        let stamps = isChange ? nil : try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now)
-        let visit = Visit(
-            session: session, isGet: !isChange,
-            isSeen: request.headers[.fetchMode].map { $0 == "navigate" } ?? true, stamp: stamps?.digest(of: mirror.name)
-        )
-        return try await respond(try await handler(mirrorRequest), to: mirrorRequest, visit)
+        let stamps = visit.isGet ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil
+        return try await respond(
+            try await handler(mirrorRequest), to: mirrorRequest, visit, stamp: stamps?.digest(of: mirror.name))
     }
 
     /// What an answer depends on besides the reply.
     private struct Visit {
         let session: WebSession
+        /// The token of its forms.
+        let token: String
         let isGet: Bool
         /// Whether a person sees the answer: the script asks for pages too, and shows parts of them.
         let isSeen: Bool
-        /// The digest of the mirror's stamps; `nil` where no stream is opened.
-        let stamp: String?
     }
 
     /// The path behind `/m/NAME`.
@@ -84,23 +96,24 @@ extension WebSite {
     }
 
     private func respond(
-        _ reply: WebReply, to request: MirrorRequest, _ visit: Visit
-    ) async throws -> Response {
+        _ reply: WebReply, to request: MirrorRequest, _ visit: Visit, stamp: String?
+    ) async throws -> PageAnswer {
         switch reply {
-        case .page(let content): return try await page(content, of: request, visit)
+        case .page(let content): return try await page(content, of: request, visit, stamp: stamp)
         case .confirm(let confirmation):
-            return try await page(confirmation.page(of: request), of: request, visit)
+            return try await page(confirmation.page(of: request), of: request, visit, stamp: stamp)
         case .seeOther(let path, let sentence):
             if let sentence { said.keep(sentence, for: visit.session.id) }
-            return Self.seeOther(path)
+            return .other(Self.seeOther(path))
         case .file(let text, let type, let name):
-            return Response(
-                status: .ok,
-                headers: [
-                    .contentType: type,
-                    .contentDisposition: "attachment; filename=\"\(Self.fileName(name))\"",
-                ],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+            return .other(
+                Response(
+                    status: .ok,
+                    headers: [
+                        .contentType: type,
+                        .contentDisposition: "attachment; filename=\"\(Self.fileName(name))\"",
+                    ],
+                    body: ResponseBody(byteBuffer: ByteBuffer(string: text))))
         case .missing(let text):
             throw WebProblem(status: .notFound, title: "It is not there", text: text, back: request.base)
         }
@@ -113,17 +126,17 @@ extension WebSite {
     // MARK: The frame
 
     private func page(
-        _ content: PageContent, of request: MirrorRequest, _ visit: Visit
-    ) async throws -> Response {
-        let refusal = content.refusal
+        _ content: PageContent, of request: MirrorRequest, _ visit: Visit, stamp: String?
+    ) async throws -> PageAnswer {
         let frame = try await Frame(
             content, of: request, said: visit.isGet && visit.isSeen ? said.take(for: visit.session.id) : nil,
-            isGet: visit.isGet, stamp: visit.stamp, version: build.version)
-        let status: HTTPResponse.Status = refusal.map { $0.isMisuse ? .badRequest : .conflict } ?? .ok
+            isGet: visit.isGet, stamp: stamp, version: build.version)
         let context = frame.context.merging([
             "band": .fields(band(tellsMore: content.section == .today && content.showsVerdict))
         ]) { $1 }
-        return Self.html(TemplateLibrary.standard.render(.frame, context), status: status)
+        let markup = TemplateLibrary.standard.render(.frame, context)
+        guard let refusal = content.refusal else { return .page(CachedPage(markup, tokenAt: visit.token)) }
+        return .other(Self.html(markup, status: refusal.isMisuse ? .badRequest : .conflict))
     }
 }
 

@@ -22,6 +22,9 @@ final class WebSite: Sendable {
     let said = SaidSentences()
     let events: EventHub
     let kept = KeptReports()
+    private let pages = PageCache()
+    /// Stands in pages of ``pages`` where the token of a form belongs; random, so that no stored text has it.
+    private let tokenPlace = WebSession.new().csrf
     /// Nil without a password.
     private let gate: LoginGate?
 
@@ -120,10 +123,35 @@ final class WebSite: Sendable {
         return request.headers[.forwardedProtocol]?.lowercased() == "https"
     }
 
-    func access(_ session: WebSession, _ request: Request) async throws -> Access {
+    func access(token: String, _ request: Request) async throws -> Access {
         Access(
-            csrf: session.csrf, isReadOnly: isReadOnly, theme: Self.theme(of: request), hasLogin: gate != nil,
+            csrf: token, isReadOnly: isReadOnly, theme: Self.theme(of: request), hasLogin: gate != nil,
             hasIndex: try await MirrorTable.names(in: installation.storage, limit: 2).count > 1)
+    }
+
+    // MARK: Pages
+
+    /// Answers with the page that was made in the same second from the same state of the database, or makes it.
+    ///
+    /// Nothing of a demo is kept, for it says on each page where it stands.
+    ///
+    /// - Parameters:
+    ///   - key: Another one for each other page: ``pageKey(_:)``.
+    ///   - make: Makes the answer with forms that hold this token. Only a page is kept.
+    /// - Throws: The store's error, and what `make` throws.
+    func page(
+        for session: WebSession, key: String, make: (_ token: String) async throws -> PageAnswer
+    ) async throws -> Response {
+        guard demo == nil else { return try await make(session.csrf).response(token: session.csrf) }
+        let moment = PageCache.Moment(
+            second: Int(now.timeIntervalSince1970.rounded(.down)), state: try await installation.storage.state())
+        let answer = try await pages.answer(key, at: moment) { try await make(tokenPlace) }
+        return answer.response(token: session.csrf)
+    }
+
+    /// What pages depend on besides the database, the clock and the settings, but for the token.
+    static func pageKey(_ request: Request) -> String {
+        "\(theme(of: request)?.rawValue ?? "") \(request.uri.string)"
     }
 
     // MARK: Log-in
