@@ -260,6 +260,8 @@ package struct StatsReporter: Sendable {
     private struct Learned: Sendable {
         /// By the name, with `@`.
         let authors: [String: FeatureCount]
+        /// The names of those with the most favorites, as many as are shown.
+        let firstAuthors: [String]
         let wordsFor: [StatsReport.Word]
         let wordsAgainst: [StatsReport.Word]
     }
@@ -273,8 +275,9 @@ package struct StatsReporter: Sendable {
             ) {
                 let (categories, features) = try await favorites.tally()
                 let model = FavoriteModel(categories)
+                let authors = features.filter { Self.isAuthor($0.key) }
                 return Learned(
-                    authors: features.filter { Self.isAuthor($0.key) },
+                    authors: authors, firstAuthors: Self.first(authors),
                     wordsFor: Self.strongest(features, model, isFor: true),
                     wordsAgainst: Self.strongest(features, model, isFor: false))
             }
@@ -286,26 +289,38 @@ package struct StatsReporter: Sendable {
         }
     }
 
+    /// The names of authors of whom favorites were learned, those with the most first, as many as are shown.
+    private static func first(_ authors: [String: FeatureCount]) -> [String] {
+        let sorted = authors.filter { $0.value.favorite > 0 }.sorted { first, second in
+            first.value.favorite == second.value.favorite
+                ? first.key < second.key : first.value.favorite > second.value.favorite
+        }
+        return sorted.prefix(authorsShown).map(\.key)
+    }
+
     /// Those of whom the most posts were favorites, the human's or the bot's.
+    ///
+    /// They are the first of the learned ones, or have favorites of the bot.
     private func authors(_ learned: Learned?) async throws -> [StatsReport.Author] {
         var authors: [String: StatsReport.Author] = [:]
-        for (feature, count) in learned?.authors ?? [:] where count.favorite > 0 {
-            authors[feature] = StatsReport.Author(
-                name: feature, favorites: count.favorite, normals: count.normal, given: 0)
+        func add(_ name: String, given: Int) {
+            let count = learned?.authors[name]
+            authors[
+                name,
+                default: StatsReport.Author(
+                    name: name, favorites: count?.favorite ?? 0, normals: count?.normal ?? 0, given: 0)
+            ].given += given
         }
+        for name in learned?.firstAuthors ?? [] { add(name, given: 0) }
         let outbox = mirror.outbox(lease: nil)
         let given = try await kept.value(
             "favorites given", of: mirror.name, stamp: try await outbox.changeStamp()
         ) { try await outbox.favoritesGiven() }
         let names = try await mirror.names(of: Array(given.keys))
-        for (id, number) in given {
-            let name = (names[id] ?? id.value).lowercased()
-            let normals = learned?.authors[name]?.normal ?? 0
-            authors[name, default: StatsReport.Author(name: name, favorites: 0, normals: normals, given: 0)]
-                .given += number
-        }
-        let sorted = authors.values.sorted {
-            ($1.favorites, Int64($1.given), $0.name) < ($0.favorites, Int64($0.given), $1.name)
+        for (id, number) in given { add((names[id] ?? id.value).lowercased(), given: number) }
+        let sorted = authors.values.sorted { first, second in
+            if first.favorites != second.favorites { return first.favorites > second.favorites }
+            return first.given == second.given ? first.name < second.name : first.given > second.given
         }
         return Array(sorted.prefix(Self.authorsShown))
     }
