@@ -68,8 +68,10 @@ package struct DayReporter: Sendable {
         let outbox = mirror.outbox(lease: nil)
         let start = begin(of: day)
         let span = start..<max(start, begin(of: day.advanced(by: 1)))
-        let plan = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now, dates: true)
-        let human = try await mirror.archive.scheduleRows().filter { $0.day.weekday == day.weekday }
+        let times = try await mirror.archive.scheduleRows()
+        let plan = try await PlanReporter(mirror: mirror, zone: zone).report(
+            on: day, now: now, dates: true, human: times)
+        let human = times.filter { $0.day.weekday == day.weekday }
         let tallies = try await outbox.tallies(of: span)
         let toOthers = try await outbox.toOthers(span, limit: Self.shown)
         let persons = try await mirror.persons(of: toOthers)

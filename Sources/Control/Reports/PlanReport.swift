@@ -102,9 +102,12 @@ package struct PlanReporter: Sendable {
     ///   - day: The local day.
     ///   - now: Decides what counts as past.
     ///   - dates: Whether to look up when the posts were written that the texts are from.
+    ///   - human: When the human posted, if that was read already; nil reads it.
     /// - Returns: Nil if there is neither a plan nor an archive to make one from.
     /// - Throws: The store's error.
-    package func report(on day: LocalDay, now: Date, dates: Bool = false) async throws -> PlanReport? {
+    package func report(
+        on day: LocalDay, now: Date, dates: Bool = false, human: [LocalTime]? = nil
+    ) async throws -> PlanReport? {
         guard let (stored, actions) = try await actions(of: day, now: now) else { return nil }
         let written = dates ? try await mirror.archive.dates(of: actions.compactMap(\.wording?.source)) : [:]
         let slots = actions.map { action in
@@ -113,7 +116,7 @@ package struct PlanReporter: Sendable {
             return slot
         }
         let patterns = Set(actions.compactMap(\.explanation?.pattern))
-        let human = try await mirror.archive.scheduleRows().map(\.minute)
+        let times = if let human { human } else { try await mirror.archive.scheduleRows() }
         let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
         // What is stored is among them.
         let bot = (stored == nil ? past + slots.map(\.due) : past).map { LocalTime($0, in: zone).minute }
@@ -121,7 +124,7 @@ package struct PlanReporter: Sendable {
             day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil,
             note: mirror.configuration.schedule.maximumPerDay == 0 ? PlanReport.onlyAnswers : nil,
             pattern: patterns.count == 1 ? patterns.first : nil, slots: slots, seen: Seen(ofDay: actions),
-            humanHours: MinuteShares(of: human).shares, botHours: MinuteShares(of: bot).shares)
+            humanHours: MinuteShares(of: times.map(\.minute)).shares, botHours: MinuteShares(of: bot).shares)
     }
 
     /// The slots of a day and whether they are stored; nil if there is no archive to make a plan from.
