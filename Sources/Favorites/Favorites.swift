@@ -343,7 +343,9 @@ package struct Favorites: Sendable {
     // MARK: - Looking after
 
     /// How far the training is, also when the counts cannot be reached.
-    package func status() async throws -> TrainingStatus {
+    ///
+    /// - Parameter countsFeatures: Whether the stored counts are counted, for which all of them are read.
+    package func status(countsFeatures: Bool = true) async throws -> TrainingStatus {
         let (learned, stamp, weights) = try await storage.read { [examples, weights] connection in
             (
                 try examples.categories(on: connection), try examples.stamp(on: connection),
@@ -354,7 +356,7 @@ package struct Favorites: Sendable {
         var (size, wordless): (Int?, Int64?)
         do {
             let snapshot = try await counts.counts(of: [])
-            size = try await counts.size()
+            if countsFeatures { size = try await counts.size() }
             let isCurrent = snapshot?.stamp == stamp && snapshot?.categories == learned
             if isCurrent || (snapshot == nil && learned == CategoryCounts()) {
                 (state, wordless) = (.current, try await counts.wordless())

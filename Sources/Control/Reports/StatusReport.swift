@@ -179,7 +179,7 @@ package struct StatusReport: Codable, Sendable {
         package var seen: Int
         /// Posts without a word that was learned, of those; nil while they are not counted.
         package var wordless: Int?
-        /// Counts kept, one for each feature and category; nil if they cannot be read.
+        /// Counts kept, one for each feature and category; nil if they cannot be read, or were not counted.
         package var counts: Int?
         /// Why favorites wait; nil when they do not.
         package var waiting: String?
@@ -300,15 +300,16 @@ package struct StatusReporter: Sendable {
 
     let mirror: HumanMirror
     let recentShown: Int
-    private let countsTexts: Bool
+    private let countsAll: Bool
     private static let setAsideShown = 5
 
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - recentShown: How many of the last actions are told of.
-    ///   - countsTexts: Whether it is told what the texts of the archive are good for, for which all of them are read.
-    package init(mirror: HumanMirror, recentShown: Int = 10, countsTexts: Bool = true) {
-        (self.mirror, self.recentShown, self.countsTexts) = (mirror, recentShown, countsTexts)
+    ///   - countsAll: Whether it is told what the texts of the archive are good for, and how many counts the classifier
+    ///     keeps, for which all of them are read.
+    package init(mirror: HumanMirror, recentShown: Int = 10, countsAll: Bool = true) {
+        (self.mirror, self.recentShown, self.countsAll) = (mirror, recentShown, countsAll)
     }
 
     /// The state at `now`.
@@ -357,7 +358,7 @@ package struct StatusReporter: Sendable {
             archive: .init(
                 posts: reading.facts.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
                 newest: numbers.span?.newest,
-                texts: countsTexts
+                texts: countsAll
                     ? StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness) : nil,
                 pictures: try await pictures()),
             classifier: classifier, suggestions: reading.facts.suggestions,
@@ -435,7 +436,7 @@ package struct StatusReporter: Sendable {
     /// The classifier as it is reported, and as a fact of the mirror's health.
     private func classifier(hasDecided: Bool) async throws -> (StatusReport.ClassifierState?, ClassifierFact?) {
         do {
-            let status = try await mirror.favorites().status()
+            let status = try await mirror.favorites().status(countsFeatures: countsAll)
             var problem: String?
             if case .unavailable(let error) = status.counts { problem = error.description }
             let state = StatusReport.ClassifierState(

@@ -22,7 +22,7 @@ enum FavoritesPage: MirrorPage {
 
     private static func page(_ request: MirrorRequest, judged: ExplainReport?) async throws -> WebReply {
         let reporter = StatsReporter(mirror: request.mirror, zone: request.zone ?? .gmt, kept: request.kept)
-        let classifier = try await StatusReporter(mirror: request.mirror).classifier()
+        let classifier = try await StatusReporter(mirror: request.mirror, countsAll: false).classifier()
         let taste = try await reporter.taste()
         let context = context(
             classifier, taste, threshold: request.mirror.configuration.favorites.threshold, judged: judged,

@@ -32,7 +32,7 @@ enum HealthPage: MirrorPage {
 
     static func page(_ request: MirrorRequest) async throws -> WebReply {
         let (mirror, words) = (request.mirror, request.words)
-        let status = try await StatusReporter(mirror: mirror, recentShown: 0, countsTexts: false).report(
+        let status = try await StatusReporter(mirror: mirror, recentShown: 0, countsAll: false).report(
             now: request.now)
         let last = try await mirror.lastFindings()
         let told = try await mirror.notices.told(limit: toldShown)

@@ -44,7 +44,7 @@ package enum TodayPage: MirrorPage {
         } else {
             day = words.today
         }
-        let status = try await StatusReporter(mirror: request.mirror, recentShown: 0, countsTexts: false).report(
+        let status = try await StatusReporter(mirror: request.mirror, recentShown: 0, countsAll: false).report(
             now: now)
         var context: PageContext = [
             "verdict": .fields(VerdictView(status, request).context), "base": .text(request.base),
