@@ -47,6 +47,8 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
     /// What XML cannot hold becomes U+FFFD; control characters, and those that change the direction of what follows,
     /// become spaces, line breaks aside.
     package static func escaped(_ text: String) -> String {
+        // Most texts of a page are plain words and numbers, and stay as they are.
+        if text.utf8.allSatisfy(isPlain) { return text }
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -61,6 +63,14 @@ package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
             }
         }
         return String(escaped)
+    }
+
+    /// Whether a byte is an ASCII character that ``escaped(_:)`` leaves alone.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
+        default: (0x20...0x7E).contains(byte)
+        }
     }
 
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
