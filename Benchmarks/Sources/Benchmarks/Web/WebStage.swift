@@ -59,6 +59,8 @@ final class WebStage: Sendable {
         environment["WEB_LISTEN"] = "127.0.0.1:0"
         // So that the whole of the past is there.
         environment["EXAMPLE_LIMIT"] = "50000"
+        // The worker looks for favorites to give as often as that.
+        environment["POLL_SECONDS"] = "10"
         var server: (PostgresServer, String)?
         if place == .postgres {
             let started = try await bench.servers.postgres()
@@ -112,6 +114,9 @@ final class WebStage: Sendable {
         await storage.close()
         await sandbox.stop()
     }
+
+    /// Commits something that no page shows.
+    func change() async throws { try await storage.note(PageTimes.change) }
 
     /// In MiB.
     func privateMemory() throws -> Double {
@@ -170,6 +175,7 @@ final class IndexStage: Sendable {
     let mirrors: Int
     let port: Int
     private let page: Program
+    private let storage: any StorageEngine
     private let folder: TemporaryDirectory
 
     var address: String { "http://127.0.0.1:\(port)" }
@@ -208,15 +214,19 @@ final class IndexStage: Sendable {
             SELECT mirror, 'mastodon', 'p', 'text', 'text', 1, 1, '2020-01-01', FALSE, 'public', FALSE, '', FALSE, TRUE
             FROM mirrors
             """)
-        await storage.close()
         let page = try await bench.blocking {
             let page = try Program([mirrorBot, "web"], environment: environment, outputPath: log)
             _ = try page.wait(for: "Web page opened")
             return page
         }
         port = try WebStage.port(in: page.output)
-        (self.page, self.folder) = (page, folder)
+        (self.page, self.storage, self.folder) = (page, storage, folder)
     }
 
+    /// Commits something that the page does not show.
+    func change() async throws { try await storage.note(PageTimes.change) }
+
     func stop() { page.stop() }
+
+    func close() async { await storage.close() }
 }
