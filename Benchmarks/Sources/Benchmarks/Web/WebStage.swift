@@ -83,11 +83,15 @@ final class WebStage: Sendable {
         }
         let storage = try await Storage.open(location)
         targets = try await WebData.targets(in: storage)
+        // Postgres takes statistics by itself within a minute. Without them the counts of each batch of examples are looked
+        // up among all.
+        if place == .postgres { try await storage.execute("ANALYZE") }
         let (words, variables, log) = (
             [mirrorBot, "train", "classifier", "--from", examples], environment, folder.path("train.log")
         )
         try await bench.blocking { _ = try Program.run(words, environment: variables, outputPath: log) }
         try await data.storeActions(in: storage, at: origin)
+        if place == .postgres { try await storage.execute("ANALYZE") }
         let output = folder.path("run.log")
         let worker = try await bench.blocking {
             let worker = try Program([mirrorBot, "run", "--web"], environment: variables, outputPath: output)
