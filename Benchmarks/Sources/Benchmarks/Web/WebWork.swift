@@ -50,11 +50,11 @@ extension Work {
         let seconds = bench.effort == .quick ? 6 : bench.amount(20, smoke: 1)
         let (count, span) = (bench.amount(200, smoke: 5), Duration.seconds(seconds))
         let before = try stage.privateMemory()
-        let quiet = try await stage.commits(within: span)
+        let quiet = try await stage.commits(within: span, settles: bench.effort != .smoke)
         let streams = try await bench.blocking {
             try (0..<count).map { _ in try OpenStream(port: stage.port, path: "/m/default/events") }
         }
-        let busy = try await stage.commits(within: span)
+        let busy = try await stage.commits(within: span, settles: bench.effort != .smoke)
         let memory = try stage.privateMemory() - before
         try await bench.blocking { for stream in streams { stream.close() } }
         let title = "\(stage.place.title): \(count) open event streams"
