@@ -50,6 +50,18 @@ package final class FollowingPooler: Sendable {
         ])
     }
 
+    /// Runs a statement through the first of some poolers that answers, outside the code under test.
+    ///
+    /// - Throws: ``TestSupportError`` with what was said instead.
+    package static func run(_ sql: String, through poolers: [FollowingPooler]) async throws {
+        guard let first = poolers.first else { throw TestSupportError("there is no pooler") }
+        let hosts = poolers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        try await ChildProcess.run([
+            first.tools.path("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql,
+            "postgres://postgres@\(hosts)/\(first.database)?connect_timeout=2",
+        ])
+    }
+
     /// Ends the pooler at once, with every connection, and starts it again.
     ///
     /// - Throws: ``TestSupportError`` if it does not start.

@@ -53,7 +53,7 @@ final class Crew {
         private(set) var intervals: [DateInterval] = []
         private(set) var complaints: [String] = []
 
-        func note(_ start: Date) { intervals.append(DateInterval(start: start, end: max(start, Date()))) }
+        func note(_ stretch: DateInterval) { intervals.append(stretch) }
 
         func complain(_ what: String) { complaints.append(what) }
     }
@@ -167,6 +167,22 @@ final class Crew {
         }
     }
 
+    /// Notes when nothing could be written while something happened to the database, whoever let the writes wait.
+    private static func watchingWrites(
+        _ stage: CrewStage, _ outages: Outages, during happening: () async throws -> Void
+    ) async throws {
+        let trial = Task { await stage.servers.stretchesWithoutWrites() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await happening()) } catch { result = .failure(error) }
+        trial.cancel()
+        for stretch in await trial.value {
+            await outages.note(stretch)
+            stage.timeline.note(
+                .noDatabase, DateInterval(start: stage.instant(at: stretch.start), end: stage.instant(at: stretch.end)))
+        }
+        try result.get()
+    }
+
     /// What happens to the stores; it ends well, and is not cancelled with the run: what has begun is done.
     private static func befall(_ event: CrewEvent, _ stage: CrewStage, _ outages: Outages) async {
         let (servers, start) = (stage.servers, Date())
@@ -177,23 +193,17 @@ final class Crew {
         do {
             switch event.kind {
             case .crashPrimary:
-                let stretch = stage.timeline.begin(.noDatabase)
-                try await servers.formation.crashPrimary()
-                // A pooler follows within some hundred milliseconds.
-                await Pause.wait(seconds: 1)
-                stage.timeline.end(stretch)
-                await outages.note(start)
-                try await servers.formation.restore()
+                try await watchingWrites(stage, outages) {
+                    try await servers.formation.crashPrimary()
+                    try await servers.formation.restore()
+                }
             case .switchOver:
-                let stretch = stage.timeline.begin(.noDatabase)
-                try await servers.formation.switchOver()
-                stage.timeline.end(stretch)
-                await outages.note(start)
+                try await watchingWrites(stage, outages) { try await servers.formation.switchOver() }
             case .restartPooler:
                 let stretch = stage.timeline.begin(.noDatabase)
                 try await servers.poolers[event.place % servers.poolers.count].restart()
                 stage.timeline.end(stretch)
-                await outages.note(start)
+                await outages.note(DateInterval(start: start, end: max(start, Date())))
             case .killMaster:
                 let stretch = stage.timeline.begin(.noCounts)
                 try await servers.killMaster(of: slots[0])

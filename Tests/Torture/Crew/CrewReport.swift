@@ -14,6 +14,8 @@ struct CrewReport: Sendable {
     var takeovers = 0
     /// The longest time for which some mirror had no worker although one was there, in seconds, by the length of leases.
     var longestOrphanage: [Double: Double] = [:]
+    /// The longest time for which nothing could be written, in seconds.
+    var longestOutage = 0.0
     /// The lowest and the highest share of looks for mentions, compared with the middle one.
     var shares: (least: Double, most: Double)?
     /// Days of the mirrors' clock, and real seconds.
@@ -62,6 +64,7 @@ struct CrewReport: Sendable {
         var mirrors, workers, kills, takeovers, counts: Int
         var factor, days, seconds, starvedSeconds: Double
         /// In seconds: with short leases, and with those in earnest.
+        var longestOutage: Double
         var longestUnowned, longestUnownedInEarnest, leastShare, mostShare: Double?
         var actions, delivered, unconfirmed, expired, skipped, pending, unhindered, mentions, unreached: Int
         var duplicates, lost, unheard, unexplained, overwritten, complaints: Int
@@ -74,6 +77,7 @@ struct CrewReport: Sendable {
             (counts, factor) = (report.counts, settings.factor)
             (days, seconds) = (Self.rounded(report.days), Self.rounded(report.seconds))
             starvedSeconds = Self.rounded(report.starvedSeconds)
+            longestOutage = Self.rounded(report.longestOutage)
             longestUnowned = report.longestOrphanage[settings.leaseSeconds].map(Self.rounded)
             longestUnownedInEarnest = report.longestOrphanage[CrewSettings.usualLease].map(Self.rounded)
             leastShare = report.shares.map { Self.rounded($0.least) }

@@ -122,6 +122,7 @@ struct CrewRun: Sendable {
         report.complaints += await crew.complaints + crew.findings + audit.findings
         (report.takeovers, report.longestOrphanage, report.shares) =
             (audit.takeovers, audit.longestOrphanage, audit.shares)
+        report.longestOutage = audit.outages.map(\.duration).max() ?? 0
         let compared = try await end.compareCounts()
         (report.counts, report.complaints) = (compared.counts, report.complaints + compared.complaints)
         report.audit = try await end.compareLedgers(history, silence: audit.silence)

@@ -95,6 +95,7 @@ final class CrewServers: Sendable {
         try await run(
             """
             CREATE SCHEMA torture;
+            CREATE TABLE torture.writes (number BIGSERIAL PRIMARY KEY);
             CREATE TABLE torture.leases (
                 number BIGSERIAL PRIMARY KEY, at_ms BIGINT NOT NULL, before TEXT, after TEXT);
             CREATE FUNCTION torture.note() RETURNS TRIGGER LANGUAGE plpgsql AS $$
@@ -135,6 +136,30 @@ final class CrewServers: Sendable {
     }
 
     // MARK: Failing
+
+    /// How long a write may take, and how long nobody writes after one, in seconds.
+    private static let (quickWrite, betweenWrites) = (1.0, 0.3)
+
+    /// Writes again and again, the way the workers do, until it is cancelled.
+    ///
+    /// - Returns: The stretches of more than a second in which no write was committed, in the order of time.
+    func stretchesWithoutWrites() async -> [DateInterval] {
+        var (stretches, last) = ([DateInterval](), Date())
+        func noteStretch() {
+            let now = Date()
+            if now.timeIntervalSince(last) > Self.quickWrite + Self.betweenWrites {
+                stretches.append(DateInterval(start: last, end: now))
+            }
+            last = now
+        }
+        while await Pause.wait(seconds: Self.betweenWrites) {
+            let written: Void? = try? await FollowingPooler.run(
+                "INSERT INTO torture.writes DEFAULT VALUES", through: poolers)
+            if written != nil { noteStretch() }
+        }
+        noteStretch()
+        return stretches
+    }
 
     /// Lets a master of the cluster die and its replica be elected, and brings the master back as its replica.
     func killMaster(of slot: Int) async throws {

@@ -47,6 +47,11 @@ final class Timeline: @unchecked Sendable {
         }
     }
 
+    /// Notes that something hindered the workers in a stretch that is over.
+    func note(_ cause: Disturbance.Cause, _ stretch: DateInterval) {
+        lock.withLock { finished.append(Disturbance(cause: cause, interval: stretch)) }
+    }
+
     /// Notes whether some worker works.
     func note(isWorking: Bool) {
         let current = lock.withLock { absence }
