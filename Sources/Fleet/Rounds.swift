@@ -41,6 +41,9 @@ package final class Rounds: @unchecked Sendable {
 
     /// How long a pass counts against ``limit``, in seconds.
     static let youth: TimeInterval = 1
+    /// How long the rounds wait at least, in seconds, so that passes that are due meanwhile begin together: to wake the
+    /// threads for each of them costs more than its request.
+    private static let shortestWait: TimeInterval = 0.025
 
     /// How many passes may run at once, those aside that have run for ``youth``.
     private let limit: Int
@@ -60,8 +63,8 @@ package final class Rounds: @unchecked Sendable {
     private var news: News?
     /// Whether only the end of a pass ends the nap early.
     private var waitsForAnEnd = false
-    /// Until when there is nothing to begin, as far as passes are known and none ends; nil while every end may matter.
-    private var awaited: Date?
+    /// When the first known pass is due, and when the wait for it ends; nil while every end of a pass may matter.
+    private var awaited: (due: Date, end: Date)?
     private var isStopped = false
 
     package init(limit: Int, clock: any WallClock) {
@@ -189,9 +192,10 @@ package final class Rounds: @unchecked Sendable {
                     continue
                 }
                 guard first.due <= now || first.place < present else {
-                    let deadline = Self.deadline(of: first, present: present, now: now)
-                    awaited = deadline
-                    return .wait(deadline)
+                    let due = Self.deadline(of: first, present: present, now: now)
+                    let end = clock.jumps ? due : max(due, now + Self.shortestWait)
+                    awaited = (due, end)
+                    return .wait(end)
                 }
                 if first.group.isBusy(first.pass.lane) {
                     first.group.waiting.append(heap.removeMin())
@@ -210,7 +214,7 @@ package final class Rounds: @unchecked Sendable {
                 lateness.note(Double(present - first.place) / 1_000, at: uptime)
                 return .begin(heap.removeMin(), ticket: tickets)
             }
-            awaited = .distantFuture
+            awaited = (.distantFuture, .distantFuture)
             return .wait(.distantFuture)
         }
     }
@@ -282,7 +286,7 @@ package final class Rounds: @unchecked Sendable {
             default: break
             }
             // A time that has passed already was set ahead while the rounds wait for it.
-            let isEarlier = awaited.map { $0 <= clock.now || (heap.min?.due ?? .distantFuture) < $0 } ?? true
+            let isEarlier = awaited.map { $0.end <= clock.now || (heap.min?.due ?? .distantFuture) < $0.due } ?? true
             return End(
                 told: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
                 isNews: clock.jumps || hasWaiting || isEarlier)
