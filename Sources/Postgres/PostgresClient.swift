@@ -48,25 +48,29 @@ package enum PostgresTransactionMode: Sendable {
         return "ROLLBACK"
     }
 
-    /// How long one statement may take, and how long a transaction may stand still, before the server ends it.
+    /// How long one statement may take before the server ends it.
     ///
-    /// Less than the client's own patience, so that an error tells why. A
-    /// worker that was frozen, or whose machine is gone, would otherwise keep
-    /// its locks from the one that takes over.
-    private static let serverPatience = "60s"
+    /// Less than the client's own patience, so that an error tells why.
+    private static let statementPatience = "60s"
+
+    /// How long a transaction may stand still before the server ends it.
+    ///
+    /// A worker that was frozen, or whose machine is gone, keeps its locks until then, and its sessions of a pooler: from
+    /// those who take over its mirrors, which they must be able to do well before a lease of 30 seconds ends.
+    private static let idlePatience = "10s"
 
     /// Sets what holds for one transaction: a session may belong to others too, where a pooler stands between.
     ///
     /// Name, the value that stands for no choice, ours. The first, because a server or user may be set up to answer a
     /// commit before it is on disk.
     private static let settings = set([
-        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", serverPatience),
-        ("idle_in_transaction_session_timeout", "0", serverPatience),
+        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", statementPatience),
+        ("idle_in_transaction_session_timeout", "0", idlePatience),
     ])
 
     /// The same for a transaction that stays open between calls to a network.
     private static let patientSettings = set([
-        ("statement_timeout", "0", serverPatience), ("idle_in_transaction_session_timeout", "0", "3600s"),
+        ("statement_timeout", "0", statementPatience), ("idle_in_transaction_session_timeout", "0", "3600s"),
     ])
 
     private static func set(_ settings: [(String, String, String)]) -> String {

@@ -255,11 +255,11 @@ import Testing
             """
         let engine = try await Storage.open(.postgres(url: url))
         let ours = try #require(try await engine.transaction { try $0.query(query) }.first)
-        #expect(try ours.text("statement") == "1min" && ours.text("idle") == "1min")
+        #expect(try ours.text("statement") == "1min" && ours.text("idle") == "10s")
         await engine.close()
         let chosen = try await Storage.open(.postgres(url: url + "?options=-cstatement_timeout%3D7000"))
         let theirs = try #require(try await chosen.transaction { try $0.query(query) }.first)
-        #expect(try theirs.text("statement") == "7s" && theirs.text("idle") == "1min")
+        #expect(try theirs.text("statement") == "7s" && theirs.text("idle") == "10s")
         await chosen.close()
     }
 
