@@ -73,7 +73,8 @@ package final class MirrorFleet: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await self.rounds.run() }
-                group.addTask { try await self.keepMirrors() }
+                // Before all passes: a beat that waits for them lets others believe that this worker has died.
+                group.addTask(priority: .high) { try await self.keepMirrors() }
                 self.beginTidying()
                 if let notifier { self.beginTelling(notifier) }
                 defer { group.cancelAll() }
