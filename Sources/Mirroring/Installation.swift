@@ -194,6 +194,13 @@ package final class Installation: Sendable {
         }
     }
 
+    /// How the work of the process itself differs from one in earnest.
+    ///
+    /// Whether the accounts of a mirror are on this machine is checked when the mirror is opened.
+    ///
+    /// - Throws: `ConfigurationError` if a variable of the rehearsal has no meaning.
+    package func rehearsal() throws -> Rehearsal { try Rehearsal(variables: process.rehearsal, accounts: [:]) }
+
     /// The client of the Redis server that is configured; nil if none is.
     ///
     /// - Throws: `RedisError` for a `REDIS_URL` that is none.

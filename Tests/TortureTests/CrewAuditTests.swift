@@ -137,6 +137,26 @@ import Testing
         #expect(run.audit.findings == ["nobody looked after m for 42.0 s while it had a worker"])
     }
 
+    @Test func leasesThatLastLongerThanTheRunSaysAreFound() {
+        var run = Run()
+        run.beat("one", 0...600)
+        run.take(by: "one", fence: 1, at: 1, from: nil)
+        var audit = run.audit
+        #expect(audit.findings == [])
+        audit.phases[0].lease = 5
+        #expect(audit.findings.first == "workers beat every 5.0 s, as they do not with leases of 5.0 s")
+    }
+
+    @Test func aMirrorThatIsLookedAfterWithoutAPauseIsFound() {
+        var run = Run()
+        run.beat("one", 0...600)
+        run.take(by: "one", fence: 1, at: 1, from: nil)
+        run.looks["m"] = (0..<2_400).map { Self.start + Double($0) / 4 }
+        let findings = run.audit.findings
+        #expect(findings.count == 1)
+        expect(findings, "driven") { $0.first?.hasPrefix("m was looked after every 0.2") ?? false }
+    }
+
     @Test func whatATriggerNotesIsReadInEitherForm() throws {
         let decoder = JSONDecoder()
         func row(_ text: String) throws -> LeaseEntry.Row {

@@ -51,7 +51,9 @@ struct RunningFleet: Service {
         do {
             try await options.withInstallation(opening: Self.open) { installation in
                 try await WebOptions.beside(page, installation) {
-                    try await MirrorFleet(installation, selection, manager: manager).run()
+                    try await MirrorFleet(
+                        installation, selection, rehearsal: try installation.rehearsal(), manager: manager
+                    ).run()
                 }
             }
         } catch is StoppedBeforeItBegan {

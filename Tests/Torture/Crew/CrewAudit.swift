@@ -62,7 +62,27 @@ struct CrewAudit: Sendable {
     // MARK: Findings
 
     /// A line for everything that is wrong.
-    var findings: [String] { stolen + left + neglected }
+    var findings: [String] { sluggish + stolen + left + neglected + driven }
+
+    /// Workers that beat as rarely as with much longer leases: the run would not show what it says.
+    private var sluggish: [String] {
+        phases.compactMap { phase in
+            let beats = history.beats.values.flatMap { beats in
+                zip(beats, beats.dropFirst()).filter { phase.interval.contains($0) && phase.interval.contains($1) }
+                    .map { $1.timeIntervalSince($0) }
+            }.sorted()
+            guard !beats.isEmpty, case let usual = beats[beats.count / 2], usual > 2 * phase.beat else { return nil }
+            return "workers beat every \(Self.text(usual)), as they do not with leases of \(Self.text(phase.lease))"
+        }
+    }
+
+    /// Mirrors that were looked after much more often than their settings say.
+    private var driven: [String] {
+        mirrors.compactMap { mirror in
+            guard let rate = rate(of: mirror), rate * lookPeriod > 2 else { return nil }
+            return "\(mirror) was looked after every \(Self.text(1 / rate)) instead of every \(Self.text(lookPeriod))"
+        }
+    }
 
     /// Mirrors that were taken from workers that had beaten only just.
     private var stolen: [String] {
