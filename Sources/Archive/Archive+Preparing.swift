@@ -46,7 +46,7 @@ extension Archive {
     }
 
     /// Which texts may be used.
-    package struct TextFilter: Sendable {
+    package struct TextFilter: Hashable, Sendable {
         /// The longest text, in the units of the rules.
         package var longest: Int
         /// Older posts are left out.
@@ -216,13 +216,34 @@ extension Archive {
     ///
     /// - Parameter filter: As for ``unsent(_:)``, which reads all of them.
     package func hasText(_ filter: TextFilter) async throws -> Bool {
+        try await !storage.query("\(Self.text(of: "\(mirror)", filter)) LIMIT 1").isEmpty
+    }
+
+    /// Returns those of some mirrors that have such a text, in one statement.
+    ///
+    /// - Parameters:
+    ///   - mirrors: The names, some hundred at most.
+    ///   - filter: As for ``hasText(_:)``.
+    package static func havingText(
+        _ mirrors: [String], _ filter: TextFilter, in storage: any StorageEngine
+    ) async throws -> Set<String> {
+        guard !mirrors.isEmpty else { return [] }
+        let names = mirrors.map { "(CAST(\($0) AS TEXT))" as SQL }
+        let rows = try await storage.query(
+            """
+            SELECT asked.column1 AS name FROM (VALUES \(SQL(joined: names))) AS asked
+            WHERE EXISTS (\(text(of: "asked.column1", filter)))
+            """)
+        return Set(try rows.map { try $0.text("name") })
+    }
+
+    /// A selection of the texts that are used at any time or sometimes, or were not looked at yet.
+    private static func text(of mirror: SQL, _ filter: TextFilter) -> SQL {
         let uses: [TextUse] = [.fit, .sometimes, .unjudged]
-        return try await !storage.query(
-            """
+        return """
             SELECT 1 AS one FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE
-                AND \(filter.use) IN \(list: uses.map(\.rawValue)) LIMIT 1
+                AND \(filter.use) IN \(list: uses.map(\.rawValue))
             """
-        ).isEmpty
     }
 
     /// Counts what is not sent, for a person who asks.

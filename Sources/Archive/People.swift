@@ -553,7 +553,9 @@ extension People {
     /// The number of people that are remembered if all of them are left alone, else 0, as part of a statement.
     ///
     /// Links are not followed.
-    package static func numberIfAllDenied(of mirror: String) -> SQL {
+    ///
+    /// - Parameter mirror: The name as a value, or a column with names.
+    package static func numberIfAllDenied(of mirror: SQL) -> SQL {
         """
         (SELECT CASE WHEN EXISTS (
                 SELECT 1 FROM people WHERE mirror = \(mirror) AND COALESCE(stance, '') <> 'deny'

@@ -21,14 +21,18 @@ package struct FaultTable: Sendable {
                 """))
     }
 
-    /// The same of all mirrors of a database, by name, in one statement; mirrors without any are left out.
+    /// The same of some mirrors of a database, by name, in one statement; mirrors without any are left out.
     ///
+    /// - Parameter mirrors: The names; nil for all mirrors.
     /// - Throws: The store's error.
     package static func all(
-        in storage: any StorageEngine
+        of mirrors: [String]? = nil, in storage: any StorageEngine
     ) async throws -> [String: (refusals: [AccountRole: StoredFault], faults: [WorkFault])] {
         let rows = try await storage.query(
-            "SELECT mirror, role, error, code, since_ms, noted_ms FROM refusals ORDER BY since_ms, role")
+            """
+            SELECT mirror, role, error, code, since_ms, noted_ms FROM refusals\(SQL.condition(on: mirrors))
+            ORDER BY since_ms, role
+            """)
         return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(sorted)
     }
 

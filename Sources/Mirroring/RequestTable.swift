@@ -10,6 +10,8 @@ package struct RequestTable: Sendable {
         package var durations: [String: Histogram] = [:]
         /// In the order of their names.
         package var limits: [(network: String, window: String, remaining: Int)] = []
+
+        package init() {}
     }
 
     /// How many calls took how long.
@@ -83,21 +85,31 @@ package struct RequestTable: Sendable {
         }
     }
 
-    /// Everything that was counted.
+    /// Returns everything that was counted of some mirrors, by name, in one statement; mirrors without any are missing.
     ///
+    /// - Parameter mirrors: The names, some hundred at most.
     /// - Throws: The store's error.
-    package func counted() async throws -> Counted {
+    package static func counted(
+        of mirrors: [String], in storage: any StorageEngine
+    ) async throws -> [String: Counted] {
         let rows = try await storage.query(
-            "SELECT name, value FROM counters WHERE mirror = \(mirror) AND name LIKE 'api.%' ORDER BY name")
+            """
+            SELECT mirror, name, value FROM counters WHERE mirror IN \(list: mirrors) AND name LIKE 'api.%'
+            ORDER BY name
+            """)
+        return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(counted)
+    }
+
+    private static func counted(_ rows: [SQLRow]) throws -> Counted {
         var counted = Counted()
         var durations: [String: RequestTally.Durations] = [:]
         for row in rows {
             let parts = try row.text("name").split(separator: "/").map(String.init)
             let value = try row.integer("value")
             guard parts.count == 3 else { continue }
-            if parts[0] == Self.remaining {
+            if parts[0] == remaining {
                 counted.limits.append((parts[1], parts[2], Int(value)))
-            } else if parts[2] == Self.milliseconds {
+            } else if parts[2] == milliseconds {
                 durations[parts[1], default: .init()].milliseconds = value
             } else if let place = Int(parts[2]), RequestTally.Durations().counts.indices.contains(place) {
                 durations[parts[1], default: .init()].counts[place] = value

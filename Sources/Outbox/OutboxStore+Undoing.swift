@@ -292,15 +292,17 @@ extension OutboxStore {
     }
 
     /// The columns of an ``UndoTally``, for a statement with other columns.
-    package var undoNumbers: SQL {
+    ///
+    /// - Parameter mirror: The name as a value, or a column with names.
+    package static func undoNumbers(of mirror: SQL) -> SQL {
         """
         (SELECT COUNT(*) FROM actions
                 WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL AND state = 'done') AS undo_waiting,
             (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL
-                AND state <> 'done' AND \(Self.awaitingUndo)) AS undo_remembered,
+                AND state <> 'done' AND \(awaitingUndo)) AS undo_remembered,
             (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND state = 'done'
                 AND undo_asked_ms IS NOT NULL AND undo_next_ms IS NULL) AS undo_refused,
-            (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND \(Self.isProposed)) AS undo_proposed
+            (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND \(isProposed)) AS undo_proposed
         """
     }
 
@@ -311,7 +313,7 @@ extension OutboxStore {
 }
 
 extension UndoTally {
-    /// Reads the columns of ``OutboxStore/undoNumbers``.
+    /// Reads the columns of ``OutboxStore/undoNumbers(of:)``.
     ///
     /// - Throws: `StorageError` if one of them is missing.
     package init(row: SQLRow) throws {

@@ -151,45 +151,6 @@ extension OutboxStore {
             limit: 10_000)
     }
 
-    /// How many actions ended in one way.
-    package struct Ending: Equatable, Sendable {
-        package let kind: ActionKind
-        package let state: ActionState
-        /// Empty for none.
-        package let reason: String
-        package let count: Int
-    }
-
-    /// Counts the ended actions by kind, state and reason.
-    package func endings() async throws -> [Ending] {
-        let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
-        return try await storage.query(
-            """
-            SELECT kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
-            WHERE mirror = \(mirror) AND state IN \(list: ends.map(\.rawValue))
-            GROUP BY kind, state, COALESCE(reason, '')
-            """
-        ).compactMap { row in
-            guard let kind = ActionKind(rawValue: try row.text("kind")),
-                let state = ActionState(rawValue: try row.text("state"))
-            else { return nil }
-            return Ending(kind: kind, state: state, reason: try row.text("reason"), count: try row.int("number"))
-        }
-    }
-
-    /// When something of each kind was last done; kinds of which nothing was are missing.
-    package func lastDone() async throws -> [ActionKind: Date] {
-        let rows = try await storage.query(
-            """
-            SELECT kind, MAX(COALESCE(sending_ms, due_ms)) AS last_ms FROM actions
-            WHERE mirror = \(mirror) AND state IN ('done', 'undone') GROUP BY kind
-            """)
-        return try rows.reduce(into: [:]) { times, row in
-            guard let kind = ActionKind(rawValue: try row.text("kind")) else { return }
-            times[kind] = try row.optionalDate("last_ms")
-        }
-    }
-
     /// Returns the newest actions, last changed first.
     ///
     /// - Parameters:
@@ -408,6 +369,66 @@ extension OutboxStore {
         }
         return waiting
     }
+
+    /// Counts the ended actions of some mirrors by kind, state and reason, in one statement.
+    ///
+    /// - Parameter mirrors: The names, some hundred at most.
+    /// - Returns: By name; mirrors without any are missing.
+    package static func endings(
+        of mirrors: [String], in storage: any StorageEngine
+    ) async throws -> [String: [ActionTally]] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror, kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
+            WHERE mirror IN \(list: mirrors) AND state IN \(list: ActionTally.ends.map(\.rawValue))
+            GROUP BY mirror, kind, state, COALESCE(reason, '')
+            """)
+        return try rows.reduce(into: [:]) { endings, row in
+            guard let tally = try ActionTally(row) else { return }
+            endings[try row.text("mirror"), default: []].append(tally)
+        }
+    }
+
+    /// Returns when something of each kind was last done by some mirrors, in one statement.
+    ///
+    /// - Parameter mirrors: The names, some hundred at most.
+    /// - Returns: By name; kinds of which nothing was done are missing.
+    package static func lastDone(
+        of mirrors: [String], in storage: any StorageEngine
+    ) async throws -> [String: [ActionKind: Date]] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror, kind, MAX(COALESCE(sending_ms, due_ms)) AS last_ms FROM actions
+            WHERE mirror IN \(list: mirrors) AND state IN ('done', 'undone') GROUP BY mirror, kind
+            """)
+        return try rows.reduce(into: [:]) { times, row in
+            guard let kind = ActionKind(rawValue: try row.text("kind")) else { return }
+            times[try row.text("mirror"), default: [:]][kind] = try row.optionalDate("last_ms")
+        }
+    }
+
+    /// Counts the slots of one day of each of some mirrors by state, in one statement.
+    ///
+    /// - Parameter days: The day of each mirror, by name; some hundred at most.
+    /// - Returns: By name; mirrors without slots on their day are missing.
+    package static func slotStates(
+        of days: [String: LocalDay], in storage: any StorageEngine
+    ) async throws -> [String: [ActionState: Int]] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror, SUBSTR(subject, 1, 10) AS local_day, state, COUNT(*) AS number FROM actions
+            WHERE mirror IN \(list: days.keys.sorted()) AND kind = 'post'
+                AND SUBSTR(subject, 1, 10) IN \(list: Set(days.values.map(\.description)).sorted())
+            GROUP BY mirror, SUBSTR(subject, 1, 10), state
+            """)
+        return try rows.reduce(into: [:]) { states, row in
+            let name = try row.text("mirror")
+            guard let state = ActionState(rawValue: try row.text("state")),
+                days[name]?.description == (try row.text("local_day"))
+            else { return }
+            states[name, default: [:]][state] = try row.int("number")
+        }
+    }
 }
 
 // MARK: What there was
@@ -418,6 +439,19 @@ package struct ActionTally: Equatable, Sendable {
     package let state: ActionState
     package let reason: String?
     package let count: Int
+
+    /// The states in which an action has ended.
+    fileprivate static let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
+
+    /// Reads the columns `kind`, `state`, `reason` and `number`; nil for a kind or state that this version does not know.
+    fileprivate init?(_ row: SQLRow) throws {
+        guard let kind = ActionKind(rawValue: try row.text("kind")),
+            let state = ActionState(rawValue: try row.text("state"))
+        else { return nil }
+        (self.kind, self.state, count) = (kind, state, try row.int("number"))
+        let reason = try row.text("reason")
+        self.reason = reason.isEmpty ? nil : reason
+    }
 }
 
 /// Queries over the whole history, for reports; the worker does not use them.
@@ -429,34 +463,19 @@ extension OutboxStore {
             SELECT kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
             WHERE mirror = \(mirror) GROUP BY 1, 2, 3
             """
-        ).compactMap { row in
-            guard let kind = ActionKind(rawValue: try row.text("kind")),
-                let state = ActionState(rawValue: try row.text("state"))
-            else { return nil }
-            let reason = try row.text("reason")
-            return ActionTally(
-                kind: kind, state: state, reason: reason.isEmpty ? nil : reason, count: try row.int("number"))
-        }
+        ).compactMap { try ActionTally($0) }
     }
 
     /// Returns the number of actions that ended within a span of time, by kind, state and reason, in no order.
     package func tallies(of span: Range<Date>) async throws -> [ActionTally] {
-        let ends: [ActionState] = [.done, .skipped, .expired, .failed, .undone]
-        return try await storage.query(
+        try await storage.query(
             """
             SELECT kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
             WHERE mirror = \(mirror) AND updated_ms >= \(span.lowerBound.milliseconds)
-                AND updated_ms < \(span.upperBound.milliseconds) AND state IN \(list: ends.map(\.rawValue))
+                AND updated_ms < \(span.upperBound.milliseconds) AND state IN \(list: ActionTally.ends.map(\.rawValue))
             GROUP BY 1, 2, 3
             """
-        ).compactMap { row in
-            guard let kind = ActionKind(rawValue: try row.text("kind")),
-                let state = ActionState(rawValue: try row.text("state"))
-            else { return nil }
-            let reason = try row.text("reason")
-            return ActionTally(
-                kind: kind, state: state, reason: reason.isEmpty ? nil : reason, count: try row.int("number"))
-        }
+        ).compactMap { try ActionTally($0) }
     }
 
     /// Returns the replies and favorites that were sent and were due within a span of time, the latest first.

@@ -89,6 +89,17 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         left.binds += right.binds
     }
 
+    /// The condition ` WHERE mirror IN …`; empty for all mirrors.
+    package static func condition(on mirrors: [String]?) -> SQL {
+        mirrors.map { " WHERE mirror IN \(list: $0)" } ?? ""
+    }
+
+    /// Statements with commas between them, such as the rows of `VALUES`.
+    package init(joined parts: [SQL]) {
+        self = ""
+        for (index, part) in parts.enumerated() { self += index == 0 ? part : ", " + part }
+    }
+
     private mutating func append(_ text: String) { segments[segments.count - 1] += text }
 
     private mutating func append(bind value: SQLValue) {

@@ -185,7 +185,7 @@ import Testing
 
         // The metrics.
         var exposition = Exposition()
-        exposition.add(health.families(of: "m"))
+        exposition.add(Health.families(of: "m", health))
         let metrics = exposition.text.split(separator: "\n").map(String.init)
         #expect(metrics.contains("mirrorbot_well{mirror=\"m\"} \(isFailing ? 0 : 1)"), sourceLocation: location)
         let states = metrics.filter { $0.hasPrefix("mirrorbot_state{") && $0.hasSuffix(" 1") }

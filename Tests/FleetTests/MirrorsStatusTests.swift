@@ -17,7 +17,7 @@ import Testing
     private static let now = BareMirror.now
 
     /// A database with a mirror in every kind of state.
-    private struct Town {
+    struct Town {
         let mirror: HumanMirror
         let engine: CountingEngine
 

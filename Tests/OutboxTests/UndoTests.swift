@@ -284,6 +284,7 @@ extension OutboxStore {
 
     /// How many wishes stand.
     func undoTally() async throws -> UndoTally {
-        try await storage.query("SELECT \(undoNumbers)").first.map(UndoTally.init(row:)) ?? UndoTally()
+        let rows = try await storage.query("SELECT \(Self.undoNumbers(of: "\(mirror)"))")
+        return try rows.first.map(UndoTally.init(row:)) ?? UndoTally()
     }
 }

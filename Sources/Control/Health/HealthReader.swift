@@ -42,6 +42,24 @@ struct HealthNumbers {
     var examination: LastExamination?
 }
 
+extension HealthNumbers {
+    /// - Throws: `StorageError` if a column is missing.
+    fileprivate init(row: SQLRow) throws {
+        posts = try row.int("posts")
+        if let oldest = try row.optionalDate("oldest_ms"), let newest = try row.optionalDate("newest_ms") {
+            span = (oldest, newest)
+        }
+        (suggestions, favoritesToday) = (try row.int("suggestions"), try row.int("favorites_today"))
+        (hasFavorites, denied) = (try row.int("has_favorites") == 1, try row.int("denied"))
+        next = try row.optionalDate("next_ms")
+        (unconfirmed, zones) = (try row.int("unconfirmed"), try row.int("zones"))
+        undo = try UndoTally(row: row)
+        if let at = try row.optionalDate("examined_ms") {
+            examination = LastExamination(at: at, failed: try row.int("failed"), warned: try row.int("warned"))
+        }
+    }
+}
+
 /// The stored rows from which the facts of a mirror's health follow.
 struct HealthRows {
     var record: MirrorRecord
@@ -96,7 +114,8 @@ struct HealthReader {
             isWithoutText: !hasText, numbers: numbers)
         var facts = self.facts(of: rows, zone: zone, now: now)
         if pulse != nil { facts.worker = .running }
-        try await read(faults.faults, pulse, into: &facts)
+        note(faults.faults, pulse, in: &facts)
+        facts.store = try await storeFault(pulse?.faults ?? live, now: now)
         if record.activated == nil || record.past == nil {
             facts.setup = try await mirror.setupSteps(record, accounts, posts: numbers.posts)
         }
@@ -128,63 +147,80 @@ struct HealthReader {
         return facts
     }
 
-    /// The faults of the work: those of this process, which may know better, and stored ones.
-    private func read(_ stored: [WorkFault], _ pulse: WorkerPulse?, into facts: inout HealthFacts) async throws {
-        let live = pulse?.faults ?? mirror.installation.faults.of(mirror.name)
+    /// The faults of the mirror's work in this process.
+    var live: [WorkFault] { mirror.installation.faults.of(mirror.name) }
+
+    /// Notes the faults of the work: those of this process, which may know better, and stored ones.
+    func note(_ stored: [WorkFault], _ pulse: WorkerPulse? = nil, in facts: inout HealthFacts) {
+        let live = pulse?.faults ?? self.live
         let ours = Set(live.map(\.part))
         facts.faults = pulse == nil ? live + stored.filter { !ours.contains($0.part) } : live
         facts.knowsFaults = pulse?.knowsEarlierFaults ?? true
         facts.clockLead = pulse?.clockLead
-        facts.store = try await storeFault(live, now: facts.now)
     }
 
     // MARK: Numbers
 
     private func numbers(now: Date, zone: TimeZone?) async throws -> HealthNumbers {
-        let name = mirror.name
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone ?? .gmt
-        let midnight = calendar.startOfDay(for: now)
+        let today = Self.midnight(of: now, in: zone).milliseconds
+        let rows = try await storage.query(
+            "SELECT \(Self.numbers(of: "\(mirror.name)", today: "\(today)", now: now))")
+        return try rows.first.map(HealthNumbers.init(row:)) ?? HealthNumbers()
+    }
+
+    /// Reads the numbers of some mirrors, by name, in one statement.
+    ///
+    /// - Parameter zones: The zone of each mirror, some hundred at most; UTC where none is known.
+    /// - Throws: The store's error.
+    static func numbers(
+        of zones: [(mirror: String, zone: TimeZone?)], in storage: any StorageEngine, now: Date
+    ) async throws -> [String: HealthNumbers] {
+        let asked = zones.map { mirror, zone -> SQL in
+            "(CAST(\(mirror) AS TEXT), CAST(\(midnight(of: now, in: zone).milliseconds) AS BIGINT))"
+        }
         let rows = try await storage.query(
             """
-            SELECT (SELECT COUNT(*) FROM posts WHERE mirror = \(name)) AS posts,
-                (SELECT MIN(created_ms) FROM posts WHERE mirror = \(name)) AS oldest_ms,
-                (SELECT MAX(created_ms) FROM posts WHERE mirror = \(name)) AS newest_ms,
-                (SELECT COUNT(*) FROM (
-                    SELECT 1 FROM actions WHERE mirror = \(name) AND state = 'suggested' LIMIT 1000
-                ) AS waiting) AS suggestions,
-                (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND kind = 'favorite'
-                    AND due_ms >= \(midnight.milliseconds) AND state IN ('planned', 'claimed', 'sending', 'done'))
-                    AS favorites_today,
-                (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
-                    THEN 1 ELSE 0 END) AS has_favorites,
-                \(People.numberIfAllDenied(of: name)) AS denied,
-                (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND kind = 'post'
-                    AND due_ms > \(now.milliseconds) AND state IN ('planned', 'claimed')) AS next_ms,
-                (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
-                    AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
-                (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
-                (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'fail') AS failed,
-                (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'warn') AS warned,
-                (SELECT MAX(noted_ms) FROM findings WHERE mirror = \(name)) AS examined_ms,
-                \(outbox.undoNumbers)
+            SELECT asked.column1 AS name, \(numbers(of: "asked.column1", today: "asked.column2", now: now))
+            FROM (VALUES \(SQL(joined: asked))) AS asked
             """)
-        var numbers = HealthNumbers()
-        guard let row = rows.first else { return numbers }
-        numbers.posts = try row.int("posts")
-        if let oldest = try row.optionalDate("oldest_ms"), let newest = try row.optionalDate("newest_ms") {
-            numbers.span = (oldest, newest)
-        }
-        (numbers.suggestions, numbers.favoritesToday) = (try row.int("suggestions"), try row.int("favorites_today"))
-        (numbers.hasFavorites, numbers.denied) = (try row.int("has_favorites") == 1, try row.int("denied"))
-        numbers.next = try row.optionalDate("next_ms")
-        (numbers.unconfirmed, numbers.zones) = (try row.int("unconfirmed"), try row.int("zones"))
-        numbers.undo = try UndoTally(row: row)
-        if let at = try row.optionalDate("examined_ms") {
-            numbers.examination = LastExamination(
-                at: at, failed: try row.int("failed"), warned: try row.int("warned"))
-        }
-        return numbers
+        return try rows.reduce(into: [:]) { $0[try $1.text("name")] = try HealthNumbers(row: $1) }
+    }
+
+    private static func midnight(of now: Date, in zone: TimeZone?) -> Date {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone ?? .gmt
+        return calendar.startOfDay(for: now)
+    }
+
+    /// The columns of ``HealthNumbers``.
+    ///
+    /// - Parameters:
+    ///   - name: The mirror's name as a value, or a column with names.
+    ///   - today: When the day of `now` began, in milliseconds, as a value or a column.
+    private static func numbers(of name: SQL, today: SQL, now: Date) -> SQL {
+        """
+        (SELECT COUNT(*) FROM posts WHERE mirror = \(name)) AS posts,
+            (SELECT MIN(created_ms) FROM posts WHERE mirror = \(name)) AS oldest_ms,
+            (SELECT MAX(created_ms) FROM posts WHERE mirror = \(name)) AS newest_ms,
+            (SELECT COUNT(*) FROM (
+                SELECT 1 FROM actions WHERE mirror = \(name) AND state = 'suggested' LIMIT 1000
+            ) AS waiting) AS suggestions,
+            (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND kind = 'favorite'
+                AND due_ms >= \(today) AND state IN ('planned', 'claimed', 'sending', 'done'))
+                AS favorites_today,
+            (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
+                THEN 1 ELSE 0 END) AS has_favorites,
+            \(People.numberIfAllDenied(of: name)) AS denied,
+            (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND kind = 'post'
+                AND due_ms > \(now.milliseconds) AND state IN ('planned', 'claimed')) AS next_ms,
+            (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
+                AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
+            (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
+            (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'fail') AS failed,
+            (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'warn') AS warned,
+            (SELECT MAX(noted_ms) FROM findings WHERE mirror = \(name)) AS examined_ms,
+            \(OutboxStore.undoNumbers(of: name))
+        """
     }
 
     // MARK: The database
@@ -195,6 +231,12 @@ struct HealthReader {
     /// Why the database takes no changes, as far as the worker's own writes and a look without a change tell.
     func storeFault(_ live: [WorkFault], now: Date) async throws -> StoreFault? {
         if let problem = mirror.process.storage.lackOfRoom { return StoreFault(.full, problem) }
+        if let refused = refusedWrite(live, now: now) { return refused }
+        return try await refusalOfChanges()
+    }
+
+    /// What the refused writes of the worker tell about the database; nil if none was refused lately.
+    func refusedWrite(_ live: [WorkFault], now: Date) -> StoreFault? {
         let refused = live.first { fault in
             guard let kind = fault.storeKind, (0..<Self.memory).contains(now.timeIntervalSince(fault.noted)) else {
                 return false
@@ -202,7 +244,12 @@ struct HealthReader {
             // A database that is away for a moment is asked again.
             return kind != .away || fault.isLasting
         }
-        if let refused, let kind = refused.storeKind { return StoreFault(kind, refused.error, since: refused.since) }
+        guard let refused, let kind = refused.storeKind else { return nil }
+        return StoreFault(kind, refused.error, since: refused.since)
+    }
+
+    /// Whether the database takes no changes, found without trying one.
+    private func refusalOfChanges() async throws -> StoreFault? {
         switch mirror.process.storage {
         case .sqlite(let path):
             guard FileManager.default.fileExists(atPath: path), access(path, W_OK) != 0 else { return nil }

@@ -1,3 +1,4 @@
+import Archive
 import Foundation
 import Mirroring
 import Networks
@@ -8,9 +9,10 @@ import Storage
 
 /// Reads the health of all mirrors of a database, with the same number of statements however many there are.
 ///
-/// The facts are those of ``HealthReader`` except for those that cost a look into each mirror's archive or actions: how
-/// many texts are fit, whether all people are denied, what feeds could not read. So a mirror that
-/// is hindered only because none of its texts is fit or everybody is denied counts as healthy here.
+/// The facts of ``standings(_:now:)`` are those of ``HealthReader`` except for those that cost a look into each mirror's
+/// archive or actions: how many texts are fit, whether all people are denied, what feeds could not read. So a mirror that
+/// is hindered only because none of its texts is fit or everybody is denied counts as healthy there.
+/// ``readings(of:now:)`` has all facts.
 struct HealthSurvey {
     /// A mirror and its health.
     struct Standing: Sendable {
@@ -44,44 +46,161 @@ struct HealthSurvey {
         let mirrors = try await MirrorTable.all(in: storage).filter { name, record in
             words?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
         }
-        let leases = try await LeaseTable.records(of: mirrors.map(\.name), in: storage)
-        let faults = try await FaultTable.all(in: storage)
+        let opened = try await open(mirrors, with: try base.vault.keyed())
         let feeds = try await brokenFeeds()
-        let (settings, logins) = (try await settings(), try await logins())
         let contents = try await contents(now: now)
         let spending = try await spending(at: now)
-        let reader = HealthReader(base)
-        let store = try await reader.storeFault([], now: now)
-        var configurations = Configurations(installation: base.installation)
-        let vault = try base.vault.keyed()
-        let standings = try mirrors.map { name, record -> Standing in
-            let opened = Self.open(logins[name] ?? [:], with: vault.of(name))
-            let networks = opened.compactMapValues { try? $0.get().network }
-            let (configuration, problem) = try configurations.effective(name, settings[name] ?? [:], networks)
-            let mirror = try base.other(configuration)
-            var rows = HealthRows(record: record, accounts: FoundAccounts(in: mirror, logins: opened))
-            rows.lease = leases[name]
-            rows.refusals = faults[name]?.refusals ?? [:]
+        let store = try await HealthReader(base).storeFault([], now: now)
+        let standings = opened.map { opened -> Standing in
+            let (name, record) = (opened.mirror.name, opened.record)
+            var rows = opened.rows
             rows.feeds = feeds[name] ?? []
             let contents = contents[name] ?? Contents()
             rows.numbers.posts = contents.hasPosts ? 1 : 0
             (rows.numbers.suggestions, rows.numbers.undo.proposed) = (contents.suggestions, contents.proposedUndos)
-            let reader = HealthReader(mirror, silence: silence)
-            if rows.accounts.networks.contains(where: { $0.descriptor.prices != nil }) {
-                rows.money = reader.money(spending(name, configuration), rows.accounts)
+            let reader = HealthReader(opened.mirror, silence: silence)
+            if opened.hasPrices {
+                rows.money = reader.money(spending(name, opened.mirror.configuration), rows.accounts)
             }
-            var facts = reader.facts(of: rows, zone: mirror.knownTimeZone(record), now: now)
-            (facts.faults, facts.store) = (faults[name]?.faults ?? [], store)
-            if record.activated == nil || record.past == nil {
-                facts.setup = mirror.setupSteps(
+            var facts = reader.facts(of: rows, zone: opened.zone, now: now)
+            (facts.faults, facts.store) = (opened.faults, store)
+            if opened.isUnset {
+                facts.setup = opened.mirror.setupSteps(
                     record, rows.accounts,
                     SetupRows(hasPosts: contents.hasPosts, hasExamples: contents.hasExamples))
             }
             return Standing(
                 name: name, record: record, health: Health(facts), suggestions: contents.suggestions,
-                nextSlot: contents.nextSlot, settingError: problem)
+                nextSlot: contents.nextSlot, settingError: opened.problem)
         }
         return standings.sorted { $0.order < $1.order }
+    }
+
+    // MARK: All facts
+
+    /// Reads the facts of some mirrors as ``HealthReader`` does for one, with the same number of statements however many
+    /// there are.
+    ///
+    /// - Parameter mirrors: Some hundred at most.
+    /// - Returns: In the same order. A mirror with a stored setting that cannot be used has the settings of the process.
+    /// - Throws: The store's error.
+    func readings(of mirrors: [(name: String, record: MirrorRecord)], now: Date) async throws -> [Reading] {
+        let names = mirrors.map(\.name)
+        // With a key file that cannot be used every login fails, as it does where one mirror is read.
+        let vault = (try? base.vault.keyed()) ?? base.vault
+        let opened = try await open(mirrors, with: vault, only: names)
+        let feeds = try await FeedTable.health(of: names, in: storage, now: now)
+        let totals = try await SpendingTable.totals(of: names, in: storage, now: now)
+        let withText = try await mirrorsWithText(opened)
+        let zones: [(mirror: String, zone: TimeZone?)] = opened.map { ($0.mirror.name, $0.zone) }
+        let numbers = try await HealthReader.numbers(of: zones, in: storage, now: now)
+        let setups = try await setups(opened)
+        let isFull = base.process.storage.lackOfRoom != nil
+        let store = try await HealthReader(base).storeFault([], now: now)
+        return opened.map { opened -> Reading in
+            let (name, reader) = (opened.mirror.name, HealthReader(opened.mirror, silence: silence))
+            var rows = opened.rows
+            (rows.feeds, rows.numbers) = (feeds[name] ?? [], numbers[name] ?? HealthNumbers())
+            rows.isWithoutText = !withText.contains(name)
+            let budget = opened.mirror.configuration.x.monthlyBudget
+            let spending =
+                opened.hasPrices ? Spending(at: now, budget: budget, total: totals[name]?.month ?? .zero) : nil
+            rows.money = spending.map { reader.money($0, rows.accounts) }
+            var facts = reader.facts(of: rows, zone: opened.zone, now: now)
+            reader.note(opened.faults, in: &facts)
+            facts.store = isFull ? store : reader.refusedWrite(reader.live, now: now) ?? store
+            if opened.isUnset {
+                var setup = setups[name] ?? SetupRows()
+                setup.hasPosts = rows.numbers.posts > 0
+                facts.setup = opened.mirror.setupSteps(opened.record, rows.accounts, setup)
+            }
+            let reading = HealthReading(
+                facts: facts, record: opened.record, accounts: rows.accounts, spending: spending, lease: rows.lease,
+                numbers: rows.numbers)
+            return Reading(
+                mirror: opened.mirror, reading: reading, spent: totals[name]?.all ?? .zero, problem: opened.problem)
+        }
+    }
+
+    /// A mirror and the facts of its health.
+    struct Reading: Sendable {
+        let mirror: HumanMirror
+        let reading: HealthReading
+        /// What calls have cost in all months.
+        let spent: Money
+        /// Set if a stored setting of the mirror cannot be used.
+        let problem: String?
+
+        /// The health's verdict and obstacles; nil if a setting that cannot be used decides.
+        var health: Health? { problem == nil ? Health(reading.facts) : nil }
+    }
+
+    /// The names of the mirrors with a text that may be posted, with a statement for each kind of filter.
+    private func mirrorsWithText(_ opened: [Opened]) async throws -> Set<String> {
+        var found: Set<String> = []
+        let filters = Dictionary(grouping: opened) { $0.mirror.textFilter() }
+        for (filter, group) in filters {
+            found.formUnion(try await Archive.havingText(group.map(\.mirror.name), filter, in: storage))
+        }
+        return found
+    }
+
+    /// What the checklists of the mirrors depend on that have not worked yet, but for their posts.
+    private func setups(_ opened: [Opened]) async throws -> [String: SetupRows] {
+        let unset = opened.filter(\.isUnset)
+        guard !unset.isEmpty else { return [:] }
+        let asked = unset.map { "(CAST(\($0.mirror.name) AS TEXT))" as SQL }
+        let examples = try await storage.query(
+            """
+            SELECT asked.column1 AS name FROM (VALUES \(SQL(joined: asked))) AS asked
+            WHERE EXISTS (SELECT 1 FROM examples WHERE mirror = asked.column1)
+            """)
+        var setups = try examples.reduce(into: [String: SetupRows]()) {
+            $0[try $1.text("name"), default: SetupRows()].hasExamples = true
+        }
+        let paying = unset.filter { $0.rows.accounts.accounts[.human]?.network.descriptor.prices != nil }
+        for (name, left) in try await FeedTable.trainingLeft(of: paying.map(\.mirror.name), in: storage) {
+            setups[name, default: SetupRows()].trainings = SetupRows.trainings(left)
+        }
+        return setups
+    }
+
+    // MARK: What every look needs
+
+    /// A mirror with its effective settings, its accounts, and the rows that name faults.
+    private struct Opened {
+        let mirror: HumanMirror
+        let record: MirrorRecord
+        /// With accounts, lease and refusals.
+        let rows: HealthRows
+        let faults: [WorkFault]
+        /// Set if a stored setting of the mirror cannot be used.
+        let problem: String?
+
+        var zone: TimeZone? { mirror.knownTimeZone(record) }
+        var hasPrices: Bool { rows.accounts.networks.contains { $0.descriptor.prices != nil } }
+        /// Whether the mirror has not worked yet.
+        var isUnset: Bool { record.activated == nil || record.past == nil }
+    }
+
+    /// - Parameter names: The mirrors whose rows are read; nil for those of all mirrors.
+    private func open(
+        _ mirrors: [(name: String, record: MirrorRecord)], with vault: CredentialVault, only names: [String]? = nil
+    ) async throws -> [Opened] {
+        let leases = try await LeaseTable.records(of: mirrors.map(\.name), in: storage)
+        let faults = try await FaultTable.all(of: names, in: storage)
+        let (settings, logins) = (try await settings(names), try await logins(names))
+        var configurations = Configurations(installation: base.installation)
+        return try mirrors.map { name, record -> Opened in
+            let opened = Self.open(logins[name] ?? [:], with: vault.of(name))
+            let networks = opened.compactMapValues { try? $0.get().network }
+            let (configuration, problem) = try configurations.effective(name, settings[name] ?? [:], networks)
+            let mirror = try base.other(configuration)
+            var rows = HealthRows(record: record, accounts: FoundAccounts(in: mirror, logins: opened))
+            (rows.lease, rows.refusals) = (leases[name], faults[name]?.refusals ?? [:])
+            return Opened(
+                mirror: mirror, record: record, rows: rows, faults: faults[name]?.faults ?? [], problem: problem)
+        }
     }
 
     private static func open(
@@ -94,14 +213,16 @@ struct HealthSurvey {
 
     // MARK: Statements
 
-    private func settings() async throws -> [String: [String: String]] {
-        try await storage.query("SELECT mirror, name, value FROM settings").reduce(into: [:]) { settings, row in
+    private func settings(_ names: [String]?) async throws -> [String: [String: String]] {
+        let rows = try await storage.query("SELECT mirror, name, value FROM settings\(SQL.condition(on: names))")
+        return try rows.reduce(into: [:]) { settings, row in
             settings[try row.text("mirror"), default: [:]][try row.text("name")] = try row.text("value")
         }
     }
 
-    private func logins() async throws -> [String: [AccountRole: String]] {
-        try await storage.query("SELECT mirror, role, sealed FROM credentials").reduce(into: [:]) { logins, row in
+    private func logins(_ names: [String]?) async throws -> [String: [AccountRole: String]] {
+        let rows = try await storage.query("SELECT mirror, role, sealed FROM credentials\(SQL.condition(on: names))")
+        return try rows.reduce(into: [:]) { logins, row in
             guard let role = AccountRole(rawValue: try row.text("role")) else { return }
             logins[try row.text("mirror"), default: [:]][role] = try row.text("sealed")
         }

@@ -69,28 +69,33 @@ package struct MetricsReport: Sendable {
 
     /// Reads the metrics of a mirror, or of all mirrors of its database; asks no network and no Redis.
     ///
+    /// The number of statements grows by some for each 200 mirrors. A mirror with a stored setting that cannot be used
+    /// fails, and has no obstacles.
+    ///
     /// - Parameters:
     ///   - mirror: An open mirror.
     ///   - isAlone: Whether the other mirrors of the database are left out, and what is about all of them.
-    /// - Throws: The store's error; `ConfigurationError` for a stored setting of another mirror that cannot be used.
+    /// - Throws: The store's error.
     package init(of mirror: HumanMirror, isAlone: Bool, build: Build, now: Date) async throws {
         var exposition = Exposition()
         exposition.add([build.family, Self.up(true)])
-        var mirrors = [mirror]
+        var mirrors: [(name: String, record: MirrorRecord)] = []
         if !isAlone {
-            let all = try await MirrorTable.all(in: mirror.storage)
-            exposition.add(try await MirrorOwnership(of: all, in: mirror.storage, now: now).families)
-            let names = all.map(\.name)
-            let others = names.filter { $0 != mirror.name }
-            // A database without a mirror of the usual name has none of it.
-            if others.count == names.count, !others.isEmpty { mirrors = [] }
-            for name in others { mirrors.append(try await mirror.other(name)) }
+            mirrors = try await MirrorTable.all(in: mirror.storage)
+            exposition.add(try await MirrorOwnership(of: mirrors, in: mirror.storage, now: now).families)
         }
-        for mirror in mirrors {
-            exposition.add(try await MirrorMetrics(mirror, now: now).families())
+        if mirrors.isEmpty { mirrors = [(mirror.name, try await mirror.table.record())] }
+        let survey = HealthSurvey(mirror)
+        for part in mirrors.portions(of: Self.mirrorsAtOnce) {
+            let readings = try await survey.readings(of: part, now: now)
+            let rows = try await MetricsRows(of: readings, in: mirror.storage, now: now)
+            for reading in readings { exposition.add(MirrorMetrics(reading, rows, now: now).families) }
         }
         self.exposition = exposition
     }
+
+    /// Mirrors that share a statement: each of them may have tens of thousands of rows that are counted.
+    private static let mirrorsAtOnce = 200
 }
 
 extension Exposition.Family {
@@ -116,30 +121,77 @@ extension MirrorOwnership {
     }
 }
 
+/// What the metrics of some mirrors need besides the facts of their health, by name, with a statement for each part.
+private struct MetricsRows {
+    let endings: [String: [ActionTally]]
+    let slots: [String: [ActionState: Int]]
+    let lastDone: [String: [ActionKind: Date]]
+    let judged: [String: (right: Int, wrong: Int)]
+    let requests: [String: RequestTable.Counted]
+
+    init(of readings: [HealthSurvey.Reading], in storage: any StorageEngine, now: Date) async throws {
+        let names = readings.map(\.mirror.name)
+        endings = try await OutboxStore.endings(of: names, in: storage)
+        let days = readings.compactMap { reading in
+            reading.reading.facts.zone.map { (reading.mirror.name, LocalTime(now, in: $0).day) }
+        }
+        slots = try await OutboxStore.slotStates(
+            of: Dictionary(days, uniquingKeysWith: { first, _ in first }), in: storage)
+        lastDone = try await OutboxStore.lastDone(of: names, in: storage)
+        judged = try await Self.favoritesJudged(of: names, in: storage)
+        requests = try await RequestTable.counted(of: names, in: storage)
+    }
+
+    /// Of the favorites that the bot gave or suggested: how many the human gave too, and how many the human saw and did not
+    /// give, or a person dismissed.
+    private static func favoritesJudged(
+        of mirrors: [String], in storage: any StorageEngine
+    ) async throws -> [String: (right: Int, wrong: Int)] {
+        let seen: SQL = """
+            SELECT 1 FROM examples WHERE examples.mirror = actions.mirror AND examples.network = actions.target_network
+                AND examples.post_id = actions.subject AND examples.state
+            """
+        let rows = try await storage.query(
+            """
+            SELECT mirror,
+                CAST(SUM(CASE WHEN EXISTS (\(seen) IN ('favorite', 'seen-favorite')) THEN 1 ELSE 0 END) AS BIGINT)
+                    AS liked,
+                CAST(SUM(CASE WHEN state = 'skipped' OR EXISTS (\(seen) = 'seen') THEN 1 ELSE 0 END) AS BIGINT)
+                    AS passed
+            FROM actions WHERE mirror IN \(list: mirrors) AND kind = 'favorite'
+                AND (state IN ('done', 'undone') OR state = 'skipped' AND reason = \(Action.Reason.dismissed))
+            GROUP BY mirror
+            """)
+        return try rows.reduce(into: [:]) { judged, row in
+            judged[try row.text("mirror")] = (try row.int("liked"), try row.int("passed"))
+        }
+    }
+}
+
 /// The metrics of one mirror.
 private struct MirrorMetrics {
     private typealias Family = Exposition.Family
 
     private let mirror: HumanMirror
+    private let reading: HealthReading
+    private let health: Health?
+    private let spent: Money
+    private let rows: MetricsRows
     private let now: Date
-    private let network: String
 
     private var name: String { mirror.name }
-    private var storage: any StorageEngine { mirror.storage }
 
-    init(_ mirror: HumanMirror, now: Date) {
-        (self.mirror, self.now) = (mirror, now)
-        network = mirror.configuration.botNetwork.rawValue
+    init(_ reading: HealthSurvey.Reading, _ rows: MetricsRows, now: Date) {
+        (mirror, self.reading, health, spent) = (reading.mirror, reading.reading, reading.health, reading.spent)
+        (self.rows, self.now) = (rows, now)
     }
 
-    func families() async throws -> [Exposition.Family] {
-        let reading = try await HealthReader(mirror).reading(now: now)
-        var families = Health(reading.facts).families(of: name)
-        families += try await actions()
-        families += [try await slots(reading.facts.zone), archive(reading), try await precision()].compactMap(\.self)
-        families += try await spending(reading)
-        families += [try await successes(reading)].compactMap(\.self)
-        return families + (try await requests())
+    var families: [Exposition.Family] {
+        var families = Health.families(of: name, health) + actions
+        if let slots { families.append(slots) }
+        families.append(archive)
+        if let precision { families.append(precision) }
+        return families + spending + [successes] + requests
     }
 
     // MARK: Actions
@@ -150,12 +202,13 @@ private struct MirrorMetrics {
         ("failed", [.failed]),
     ]
 
-    private func actions() async throws -> [Family] {
-        let counted = try await mirror.outbox(lease: nil).endings()
+    private var actions: [Family] {
+        let counted = rows.endings[name] ?? []
         func count(_ kind: ActionKind, _ states: Set<ActionState>, reason: String? = nil) -> Double {
             Double(
                 counted.filter { ending in
-                    ending.kind == kind && states.contains(ending.state) && (reason == nil || ending.reason == reason)
+                    ending.kind == kind && states.contains(ending.state)
+                        && (reason == nil || ending.reason ?? "" == reason)
                 }.reduce(0) { $0 + $1.count })
         }
         let kept = "as long as they are kept (HISTORY_DAYS)"
@@ -166,15 +219,15 @@ private struct MirrorMetrics {
         var favorites = Family(
             .favorites, .counter,
             "Favorites by how they ended, with FAVORITE_MODE as it is now, \(kept).")
+        let network = mirror.configuration.botNetwork.rawValue
         for outcome in Self.outcomes {
             posts.add(
                 count(.post, outcome.states), ["mirror": name, "network": network, "outcome": outcome.name])
             favorites.add(
                 count(.favorite, outcome.states),
                 ["mirror": name, "mode": mirror.configuration.favoriteMode.rawValue, "outcome": outcome.name])
-            let reasons =
-                outcome.name == "done"
-                ? [""] : Set(counted.filter { $0.kind == .reply && outcome.states.contains($0.state) }.map(\.reason))
+            let replied = counted.filter { $0.kind == .reply && outcome.states.contains($0.state) }
+            let reasons = outcome.name == "done" ? [""] : Set(replied.map { $0.reason ?? "" })
             for reason in reasons.sorted() {
                 let number =
                     outcome.name == "done"
@@ -185,43 +238,40 @@ private struct MirrorMetrics {
         return [posts, replies, favorites]
     }
 
-    private func slots(_ zone: TimeZone?) async throws -> Family? {
-        guard let zone else { return nil }
+    private var slots: Family? {
+        guard reading.facts.zone != nil else { return nil }
         var family = Family(.planSlots, .gauge, "Slots of the human's present day by their state.")
-        let slots = try await mirror.outbox(lease: nil).slots(of: LocalTime(now, in: zone).day)
         for state in ActionState.allCases {
-            family.add(Double(slots.count { $0.state == state }), ["mirror": name, "state": state.rawValue])
+            family.add(Double(rows.slots[name]?[state] ?? 0), ["mirror": name, "state": state.rawValue])
         }
         return family
     }
 
-    private func archive(_ reading: HealthReading) -> Family {
+    private var archive: Family {
         var family = Family(.archiveRows, .gauge, "Archived posts of the human.")
         family.add(Double(reading.numbers.posts), ["mirror": name])
         return family
     }
 
     /// Of the posts that the bot favorited, or a person dismissed, and that the human saw: those that the human favorited.
-    private func precision() async throws -> Family? {
+    private var precision: Family? {
         var family = Family(
             .precision, .gauge,
             "Share of the favorites that the bot gave which the human gave too, among those that are learned or dismissed."
         )
-        let (right, wrong) = try await mirror.favoritesJudged()
-        guard right + wrong > 0 else { return nil }
+        guard let (right, wrong) = rows.judged[name], right + wrong > 0 else { return nil }
         family.add(Double(right) / Double(right + wrong), ["mirror": name])
         return family
     }
 
     // MARK: Money and times
 
-    private func spending(_ reading: HealthReading) async throws -> [Family] {
+    private var spending: [Family] {
         let paid = Set(reading.accounts.networks.filter { $0.descriptor.prices != nil })
         guard !paid.isEmpty, let spending = reading.spending else { return [] }
         var family = Family(
             .spend, .counter, "What calls have cost, of both accounts, in US dollars.")
-        let total = try await mirror.spending.total()
-        for network in paid { family.add(total.dollars, ["mirror": name, "network": network.rawValue]) }
+        for network in paid { family.add(spent.dollars, ["mirror": name, "network": network.rawValue]) }
         var budget = Family(.budget, .gauge, "What calls may cost in a month, of both accounts, in US dollars.")
         budget.add(spending.budget.dollars, ["mirror": name])
         var left = Family(.budgetLeft, .gauge, "What is left of that in the present month, in US dollars.")
@@ -229,7 +279,7 @@ private struct MirrorMetrics {
         return [family, budget, left]
     }
 
-    private func successes(_ reading: HealthReading) async throws -> Family? {
+    private var successes: Family {
         var family = Family(
             .lastSuccess, .gauge,
             "When a part of the work last succeeded: a feed was read to its end, something of a kind was sent, a worker lived."
@@ -239,8 +289,7 @@ private struct MirrorMetrics {
             family.add((date.timeIntervalSince1970 * 1_000).rounded() / 1_000, ["mirror": name, "task": task])
         }
         for feed in reading.facts.feeds { add(feed.lastSuccess, feed.feed) }
-        let sent = try await mirror.outbox(lease: nil).lastDone()
-        for kind in ActionKind.allCases { add(sent[kind], kind.rawValue) }
+        for kind in ActionKind.allCases { add(rows.lastDone[name]?[kind], kind.rawValue) }
         add(reading.lease.map { Date(milliseconds: $0.updatedMilliseconds) }, "worker")
         add(reading.lease?.lastPass, "pass")
         return family
@@ -248,8 +297,8 @@ private struct MirrorMetrics {
 
     // MARK: Requests
 
-    private func requests() async throws -> [Family] {
-        let counted = try await RequestTable(storage: storage, mirror: name).counted()
+    private var requests: [Family] {
+        let counted = rows.requests[name] ?? RequestTable.Counted()
         var durations = Family(
             .requestDuration, .histogram,
             "How long calls to a network took, with what they wait for; counted since the mirror began.")
@@ -271,49 +320,30 @@ private struct MirrorMetrics {
     }
 }
 
-extension HumanMirror {
-    /// Of the favorites that the bot gave or suggested: how many the human gave too, and how many the human saw and did not
-    /// give, or a person dismissed.
-    fileprivate func favoritesJudged() async throws -> (right: Int, wrong: Int) {
-        let seen: SQL = """
-            SELECT 1 FROM examples WHERE examples.mirror = actions.mirror AND examples.network = actions.target_network
-                AND examples.post_id = actions.subject AND examples.state
-            """
-        let rows = try await storage.query(
-            """
-            SELECT CAST(COALESCE(SUM(CASE WHEN EXISTS (\(seen) IN ('favorite', 'seen-favorite')) THEN 1 ELSE 0 END), 0)
-                    AS BIGINT) AS liked,
-                CAST(COALESCE(SUM(CASE WHEN state = 'skipped' OR EXISTS (\(seen) = 'seen') THEN 1 ELSE 0 END), 0)
-                    AS BIGINT) AS passed
-            FROM actions WHERE mirror = \(name) AND kind = 'favorite'
-                AND (state IN ('done', 'undone') OR state = 'skipped' AND reason = \(Action.Reason.dismissed))
-            """)
-        guard let row = rows.first else { return (0, 0) }
-        return (try row.int("liked"), try row.int("passed"))
-    }
-}
-
 extension Health {
     /// The verdict and the obstacles as metrics.
     ///
-    /// - Parameter name: The mirror's.
-    func families(of name: String) -> [Exposition.Family] {
+    /// - Parameters:
+    ///   - name: The mirror's.
+    ///   - health: Nil if a setting cannot be used.
+    static func families(of name: String, _ health: Health?) -> [Exposition.Family] {
         var well = Exposition.Family(
             .well, .gauge, "Whether the mirror does its work, or pauses as a person wants.")
-        well.add(verdict.isWell ? 1 : 0, ["mirror": name])
+        well.add(health?.verdict.isWell == true ? 1 : 0, ["mirror": name])
         var state = Exposition.Family(.state, .gauge, "The mirror's state: 1 for the one that holds.")
+        let present = health?.verdict.state ?? .failing
         for one in Health.Verdict.State.allCases {
-            state.add(one == verdict.state ? 1 : 0, ["mirror": name, "state": one.rawValue])
+            state.add(one == present ? 1 : 0, ["mirror": name, "state": one.rawValue])
         }
         var lost = Exposition.Family(
             .stopped, .gauge, "Whether a kind of work is lost as a whole, also by a setting.")
         for work in Obstacle.Work.allCases {
-            lost.add(stopped.contains(work) ? 1 : 0, ["mirror": name, "work": work.rawValue])
+            lost.add(health?.stopped.contains(work) ?? true ? 1 : 0, ["mirror": name, "work": work.rawValue])
         }
         var held = Exposition.Family(.obstacle, .gauge, "How many conditions of a kind hold.")
         for code in Obstacle.Code.allCases {
             for weight in Obstacle.Weight.allCases {
-                let number = obstacles.count { $0.code == code && $0.weight == weight }
+                let number = (health?.obstacles ?? []).count { $0.code == code && $0.weight == weight }
                 guard number > 0 else { continue }
                 held.add(Double(number), ["mirror": name, "code": code.rawValue, "weight": weight.rawValue])
             }

@@ -140,8 +140,7 @@ extension HumanMirror {
     /// Which trainings a worker goes on with by itself, so that nobody has to say them once more.
     private func trainingsThatGoOn(_ accounts: FoundAccounts) async throws -> (posts: Bool, favorites: Bool) {
         guard accounts.accounts[.human]?.network.descriptor.prices != nil else { return (false, false) }
-        let left = try await feeds.trainingLeft()
-        return (left.begun(.ownPosts) != nil, left.begun(.favorites) != nil)
+        return SetupRows.trainings(try await feeds.trainingLeft())
     }
 
     /// Whether anything was learned of the human's favorites.
@@ -162,6 +161,10 @@ struct SetupRows {
     var trainings = (posts: false, favorites: false)
     /// A proposal for a time zone that is not set, in words; nil if it was not asked.
     var zoneProposal: String?
+
+    static func trainings(_ left: TrainingLeft) -> (posts: Bool, favorites: Bool) {
+        (left.begun(.ownPosts) != nil, left.begun(.favorites) != nil)
+    }
 }
 
 extension MissingPart {

@@ -2,7 +2,7 @@ package import Foundation
 package import Networks
 import Posts
 import Settings
-import Storage
+package import Storage
 
 /// The cost of calls: one budget for both accounts, divided by ``MonthPlan``.
 ///
@@ -144,17 +144,27 @@ package struct SpendingTable: SpendingBook {
         return Money(microdollars: life.microdollars / max(Self.fewDays, today.ordinal - first.ordinal))
     }
 
-    /// Returns the cost of all months.
+    /// Returns what some mirrors spent in the month of `now`, and in all months, in one statement.
     ///
+    /// - Parameter mirrors: The names, some hundred at most.
+    /// - Returns: By name; mirrors that spent nothing are missing.
     /// - Throws: The store's error.
-    package func total() async throws -> Money {
+    package static func totals(
+        of mirrors: [String], in storage: any StorageEngine, now: Date
+    ) async throws -> [String: (month: Money, all: Money)] {
         // A month's name is shorter than a day's.
         let rows = try await storage.query(
             """
-            SELECT CAST(COALESCE(SUM(microdollars), 0) AS BIGINT) AS microdollars FROM spending
-            WHERE mirror = \(mirror) AND LENGTH(period) = 7
+            SELECT mirror, CAST(SUM(microdollars) AS BIGINT) AS microdollars,
+                CAST(SUM(CASE WHEN period = \(SpendingPeriod.month(of: now).name) THEN microdollars ELSE 0 END) AS BIGINT)
+                    AS of_month
+            FROM spending WHERE mirror IN \(list: mirrors) AND LENGTH(period) = 7 GROUP BY mirror
             """)
-        return Money(microdollars: try rows.first?.int("microdollars") ?? 0)
+        return try rows.reduce(into: [:]) { totals, row in
+            totals[try row.text("mirror")] = (
+                Money(microdollars: try row.int("of_month")), Money(microdollars: try row.int("microdollars"))
+            )
+        }
     }
 
     /// Returns the cost of a period by purpose.

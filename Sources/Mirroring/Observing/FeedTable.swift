@@ -387,12 +387,23 @@ package struct FeedTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func health(now: Date) async throws -> [FeedHealth] {
-        var feeds: [String: FeedHealth] = [:]
-        func change(_ feed: String, _ body: (inout FeedHealth) -> Void) {
-            body(&feeds[feed, default: FeedHealth(feed: feed)])
-        }
-        for row in try await storage.query(healthSelection) {
-            let (name, state) = (try row.text("feed"), try row.optionalText("state"))
+        try await Self.health(of: [mirror], in: storage, now: now)[mirror] ?? []
+    }
+
+    /// The same of some mirrors, by name, in one statement; mirrors without a feed are missing.
+    ///
+    /// - Parameter mirrors: The names, some hundred at most.
+    /// - Throws: The store's error.
+    package static func health(
+        of mirrors: [String], in storage: any StorageEngine, now: Date
+    ) async throws -> [String: [FeedHealth]] {
+        var found: [String: [String: FeedHealth]] = [:]
+        for row in try await storage.query(healthSelection(of: mirrors)) {
+            let (mirror, name) = (try row.text("mirror"), try row.text("feed"))
+            func change(_ feed: String, _ body: (inout FeedHealth) -> Void) {
+                body(&found[mirror, default: [:]][feed, default: FeedHealth(feed: feed)])
+            }
+            let state = try row.optionalText("state")
             let (first, second) = (try row.optionalDate("first_ms"), try row.optionalDate("second_ms"))
             switch try row.int("part") {
             case 0:
@@ -417,23 +428,27 @@ package struct FeedTable: Sendable {
                 change(name) { $0.unreached.append(FeedHealth.Unreached(from: first, to: second)) }
             }
         }
-        return feeds.values.sorted { $0.feed < $1.feed }
+        return found.mapValues { feeds in feeds.values.sorted { $0.feed < $1.feed } }
     }
 
-    /// Feeds, their items by state, and the newest stretches that cannot be read any more, as parts 0, 1 and 2.
-    private var healthSelection: SQL {
+    /// Feeds, their items by state, and the newest 100 stretches of each mirror that cannot be read any more, as parts 0, 1
+    /// and 2.
+    private static func healthSelection(of mirrors: [String]) -> SQL {
         """
-        SELECT 0 AS part, feed, error_code AS state, error, read_ms AS first_ms, error_ms AS second_ms, 0 AS number
-        FROM feeds WHERE mirror = \(mirror)
+        SELECT 0 AS part, mirror, feed, error_code AS state, error, read_ms AS first_ms, error_ms AS second_ms,
+            0 AS number
+        FROM feeds WHERE mirror IN \(list: mirrors)
         UNION ALL
-        SELECT 1 AS part, feed, state, NULL AS error, NULL AS first_ms, NULL AS second_ms, COUNT(*) AS number
-        FROM feed_items WHERE mirror = \(mirror) GROUP BY feed, state
+        SELECT 1 AS part, mirror, feed, state, NULL AS error, NULL AS first_ms, NULL AS second_ms, COUNT(*) AS number
+        FROM feed_items WHERE mirror IN \(list: mirrors) GROUP BY mirror, feed, state
         UNION ALL
-        SELECT 2 AS part, feed, NULL AS state, NULL AS error, from_ms AS first_ms, to_ms AS second_ms, 0 AS number
+        SELECT 2 AS part, mirror, feed, NULL AS state, NULL AS error, from_ms AS first_ms, to_ms AS second_ms,
+            0 AS number
         FROM (
-            SELECT feed, from_ms, to_ms FROM feed_gaps WHERE mirror = \(mirror)
-            ORDER BY to_ms DESC, feed ASC LIMIT 100
-        ) AS gaps
+            SELECT mirror, feed, from_ms, to_ms,
+                ROW_NUMBER() OVER (PARTITION BY mirror ORDER BY to_ms DESC, feed ASC) AS place
+            FROM feed_gaps WHERE mirror IN \(list: mirrors)
+        ) AS gaps WHERE place <= 100
         ORDER BY part ASC, second_ms DESC, feed ASC
         """
     }

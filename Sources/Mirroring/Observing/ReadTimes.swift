@@ -53,11 +53,10 @@ package final class ReadTimes: @unchecked Sendable {
                 """
             }
         for portion in rows.portions(of: Self.feedsAtOnce) {
-            let list = portion.dropFirst().reduce(portion[0]) { $0 + ", " + $1 }
             try await storage.note(
                 """
                 UPDATE feeds SET read_ms = fresh.column3, newest_ms = COALESCE(fresh.column4, newest_ms)
-                FROM (VALUES \(list)) AS fresh
+                FROM (VALUES \(SQL(joined: portion))) AS fresh
                 WHERE mirror = fresh.column1 AND feed = fresh.column2 AND (read_ms IS NULL OR read_ms < fresh.column3)
                 """)
         }

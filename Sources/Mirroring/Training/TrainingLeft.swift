@@ -1,7 +1,7 @@
 import Foundation
 package import Networks
 import Posts
-import Storage
+package import Storage
 
 /// The items of the human's past that trainings from the network have not read yet.
 package struct TrainingLeft: Equatable, Sendable {
@@ -97,27 +97,45 @@ extension FeedTable {
         try await storage.read { [mirror] in try Self.trainingLeft(of: mirror, on: $0) }
     }
 
+    /// Reads what trainings of some mirrors have left, by name, in one statement.
+    ///
+    /// - Parameter mirrors: The names, some hundred at most.
+    /// - Throws: The store's error.
+    package static func trainingLeft(
+        of mirrors: [String], in storage: any StorageEngine
+    ) async throws -> [String: TrainingLeft] {
+        try await storage.read { try trainingLeft(of: mirrors, on: $0) }
+    }
+
     static func trainingLeft(of mirror: String, on connection: any StorageConnection) throws -> TrainingLeft {
+        try trainingLeft(of: [mirror], on: connection)[mirror] ?? TrainingLeft()
+    }
+
+    private static func trainingLeft(
+        of mirrors: [String], on connection: any StorageConnection
+    ) throws -> [String: TrainingLeft] {
         let names = [FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen]
         let rows = try connection.query(
             """
-            SELECT f.feed, f.position, s.cursor, s.remaining FROM feeds f LEFT JOIN feed_stretches s
+            SELECT f.mirror, f.feed, f.position, s.cursor, s.remaining FROM feeds f LEFT JOIN feed_stretches s
                 ON s.mirror = f.mirror AND s.feed = f.feed AND s.part = 'past'
-            WHERE f.mirror = \(mirror) AND f.feed IN \(list: names)
+            WHERE f.mirror IN \(list: mirrors) AND f.feed IN \(list: names)
             """)
-        var states: [String: TrainingLeft.State] = [:]
+        var states: [String: [String: TrainingLeft.State]] = [:]
         for row in rows {
             let (isRead, isOpen) = (try row.optionalText("position") != nil, try row.optionalText("cursor") != nil)
             let remaining = try row.optionalInteger("remaining").map(Int.init(clamping:))
-            states[try row.text("feed")] =
+            states[try row.text("mirror"), default: [:]][try row.text("feed")] =
                 switch (isOpen, remaining) {
                 case (true, let number?): .begun(number)
                 case (true, nil): isRead ? .unasked : .unread
                 case (false, _): isRead ? .done : .unread
                 }
         }
-        return TrainingLeft(
-            posts: states[FeedName.humanPosts] ?? .unread, favorites: states[FeedName.humanFavorites] ?? .unread,
-            home: states[FeedName.seen] ?? .unread)
+        return states.mapValues { states in
+            TrainingLeft(
+                posts: states[FeedName.humanPosts] ?? .unread, favorites: states[FeedName.humanFavorites] ?? .unread,
+                home: states[FeedName.seen] ?? .unread)
+        }
     }
 }
