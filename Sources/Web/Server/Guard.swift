@@ -33,7 +33,7 @@ struct Guard: RouterMiddleware {
         do {
             response = try await guarded(request, context, next)
         } catch let error as HTTPError {
-            response = site.answer(error.status == .notFound ? .notFound : .badForm)
+            response = site.answer(error.status == .notFound ? .notFound : .badForm, to: request.uri.path)
         } catch {
             let problem = WebProblem(error)
             if problem.status.code >= 500 {
@@ -42,7 +42,7 @@ struct Guard: RouterMiddleware {
                     "Page not made",
                     metadata: ["type": "\(type(of: error))", "status": "\(problem.status.code)"])
             }
-            response = site.answer(problem)
+            response = site.answer(problem, to: request.uri.path)
         }
         for field in Self.policy { response.headers[field.name] = field.value }
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }

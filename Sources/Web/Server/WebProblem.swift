@@ -11,7 +11,7 @@ struct WebProblem: Error, Sendable {
     let text: String
     /// The state whose shape and color the page shows.
     var state = "unset"
-    /// Where the way back leads; nil for `/`.
+    /// Where the way back leads; nil for `/`, and on the public page for no way back.
     var back: String?
 
     static let notFound = WebProblem(

@@ -327,12 +327,13 @@ final class WebSite: Sendable {
             status: status)
     }
 
-    func answer(_ problem: WebProblem) -> Response {
+    /// - Parameter path: That of the request. On the public page nothing leads to the log-in, which is not for its visitors.
+    func answer(_ problem: WebProblem, to path: String) -> Response {
         let content = TemplateLibrary.standard.render(
             .problem,
             [
                 "title": .text(problem.title), "text": .text(problem.text), "state": .text(problem.state),
-                "back": .text(problem.back ?? "/"),
+                "back": .text(problem.back ?? (Self.isPublic(path) ? nil : "/")),
             ])
         return alone(content, title: problem.title, status: problem.status)
     }

@@ -147,6 +147,38 @@ import Testing
         }
     }
 
+    /// Answers about mirrors that show nobody anything are the same to the byte, and lead to nothing private.
+    @Test func aStrangerIsLedNowherePrivate() async throws {
+        try await with(["mika", "sora"]) { stand in
+            let storage = try await stand.mirror("sora").storage
+            func set(_ value: String) async throws {
+                try await storage.execute(
+                    """
+                    INSERT INTO settings (mirror, name, value, updated_ms) VALUES ('sora', 'PUBLIC_PAGE', \(value), 1)
+                    ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value
+                    """)
+            }
+            let none = try await stand.client.send("/public/nobody")
+            #expect(none.status == 404)
+            #expect(none.body.contains("There is no such page"))
+            #expect(!none.body.contains("<a "))
+            for value in ["no", "perhaps"] {
+                try await set(value)
+                let answer = try await stand.client.send("/public/sora")
+                #expect(answer.status == 404)
+                #expect(answer.body == none.body, "\(value)")
+            }
+            try await #expect(stand.client.send("/public/nobody/further/down").body == none.body)
+            // What is refused on a page that is there leads back to it.
+            let foreign = try await stand.client.send("/public/mika/stop", form: [("csrf", WebSession.new().csrf)])
+            #expect(foreign.status == 403)
+            #expect(foreign.body.contains("<a class=\"button\" href=\"/public/mika\">Back</a>"))
+            // The owner's pages still have the way back.
+            try await stand.logIn()
+            try await expect(stand.client.send("/m/nobody").body) { $0.contains("href=\"/\">Back</a>") }
+        }
+    }
+
     /// The page of the owner stays closed to a visitor, whatever their cookie is called.
     @Test func aVisitorGetsNothingElse() async throws {
         try await with { stand in
