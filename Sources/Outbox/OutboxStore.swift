@@ -348,6 +348,11 @@ extension OutboxStore {
 // MARK: Of many mirrors
 
 extension OutboxStore {
+    /// Condition: a post that is still to be sent.
+    package static func comes(after now: Date) -> SQL {
+        "kind = 'post' AND state IN ('planned', 'claimed') AND text IS NOT NULL AND due_ms > \(now.milliseconds)"
+    }
+
     /// Returns the number of waiting suggestions and the time of the next planned post of some mirrors, by name.
     ///
     /// - Throws: The store's error.
@@ -359,9 +364,9 @@ extension OutboxStore {
             let rows = try await storage.query(
                 """
                 SELECT mirror, SUM(CASE WHEN state = 'suggested' THEN 1 ELSE 0 END) AS suggestions,
-                    MIN(CASE WHEN state = 'planned' AND kind = 'post' AND due_ms > \(now.milliseconds)
-                        THEN due_ms END) AS next_ms
-                FROM actions WHERE mirror IN \(list: part) AND state IN ('planned', 'suggested') GROUP BY mirror
+                    MIN(CASE WHEN \(comes(after: now)) THEN due_ms END) AS next_ms
+                FROM actions WHERE mirror IN \(list: part) AND state IN ('planned', 'claimed', 'suggested')
+                GROUP BY mirror
                 """)
             for row in rows {
                 waiting[try row.text("mirror")] = (try row.int("suggestions"), try row.optionalDate("next_ms"))

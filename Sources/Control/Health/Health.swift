@@ -1,3 +1,4 @@
+import Foundation
 import Mirroring
 
 /// How well a mirror is: the obstacles that follow from the facts, and the verdict that follows from the obstacles.
@@ -37,6 +38,11 @@ package struct Health: Codable, Equatable, Sendable {
     package init(_ facts: HealthFacts, next: String? = nil) {
         obstacles = facts.obstacles
         verdict = Self.verdict(on: obstacles, setup: facts.setup, next: next)
+    }
+
+    /// - Parameter next: When the next post is due; nil if none is planned or foreseen.
+    init(_ facts: HealthFacts, next: Date?, now: Date) {
+        self.init(facts, next: next.map { Self.words(for: $0, now: now, in: facts.zone ?? .gmt) })
     }
 
     /// The obstacle of the verdict; nil for a healthy mirror.

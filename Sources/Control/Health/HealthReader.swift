@@ -32,7 +32,7 @@ struct HealthNumbers {
     var hasFavorites = false
     /// Everybody that the mirror knows, if all of them are denied; else 0.
     var denied = 0
-    /// When the next post of a stored plan is due; nil if none is stored.
+    /// When the next stored post is due; nil if none is stored.
     var next: Date?
     /// Actions of the last day that may or may not have arrived.
     var unconfirmed = 0
@@ -211,8 +211,7 @@ struct HealthReader {
             (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
                 THEN 1 ELSE 0 END) AS has_favorites,
             \(People.numberIfAllDenied(of: name)) AS denied,
-            (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND kind = 'post'
-                AND due_ms > \(now.milliseconds) AND state IN ('planned', 'claimed')) AS next_ms,
+            (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND \(OutboxStore.comes(after: now))) AS next_ms,
             (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
                 AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
             (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
@@ -369,9 +368,10 @@ extension HumanMirror {
     /// - Throws: The store's error.
     package func health(now: Date, silence: TimeInterval? = nil) async throws -> Health {
         let reading = try await HealthReader(self, silence: silence).reading(now: now)
-        let zone = knownTimeZone(reading.record) ?? .gmt
-        return Health(
-            reading.facts, next: reading.numbers.next.map { Health.words(for: $0, now: now, in: zone) })
+        let health = Health(reading.facts)
+        // No other verdict names the next post, for which plans may have to be drawn.
+        guard health.verdict.state == .healthy else { return health }
+        return Health(reading.facts, next: try await nextPost(reading, now: now), now: now)
     }
 
     /// Whether the mirror's work is done now, by a worker or by one pass after the other.

@@ -10,8 +10,9 @@ import Storage
 /// Reads the health of all mirrors of a database, with the same number of statements however many there are.
 ///
 /// The facts of ``standings(_:now:)`` are those of ``HealthReader`` except for those that cost a look into each mirror's
-/// archive or actions: how many texts are fit, whether all people are denied, what feeds could not read. So a mirror that
-/// is hindered only because none of its texts is fit or everybody is denied counts as healthy there.
+/// archive or actions: how many texts are fit, whether all people are denied, what feeds could not read, which post a day
+/// without a plan would bring. So a mirror that is hindered only because none of its texts is fit or everybody is denied
+/// counts as healthy there.
 /// ``readings(of:now:)`` has all facts.
 struct HealthSurvey {
     /// A mirror and its health.
@@ -70,8 +71,8 @@ struct HealthSurvey {
                     SetupRows(hasPosts: contents.hasPosts, hasExamples: contents.hasExamples))
             }
             return Standing(
-                name: name, record: record, health: Health(facts), suggestions: contents.suggestions,
-                nextSlot: contents.nextSlot, settingError: opened.problem)
+                name: name, record: record, health: Health(facts, next: contents.nextSlot, now: now),
+                suggestions: contents.suggestions, nextSlot: contents.nextSlot, settingError: opened.problem)
         }
         return standings.sorted { $0.order < $1.order }
     }
@@ -260,8 +261,8 @@ struct HealthSurvey {
                     AS suggestions,
                 (SELECT COUNT(*) FROM actions WHERE actions.mirror = mirrors.mirror AND \(OutboxStore.isProposed))
                     AS proposed,
-                (SELECT MIN(due_ms) FROM actions WHERE actions.mirror = mirrors.mirror AND state = 'planned'
-                    AND kind = 'post' AND due_ms > \(now.milliseconds)) AS next_ms
+                (SELECT MIN(due_ms) FROM actions
+                    WHERE actions.mirror = mirrors.mirror AND \(OutboxStore.comes(after: now))) AS next_ms
             FROM mirrors
             """)
         return try rows.reduce(into: [:]) { contents, row in

@@ -493,28 +493,16 @@ extension HumanMirror {
         return (action, isStored)
     }
 
-    /// Whoever posts less often has no next post to talk about.
+    /// Days whose plan is foreseen to name the next post of a mirror that posts rarely.
     private static let daysToNext = 31
 
     /// The post that comes next, be it planned or foreseen for another day than today.
     private func nextPost(in zone: TimeZone?, now: Date) async throws -> (action: Action, isStored: Bool) {
         guard let zone else { throw ActionNameError.nothingNext }
-        func comes(_ action: Action) -> Bool {
-            action.due > now && action.text != nil && [.planned, .claimed].contains(action.state)
-        }
-        let outbox = outbox(lease: nil)
-        let stored = try await outbox.waitingPosts().first(where: comes)
-        let today = LocalTime(now, in: zone).day
-        let end = stored?.slotDay ?? today.advanced(by: Self.daysToNext)
-        // An earlier day without a plan may get a post yet.
-        let planned = end > today ? Set(try await outbox.plannedDays(from: today)) : []
-        let reporter = PlanReporter(mirror: self, zone: zone)
-        for ahead in 0..<Self.daysToNext {
-            let day = today.advanced(by: ahead)
-            guard day < end else { break }
-            guard !planned.contains(day), let foreseen = try await reporter.preview(of: day, now: now) else { continue }
-            if let next = foreseen.first(where: comes) { return (next, false) }
-        }
+        let stored = try await outbox(lease: nil).waitingPosts().first { $0.comes(after: now) }
+        let foreseen = try await NextPost(of: self, in: zone, now: now).foreseen(
+            before: stored?.due, within: Self.daysToNext)
+        if let foreseen { return (foreseen, false) }
         guard let stored else { throw ActionNameError.nothingNext }
         return (stored, true)
     }

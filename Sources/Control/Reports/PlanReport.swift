@@ -127,12 +127,9 @@ package struct PlanReporter: Sendable {
             humanHours: MinuteShares(of: times.map(\.minute)).shares, botHours: MinuteShares(of: bot).shares)
     }
 
-    /// The slots of a day and whether they are stored; nil if there is no archive to make a plan from.
-    ///
-    /// - Throws: The store's error.
-    func slots(of day: LocalDay, now: Date) async throws -> (isStored: Bool, slots: [PlanReport.Slot])? {
-        guard let (stored, actions) = try await actions(of: day, now: now) else { return nil }
-        return (stored != nil, actions.map { slot(of: $0, isStored: stored != nil) })
+    /// The posts of a plan as its slots.
+    func slots(of actions: [Action], isStored: Bool) -> [PlanReport.Slot] {
+        actions.map { slot(of: $0, isStored: isStored) }
     }
 
     /// The slots of a day that a person can still give another text; none before the day is stored.

@@ -320,7 +320,8 @@ package struct StatusReporter: Sendable {
         var reading = try await HealthReader(mirror).reading(now: now)
         let (record, outbox, zone) = (reading.record, mirror.outbox(lease: nil), reading.facts.zone)
         let today = zone.map { LocalTime(now, in: $0).day }
-        let plan = try await plan(today, zone, now: now)
+        let planned = try await plan(today, zone, now: now)
+        let plan = planned?.shown
         let (classifier, fact) = try await classifier(hasDecided: reading.numbers.hasFavorites)
         reading.facts.classifier = fact
         reading.facts.isSilentDay = plan.map { $0.isStored && $0.slots.isEmpty } ?? false
@@ -330,13 +331,8 @@ package struct StatusReporter: Sendable {
             reading.facts.unconfirmed = try await outbox.unconfirmed(since: since, limit: Self.unconfirmedSearched)
         }
         reading.facts.setAside = try await outbox.setAside(limit: Self.setAsideShown)
-        let pending = [PlanReport.preview, ActionState.planned.rawValue, ActionState.claimed.rawValue]
-        var next = [plan?.slots.first { $0.due > now && pending.contains($0.state) }?.due, numbers.next]
-            .compactMap(\.self).min()
-        if next == nil, reading.facts.knowsPast, reading.facts.posts > 0 {
-            next = try await foreseen(today, zone, now: now)
-        }
-        let health = Health(reading.facts, next: next.map { Health.words(for: $0, now: now, in: zone ?? .gmt) })
+        let next = try await mirror.nextPost(reading, today: planned?.previewed, now: now)
+        let health = Health(reading.facts, next: next, now: now)
         var limits: [LimitState]?
         if let today, let zone, let day = today.period(in: zone) {
             let posts = plan?.slots.count { [ActionState.sending, .done].map(\.rawValue).contains($0.state) } ?? 0
@@ -389,20 +385,6 @@ package struct StatusReporter: Sendable {
         try await classifier(hasDecided: false).0
     }
 
-    /// Days whose plan is foreseen where none is stored that has a post.
-    private static let daysForeseen = 7
-
-    /// When the first post of the coming days would leave.
-    private func foreseen(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> Date? {
-        guard let today, let zone, mirror.configuration.schedule.maximumPerDay > 0 else { return nil }
-        for ahead in 1...Self.daysForeseen {
-            let day = try await PlanReporter(mirror: mirror, zone: zone).slots(of: today.advanced(by: ahead), now: now)
-            let pending = [PlanReport.preview, ActionState.planned.rawValue]
-            if let slot = day?.slots.first(where: { $0.text != nil && pending.contains($0.state) }) { return slot.due }
-        }
-        return nil
-    }
-
     /// How far trainings are, where the human's network charges for reading.
     private func training(_ accounts: FoundAccounts, now: Date) async throws -> StatusReport.TrainingState? {
         guard let prices = accounts.accounts[.human]?.network.descriptor.prices else { return nil }
@@ -426,11 +408,15 @@ package struct StatusReporter: Sendable {
         return actions.map { ReportedAction($0, persons[$0.id], on: network) }
     }
 
+    /// The plan of today as it is shown, and its posts where they are only foreseen.
     private func plan(
         _ today: LocalDay?, _ zone: TimeZone?, now: Date
-    ) async throws -> (isStored: Bool, slots: [PlanReport.Slot])? {
+    ) async throws -> (shown: (isStored: Bool, slots: [PlanReport.Slot]), previewed: [Action]?)? {
         guard let today, let zone else { return nil }
-        return try await PlanReporter(mirror: mirror, zone: zone).slots(of: today, now: now)
+        let reporter = PlanReporter(mirror: mirror, zone: zone)
+        guard let (stored, actions) = try await reporter.actions(of: today, now: now) else { return nil }
+        let slots = reporter.slots(of: actions, isStored: stored != nil)
+        return (shown: (isStored: stored != nil, slots: slots), previewed: stored == nil ? actions : nil)
     }
 
     /// The classifier as it is reported, and as a fact of the mirror's health.

@@ -7,6 +7,7 @@ import Outbox
 import Posts
 import Settings
 import Storage
+import TestSupport
 import Testing
 
 @testable import Web
@@ -93,6 +94,40 @@ import Testing
             #expect(tomorrow.status == 200)
             #expect(tomorrow.body.contains("Friday, 29 May"))
             try await #expect(stand.client.send("/m/mika?day=2026-05-27").status == 200)
+        }
+    }
+
+    /// The verdict of Today, the strip of the other pages, `status` and `explain next` name one post, whether its day has a
+    /// plan or not, and also when tomorrow alone has one.
+    @Test(arguments: [0.0, 6, 11.5]) func everyPageNamesTheSameNextPost(_ hour: Double) async throws {
+        try await WebStand.with(variables: ["FAVORITE_MODE": "off"]) { stand in
+            let mirror = try await stand.mirror()
+            let zone = try #require(TimeZone(identifier: WebStand.zone))
+            stand.clock.jump(by: hour * 3_600)
+            let now = mirror.clock.now
+            _ = try await LeaseTable(storage: mirror.storage, mirror: mirror.name)
+                .take(owner: "worker", after: nil, now: now.milliseconds)
+            func named(_ path: String, _ before: String) async throws -> String {
+                let body = try await stand.client.send(path).body
+                let found = try #require(body.range(of: before), "\(path): \(before)")
+                let time = body[found.upperBound...].firstMatch(of: #/\d\d:\d\d/#)?.output
+                return String(try #require(time))
+            }
+            let day = LocalTime(now, in: zone).day
+            for planned in [nil, day.advanced(by: 1), day] {
+                if let planned {
+                    let report = try await DayReporter(mirror: mirror, zone: zone).report(on: planned, now: now)
+                    let slot = try #require(report.plan?.slots.last)
+                    if slot.due > now { _ = try await Desk(mirror, zone: zone).perform(PinSlot(slot: slot.id)) }
+                }
+                let status = try await StatusReporter(mirror: mirror).report(now: now)
+                let next = LocalTime(try #require(status.nextSlot), in: zone).minute.description
+                try await expect(named("/m/mika", "Next post at "), equals: next)
+                try await expect(named("/m/mika/hours", ", next post "), equals: next)
+                try await expect(named("/m/mika/settings", ", next post "), equals: next)
+                let explained = try await mirror.action(named: "next", in: zone, now: now).action
+                #expect(explained.due == status.nextSlot)
+            }
         }
     }
 

@@ -67,7 +67,7 @@ package enum TodayPage: MirrorPage {
         let ahead = slots.filter { SlotState($0).isAhead || canRestore($0, request) }
             .filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
-        let next = isToday ? ahead.first { SlotState($0).isAhead && SlotState($0) != .suggested } : nil
+        let next = isToday ? ahead.first { SlotState($0).canChange && $0.due == status.nextSlot } : nil
         let isSpent = status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) } ?? false
         let paidFrom = isSpent ? status.spending?.renews : nil
         let coming = ahead.prefix(listed).enumerated().map { index, slot in
