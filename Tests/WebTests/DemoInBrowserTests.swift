@@ -22,14 +22,19 @@ import Testing
     @Test func theEveningOfItsFirstDayIsSeen() async throws {
         let time = GivenTime()
         let (addresses, told) = AsyncStream.makeStream(of: String.self)
-        var console = Console.process
-        console.ownsProcess = false
-        console.log.silence()
-        let demo = Task { [console] in
+        // Shown only if something is wrong: the log of three days is long.
+        let log = try DemoLog()
+        LogOutput.install()
+        let console = log.console
+        let demo = Task {
             defer { told.finish() }
             try await Console.$current.withValue(console) { try await Self.demo(time) { told.yield($0) } }
         }
-        defer { demo.cancel() }
+        var isWell = false
+        defer {
+            demo.cancel()
+            if !isWell { print(log.text) }
+        }
         var opened: String?
         for await address in addresses {
             opened = address
@@ -64,9 +69,11 @@ import Testing
             }
             return sight
         }
-        #expect(sight.widths == [1_280, 360])
-        #expect(sight.complaints.isEmpty)
-        #expect(sight.reasons.contains("The human would favorite it"))
+        isWell =
+            sight.widths == [1_280, 360] && sight.complaints.isEmpty
+            && sight.reasons.contains("The human would favorite it")
+        #expect(isWell, "\(sight.widths), \(sight.complaints), \(sight.reasons)")
+        #expect(!log.text.isEmpty)
         for (name, picture) in [("demo-desk", sight.desk), ("demo-phone", sight.phone)] {
             #expect(picture.count < 150_000, "\(name)")
             guard let folder = ProcessInfo.processInfo.environment["MIRROR_BOT_SCREENSHOTS"] else { continue }
@@ -104,4 +111,24 @@ import Testing
         let answer = try browser.call("Page.captureScreenshot", ["format": "png"])
         return try #require((answer["data"] as? String).flatMap { Data(base64Encoded: $0) })
     }
+}
+
+/// The log of a demo, in a file.
+private struct DemoLog: Sendable {
+    private let folder: TemporaryDirectory
+    let console: Console
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let path = folder.path("demo.log")
+        try Data().write(to: URL(fileURLWithPath: path))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        let process = Console.process
+        let output = Console.Output(
+            terminal: process.error.terminal, write: { text in _ = try? file.write(contentsOf: Data(text.utf8)) })
+        console = Console(
+            environment: process.environment, folder: nil, input: process.input, output: process.output, error: output)
+    }
+
+    var text: String { (try? String(contentsOfFile: folder.path("demo.log"), encoding: .utf8)) ?? "" }
 }
