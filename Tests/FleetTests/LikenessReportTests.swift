@@ -193,8 +193,11 @@ import Testing
         let slot = try #require(try await desk.perform(request).slots.first)
         let said = try await fixture.mirror.outbox(lease: nil).waitingPosts().first { $0.subject == slot.slot }
         #expect(forecast.says == said?.texts)
-        let error = await #expect(throws: ChangeRefusal.self) { try await desk.perform(request) }
-        #expect(error?.code == .over)
+        let again = try await desk.perform(request)
+        #expect(!again.isNew)
+        #expect(again.slots.map(\.slot) == [slot.slot])
+        let posts = try await fixture.mirror.outbox(lease: nil).waitingPosts()
+        #expect(posts.count { $0.texts == forecast.says } == 1)
     }
 
     // MARK: Forgetting

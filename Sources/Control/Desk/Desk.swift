@@ -30,6 +30,9 @@ package struct Desk: Sendable {
         } catch is SeenChanged {
             if let outcome = try await request.operation.outcomeIfDone(at: self) { return outcome }
             throw ChangeRefusal(.changed, "it has changed since it was shown; nothing was done, look again")
+        } catch let refusal as ChangeRefusal where refusal.code == .over && request.seen != nil {
+            if let outcome = try await request.operation.outcomeIfDone(at: self) { return outcome }
+            throw refusal
         }
     }
 

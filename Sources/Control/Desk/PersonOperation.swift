@@ -21,7 +21,8 @@ package protocol PersonOperation: Codable, Equatable, Sendable {
     /// Returns the outcome if the mirror already is as the operation would leave it, so that a form that was sent twice is
     /// no error; else nil.
     ///
-    /// Asked only after ``perform(at:seen:)`` threw `SeenChanged`.
+    /// Asked only after ``perform(at:seen:)`` was told what was seen, and threw `SeenChanged` or a refusal with the code
+    /// `over`.
     func outcomeIfDone(at desk: Desk) async throws -> Outcome?
 }
 

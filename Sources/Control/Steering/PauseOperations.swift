@@ -32,6 +32,14 @@ package struct PauseMirror: PersonOperation {
         return PauseChange(
             desk.mirror.name, pause, in: desk.spokenZone, wasPaused: nil, left: left.map(LeftAction.init))
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
+        // An end such as 3h is another instant at the second press.
+        guard let pause = try await desk.mirror.table.pause(at: desk.now), pause.code == nil, pause.reason == reason,
+            (pause.until == nil) == (until == nil)
+        else { return nil }
+        return PauseChange(desk.mirror.name, pause, in: desk.spokenZone, wasPaused: true, left: [])
+    }
 }
 
 /// Ends a pause.
@@ -43,6 +51,11 @@ package struct ResumeMirror: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
         let before = try await desk.mirror.table.resume(seen: seen, now: desk.now)
         return PauseChange(desk.mirror.name, nil, in: desk.spokenZone, wasPaused: before != nil, left: [])
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
+        guard try await desk.mirror.table.pause(at: desk.now) == nil else { return nil }
+        return PauseChange(desk.mirror.name, nil, in: desk.spokenZone, wasPaused: false, left: [])
     }
 }
 
@@ -57,7 +70,9 @@ package struct PauseChange: PersonOutcome {
     /// The same on the human's clock, as `2026-11-24 18:30`.
     package let untilLocal: String?
     package let reason: String?
-    /// After a resumption: whether a pause held until then.
+    /// Whether a pause held before a resumption.
+    ///
+    /// After a pause: true if one held already and was left as it was, else nil.
     package let wasPaused: Bool?
     /// The actions whose requests were under way when the pause began.
     package let left: [LeftAction]
@@ -71,7 +86,10 @@ package struct PauseChange: PersonOutcome {
         (since, until, reason) = (pause?.since, pause?.until, pause?.reason)
         untilLocal = pause?.until.map { LocalTime($0, in: zone).description }
         wayBack =
-            pause != nil
-            ? WayBack(ResumeMirror.self, "resume") : wasPaused == true ? WayBack(PauseMirror.self, "pause") : nil
+            switch (pause != nil, wasPaused) {
+            case (true, nil): WayBack(ResumeMirror.self, "resume")
+            case (false, true?): WayBack(PauseMirror.self, "pause")
+            default: nil
+            }
     }
 }

@@ -319,7 +319,9 @@ package struct PlanChanges: Sendable {
     private var grace: TimeInterval { mirror.configuration.schedule.grace }
 
     /// The slot that a person means, as `TypedSlot` reads it, or by the beginning of its identifier.
-    private func slot(_ word: String, now: Date) async throws -> Action {
+    ///
+    /// - Throws: `ChangeRefusal` if there is none; the store's error.
+    func slot(_ word: String, now: Date) async throws -> Action {
         if case .named(let name) = TypedSlot(word, today: LocalTime(now, in: zone).day) {
             try await redraw.settle(name.day, now: now)
             guard let slot = try await store.action(.post, subject: name.description) else {

@@ -1,3 +1,4 @@
+import Foundation
 import Mirroring
 import Networks
 import Outbox
@@ -9,9 +10,24 @@ package struct SlotsChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/change/1"
     /// As they are now; the one that was named first.
     package let slots: [ChangedSlot]
+    /// False if that was so already.
+    package let isNew: Bool
     package let wayBack: WayBack?
 
-    init(_ slots: [ChangedSlot], wayBack: WayBack? = nil) { (self.slots, self.wayBack) = (slots, wayBack) }
+    init(_ slots: [ChangedSlot], isNew: Bool = true, wayBack: WayBack? = nil) {
+        (self.slots, self.isNew, self.wayBack) = (slots, isNew, wayBack)
+    }
+}
+
+extension PersonOperation where Outcome == SlotsChange {
+    /// The outcome if the named slot is as it was asked to be; else nil.
+    fileprivate func outcome(
+        at desk: Desk, _ slot: String, if isDone: (Action, TimeZone) -> Bool
+    ) async throws -> SlotsChange? {
+        let zone = try await desk.zone()
+        let slot = try await desk.plan().slot(slot, now: desk.now)
+        return isDone(slot, zone) ? SlotsChange([ChangedSlot(slot, in: zone)], isNew: false) : nil
+    }
 }
 
 /// Leaves a slot out.
@@ -28,6 +44,12 @@ package struct SkipSlot: PersonOperation {
             [ChangedSlot(slot, in: try await desk.zone())],
             wayBack: WayBack(RestoreSlot.self, "plan", "restore", slot.subject))
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
+        try await outcome(at: desk, slot) { slot, _ in
+            slot.state == .skipped && slot.reason == Action.Reason.byPerson
+        }
+    }
 }
 
 /// Lets a slot be sent after all that a person left out.
@@ -42,6 +64,10 @@ package struct RestoreSlot: PersonOperation {
         let zone = try await desk.zone()
         let slots = try await desk.plan().restore(slot, seen: seen, now: desk.now).map { ChangedSlot($0, in: zone) }
         return SlotsChange(slots, wayBack: slots.first.map { WayBack(SkipSlot.self, "plan", "skip", $0.slot) })
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
+        try await outcome(at: desk, slot) { slot, _ in [.planned, .claimed].contains(slot.state) }
     }
 }
 
@@ -64,6 +90,13 @@ package struct MoveSlot: PersonOperation {
             ? WayBack(MoveSlot.self, "plan", "move", after.subject, ChangedSlot(before, in: zone).time) : nil
         return SlotsChange([ChangedSlot(after, in: zone)], wayBack: wayBack)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
+        try await outcome(at: desk, slot) { slot, zone in
+            slot.isPinned && [.planned, .claimed].contains(slot.state)
+                && LocalTime(slot.due, in: zone).minute == MinuteOfDay(typed: time)
+        }
+    }
 }
 
 /// Keeps a slot as it is whatever is drawn anew, or gives it the text of an archived post.
@@ -80,6 +113,15 @@ package struct PinSlot: PersonOperation {
         let slot = try await desk.plan().pin(slot, to: post, seen: seen, now: desk.now)
         return SlotsChange([ChangedSlot(slot, in: try await desk.zone())])
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
+        var source: PostID?
+        if let post { source = try await desk.plan().post(post).id }
+        return try await outcome(at: desk, slot) { slot, _ in
+            slot.isPinned && [.planned, .claimed].contains(slot.state)
+                && (source == nil || slot.wording?.source == source)
+        }
+    }
 }
 
 /// Sends an archived post as soon as a worker comes to it.
@@ -95,6 +137,12 @@ package struct PublishPost: PersonOperation {
         return SlotsChange(
             [ChangedSlot(action, in: try await desk.zone())],
             wayBack: WayBack(SkipSlot.self, "plan", "skip", action.subject))
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
+        let text = try await TextList.Text(of: desk.mirror, named: post, zone: try await desk.zone())
+        guard let planned = text.planned else { return nil }
+        return try await outcome(at: desk, planned.slot) { _, _ in true }
     }
 }
 
@@ -167,6 +215,10 @@ package struct NeverSend: PersonOperation {
             left: left.map(LeftAction.init),
             wayBack: isNew ? WayBack(SendAgain.self, "never", "--undo", post.id.value) : nil)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> NeverChange? {
+        try await NeverChange(at: desk, post, if: true)
+    }
 }
 
 /// Lets a text be sent again that a person never wanted to be.
@@ -183,6 +235,10 @@ package struct SendAgain: PersonOperation {
             post: post.id.value, text: post.text, isNew: isNew, slots: [], left: [],
             wayBack: isNew ? WayBack(NeverSend.self, "never", post.id.value) : nil)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> NeverChange? {
+        try await NeverChange(at: desk, post, if: false)
+    }
 }
 
 /// What became of a text that is never to be sent, or is to be again.
@@ -198,4 +254,15 @@ package struct NeverChange: PersonOutcome {
     /// The actions with that text whose requests were under way.
     package let left: [LeftAction]
     package let wayBack: WayBack?
+}
+
+extension NeverChange {
+    /// The outcome of a wish that is fulfilled already; nil if it is not.
+    ///
+    /// - Parameter isNever: Whether the text was to be sent never, or again.
+    fileprivate init?(at desk: Desk, _ post: String, if isNever: Bool) async throws {
+        let text = try await TextList.Text(of: desk.mirror, named: post, zone: try await desk.zone())
+        guard text.isNever == isNever else { return nil }
+        self.init(post: text.post, text: text.text, isNew: false, slots: [], left: [], wayBack: nil)
+    }
 }

@@ -16,6 +16,12 @@ package struct SetValues: PersonOperation {
         try await desk.mirror.set(values, seen: seen, now: desk.now)
         return try await SettingsChange(of: desk.mirror, changed: values.keys.sorted())
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
+        let now = try await SettingsChange(of: desk.mirror)
+        return values.allSatisfy { name, value in now.settings.contains { $0.name == name && $0.value == value } }
+            ? now : nil
+    }
 }
 
 /// Forgets values that were set for the mirror.
@@ -29,6 +35,11 @@ package struct UnsetValues: PersonOperation {
         let table = SettingTable(storage: desk.mirror.storage, mirror: desk.mirror.name)
         let removed = try await table.remove(names, seen: seen)
         return try await SettingsChange(of: desk.mirror, changed: removed)
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> SettingsChange? {
+        let now = try await SettingsChange(of: desk.mirror)
+        return now.settings.contains { names.contains($0.name) } ? nil : now
     }
 }
 

@@ -13,6 +13,20 @@ package struct ForgetText: PersonOperation {
         let outcome = try await forgetting.forget(subject, seen: seen, now: desk.now)
         return ForgetReport(outcome, in: try await desk.zone(), wayBack: outcome.isNew ? wish.wayBack : nil)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> ForgetReport? {
+        let forgetting = try await desk.forgetting()
+        let isDone: Bool
+        switch try await forgetting.subject(of: wish) {
+        case .post: isDone = false
+        case .gonePost: isDone = true
+        case .muted(let kind, let value):
+            isDone = try await forgetting.list().contains { $0.kind == kind && $0.value == value }
+        }
+        guard isDone else { return nil }
+        let outcome = Forgetting.Outcome(isNew: false, removed: 0, changed: [], left: [])
+        return ForgetReport(outcome, in: try await desk.zone())
+    }
 }
 
 /// Takes back that something is forgotten; what left the archive comes back where it is read again.

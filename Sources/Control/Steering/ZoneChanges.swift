@@ -96,6 +96,26 @@ package struct ZoneChanges: Sendable {
         return Outcome(span: span, isNew: true, moved: try await mirror.archive.rewriteTimes(in: zone))
     }
 
+    /// What adding a time comes to that is noted already; nil if it is not noted.
+    ///
+    /// - Throws: As ``add(_:from:to:seen:now:)``.
+    func noted(_ name: String, from: String?, to: String?) async throws -> Outcome? {
+        let span = ZoneSpan(try Self.days(from: from, to: to), in: try Self.zone(named: name))
+        guard try await report().zones.contains(ZonesReport.Line(span)) else { return nil }
+        return Outcome(span: span, isNew: false, moved: 0)
+    }
+
+    /// What taking a day out comes to on which the usual zone holds already; nil for a zone, and for a day of which another
+    /// one is noted.
+    ///
+    /// - Throws: The store's error.
+    func removed(_ word: String) async throws -> Outcome? {
+        guard let day = LocalDay(word) else { return nil }
+        let spans = try await mirror.archive.zones(home: zone).spans
+        guard !spans.contains(where: { $0.days.contains(day) }) else { return nil }
+        return Outcome(span: ZoneSpan(day...day, in: zone), isNew: false, moved: 0)
+    }
+
     private func day(of word: String) async throws -> LocalDay {
         if let day = LocalDay(word) { return day }
         let zone = try Self.zone(named: word)

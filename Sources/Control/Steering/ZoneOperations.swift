@@ -22,6 +22,12 @@ package struct AddZone: PersonOperation {
             wayBack: outcome.isNew
                 ? WayBack(RemoveZone.self, "zones", "remove", ZonesReport.Line(outcome.span).anyDay) : nil)
     }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> ZonesChange? {
+        let zones = ZoneChanges(mirror: desk.mirror, zone: try await desk.zone())
+        guard let outcome = try await zones.noted(zone, from: from, to: to) else { return nil }
+        return ZonesChange(outcome, try await zones.report(), wayBack: nil)
+    }
 }
 
 /// Takes back what was noted of a time.
@@ -41,5 +47,11 @@ package struct RemoveZone: PersonOperation {
         return ZonesChange(
             outcome, try await zones.report(),
             wayBack: WayBack(AddZone.self, ["zones", "add", line.timeZone] + days))
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> ZonesChange? {
+        let zones = ZoneChanges(mirror: desk.mirror, zone: try await desk.zone())
+        guard let outcome = try await zones.removed(time) else { return nil }
+        return ZonesChange(outcome, try await zones.report(), wayBack: nil)
     }
 }

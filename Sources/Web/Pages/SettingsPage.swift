@@ -228,9 +228,7 @@ enum SettingsPage: MirrorPage {
             let stored = try await SettingsChange(of: request.mirror).settings
             if let name = request.form.typed("unset") {
                 let old = stored.first { $0.name == name }?.value
-                return try await request.perform(UnsetValues([name]), backTo: "/settings", refusedBy: page) {
-                    old == nil ? Said("\(name) is no longer set here.") : nil
-                } saying: { change in
+                return try await request.perform(UnsetValues([name]), backTo: "/settings", refusedBy: page) { change in
                     guard change.changed.contains(name) else { return Said("Nothing to do: \(name) is not set here.") }
                     return Said(
                         "\(name) is no longer set here.",
@@ -245,9 +243,7 @@ enum SettingsPage: MirrorPage {
             guard let value = request.form.typed("value") else { throw ChangeRefusal(.unusable, "write a value") }
             let old = stored.first { $0.name == name }?.value
             let uptake = Setting.named(name)?.uptake.words
-            return try await request.perform(SetValues([name: value]), backTo: "/settings", refusedBy: page) {
-                old == value ? Said("\(name) is \(Words.cut(value, to: 60)) now.") : nil
-            } saying: { _ in
+            return try await request.perform(SetValues([name: value]), backTo: "/settings", refusedBy: page) { _ in
                 let text = "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "")."
                 guard let old else {
                     return Said(
@@ -339,11 +335,7 @@ enum SettingsPage: MirrorPage {
         try await attempt(request) {
             let (zone, from, to) = try span(request.form)
             let operation = AddZone(zone: zone, from: from, to: to)
-            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page) {
-                let zones = ZoneChanges(mirror: request.mirror, zone: try self.zone(request))
-                let (line, _) = try await zones.reach(zone, from: from, to: to)
-                return try await zones.report().zones.contains(line) ? Said("\(line.timeZone) is noted.") : nil
-            } saying: { change in
+            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page) { change in
                 Said(
                     change.isNew
                         ? "Noted: \(change.change.timeZone), \(change.change.days). \(moved(change.moved))"
@@ -359,11 +351,9 @@ enum SettingsPage: MirrorPage {
     private static func removeZone(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
             guard let day = request.form.typed("day") else { throw ChangeRefusal(.unusable, "no time is named") }
-            return try await request.perform(RemoveZone(time: day), backTo: "/settings#zones", refusedBy: page) {
-                let report = try await ZoneChanges(mirror: request.mirror, zone: try zone(request)).report()
-                return report.zones.contains { $0.anyDay == day }
-                    ? nil : Said("Nothing is noted for \(day.prefix(20)).")
-            } saying: { change in
+            let operation = RemoveZone(time: day)
+            return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page) { change in
+                guard change.isNew else { return Said("Nothing is noted for \(day.prefix(20)).") }
                 let line = change.change
                 let days = [("from", line.from), ("to", line.to)].compactMap { name, day in
                     day.map { (name, $0.description) }

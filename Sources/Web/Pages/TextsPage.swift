@@ -426,10 +426,9 @@ enum TextsPage: MirrorPage {
     private static func publish(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
-            return try await request.perform(PublishPost(post: post), backTo: "/texts", refusedBy: page) {
-                try await text(request, request.form).planned.map { Said("It is sent already, as slot \($0.slot).") }
-            } saying: { change in
+            return try await request.perform(PublishPost(post: post), backTo: "/texts", refusedBy: page) { change in
                 let slot = change.slots.first
+                guard change.isNew else { return Said("It is sent already, as slot \(slot?.slot ?? "").") }
                 return Said(
                     "It is sent as soon as the worker comes to it\(slot.map { ": slot \($0.slot)" } ?? "").",
                     wayBack: slot.map { .init("Do not send it", to: request.base + "/slots/\($0.id)/skip") })
@@ -444,18 +443,7 @@ enum TextsPage: MirrorPage {
             guard let id = parts.first else { throw ChangeRefusal(.unusable, "no slot is named") }
             let operation = PinSlot(slot: id, post: try post(request.form))
             let seen = parts.count > 1 ? Seen(parts[1]) : nil
-            let change: SlotsChange
-            do {
-                change = try await request.desk.perform(PersonRequest(operation, seen: seen))
-            } catch let refusal as ChangeRefusal where refusal.code == .changed {
-                let slots = try await PlanReporter(mirror: request.mirror, zone: request.zone ?? .gmt)
-                    .openSlots(of: request.words.today, now: request.now)
-                let planned = try await text(request, request.form).planned
-                guard let slot = slots.first(where: { $0.id == id }), slot.subject == planned?.slot else {
-                    throw refusal
-                }
-                return .seeOther(request.base + "/texts", saying: Said("The slot at \(slot.time) says this text."))
-            }
+            let change = try await request.desk.perform(PersonRequest(operation, seen: seen))
             let time = change.slots.first?.time ?? ""
             return .seeOther(request.base + "/texts", saying: Said("The slot at \(time) says this text, and keeps it."))
         }
@@ -464,9 +452,7 @@ enum TextsPage: MirrorPage {
     private static func never(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
-            return try await request.perform(NeverSend(post: post), backTo: "/texts", refusedBy: page) {
-                try await text(request, request.form).isNever ? Said("That text is never sent.") : nil
-            } saying: { change in
+            return try await request.perform(NeverSend(post: post), backTo: "/texts", refusedBy: page) { change in
                 let slots = change.slots.count
                 let besides =
                     slots > 0
@@ -484,9 +470,7 @@ enum TextsPage: MirrorPage {
     private static func allow(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
-            return try await request.perform(SendAgain(post: post), backTo: "/texts", refusedBy: page) {
-                try await text(request, request.form).isNever ? nil : Said("That text may be sent again.")
-            } saying: { change in
+            return try await request.perform(SendAgain(post: post), backTo: "/texts", refusedBy: page) { change in
                 Said(
                     change.isNew ? "That text may be sent again." : "Nothing to do: that text was not left out.",
                     wayBack: change.isNew
@@ -512,16 +496,7 @@ enum TextsPage: MirrorPage {
     private static func forget(
         _ wish: ForgettingWish, _ request: MirrorRequest, _ done: String
     ) async throws -> WebReply {
-        try await request.perform(ForgetText(wish), backTo: "/texts", refusedBy: page) {
-            let forgetting = try await request.desk.forgetting()
-            switch try await forgetting.subject(of: wish) {
-            case .post: return nil
-            case .gonePost: return Said("The post is forgotten.")
-            case .muted(let kind, let value):
-                let isMuted = try await forgetting.list().contains { $0.kind == kind && $0.value == value }
-                return isMuted ? Said("That is muted.") : nil
-            }
-        } saying: { report in
+        try await request.perform(ForgetText(wish), backTo: "/texts", refusedBy: page) { report in
             let isPost = if case .post = wish { true } else { false }
             var text = report.isNew ? done : "That was so already."
             if !isPost, report.removed > 0 { text += " \(Words.count(report.removed, "post")) left the archive." }

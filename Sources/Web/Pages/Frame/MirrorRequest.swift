@@ -70,22 +70,16 @@ package struct MirrorRequest: Sendable {
     ///   - operation: Is told the form's `seen`.
     ///   - backTo: The path and query below `/m/NAME` to go to, such as `/waiting`.
     ///   - page: What is shown, with the refusal on top and what was typed, if nothing could be done.
-    ///   - isDone: Asked if the thing has changed since it was shown: the sentence if that is what the operation would
-    ///     have done, as after a second press of the button; nil if it is not.
-    ///   - saying: The sentence, and the way back.
+    ///   - saying: The sentence, and the way back; also of an outcome that was so already, as after a second press of the
+    ///     button.
     /// - Throws: The store's error.
     package func perform<Operation: PersonOperation>(
         _ operation: Operation, backTo: String, refusedBy page: MirrorRoute.Handler,
-        isDone: () async throws -> Said? = { nil }, saying: (Operation.Outcome) -> Said
+        saying: (Operation.Outcome) -> Said
     ) async throws -> WebReply {
         try await attempt(refusedBy: page) {
-            do {
-                let outcome = try await desk.perform(PersonRequest(operation, seen: try seen()))
-                return .seeOther(base + backTo, saying: saying(outcome))
-            } catch let refusal as ChangeRefusal where [.changed, .over].contains(refusal.code) {
-                guard let said = try await isDone() else { throw refusal }
-                return .seeOther(base + backTo, saying: said)
-            }
+            let outcome = try await desk.perform(PersonRequest(operation, seen: try seen()))
+            return .seeOther(base + backTo, saying: saying(outcome))
         }
     }
 

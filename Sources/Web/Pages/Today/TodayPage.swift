@@ -227,12 +227,9 @@ package enum TodayPage: MirrorPage {
         let id = request.parameters["id"] ?? ""
         return try await request.perform(
             SkipSlot(slot: id), backTo: try await back(to: id, request), refusedBy: refused,
-            isDone: {
-                guard let (slot, _) = try await slot(id, request), canRestore(slot, request) else { return nil }
-                return Said("\(slot.time) is left out already.")
-            },
             saying: { change in
                 guard let slot = change.slots.first else { return Said("It is left out.") }
+                guard change.isNew else { return Said("\(slot.time) is left out already.") }
                 return Said("\(slot.time) is left out.", wayBack: button("Send it after all", "restore", slot, request))
             })
     }
@@ -241,12 +238,9 @@ package enum TodayPage: MirrorPage {
         let id = request.parameters["id"] ?? ""
         return try await request.perform(
             RestoreSlot(slot: id), backTo: try await back(to: id, request), refusedBy: refused,
-            isDone: {
-                guard let (slot, _) = try await slot(id, request), SlotState(slot).isAhead else { return nil }
-                return Said("\(slot.time) is planned already.")
-            },
             saying: { change in
                 guard let slot = change.slots.first else { return Said("It is planned again.") }
+                guard change.isNew else { return Said("\(slot.time) is planned already.") }
                 return Said("\(slot.time) is planned again.", wayBack: button("Skip", "skip", slot, request))
             })
     }
@@ -256,14 +250,9 @@ package enum TodayPage: MirrorPage {
         let time = request.form.typed("time") ?? ""
         return try await request.perform(
             MoveSlot(slot: id, time: time), backTo: try await back(to: id, request), refusedBy: refused,
-            isDone: {
-                guard let (slot, _) = try await slot(id, request), SlotState(slot) == .pinned, slot.time == time else {
-                    return nil
-                }
-                return Said("It is at \(slot.time) already.")
-            },
             saying: { change in
                 guard let slot = change.slots.first else { return Said("It is moved.") }
+                guard change.isNew else { return Said("It is at \(slot.time) already.") }
                 let former = change.wayBack?.arguments.last
                 return Said(
                     "It comes at \(slot.time) now.",
@@ -281,14 +270,9 @@ package enum TodayPage: MirrorPage {
         }
         return try await request.perform(
             PinSlot(slot: id, post: post), backTo: try await back(to: id, request), refusedBy: refused,
-            isDone: {
-                guard post == nil, let (slot, _) = try await slot(id, request), SlotState(slot) == .pinned else {
-                    return nil
-                }
-                return Said("\(slot.time) is kept as it is already.")
-            },
             saying: { change in
                 let time = change.slots.first?.time ?? "It"
+                guard change.isNew else { return Said("\(time) is kept as it is already.") }
                 return Said(
                     post == nil ? "\(time) stays as it is; only you change it." : "\(time) has the text that you chose."
                 )
@@ -368,11 +352,8 @@ package enum TodayPage: MirrorPage {
         return try await request.perform(
             PauseMirror(until: until, reason: request.form.typed("reason")), backTo: "",
             refusedBy: { .confirm(try await confirmPause($0)) },
-            isDone: {
-                guard try await request.mirror.table.pause(at: request.now) != nil else { return nil }
-                return Said("It pauses already.")
-            },
             saying: { change in
+                guard change.wasPaused == nil else { return Said("It pauses already.") }
                 let left = change.left.isEmpty ? "" : " \(Words.count(change.left.count, "request")) was under way."
                 return Said(
                     change.until.map { "Paused until \(request.words.moment($0)).\(left)" }
@@ -385,12 +366,10 @@ package enum TodayPage: MirrorPage {
     @Sendable private static func resume(_ request: MirrorRequest) async throws -> WebReply {
         try await request.perform(
             ResumeMirror(), backTo: "", refusedBy: page,
-            isDone: {
-                guard try await request.mirror.table.pause(at: request.now) == nil else { return nil }
-                return Said("It does not pause any more.")
-            },
             saying: {
-                Said($0.wasPaused == true ? "It goes on; a worker notices within a minute." : "It did not pause.")
+                Said(
+                    $0.wasPaused == true
+                        ? "It goes on; a worker notices within a minute." : "It does not pause any more.")
             })
     }
 }
