@@ -42,8 +42,22 @@ package struct ActionFilter: Sendable {
         fileprivate var condition: SQL { "(updated_ms < \(changed) OR (updated_ms = \(changed) AND id > \(id)))" }
     }
 
+    /// The condition of the actions behind a position.
     func condition(behind place: Place?) -> SQL {
-        var parts: [SQL] = ["updated_ms >= \(since?.milliseconds ?? 0)"]
+        // Also where it excludes nothing: it lets a database read in the order of changes.
+        let first: SQL = "updated_ms >= \(since?.milliseconds ?? 0)"
+        return (parts + (place.map { [$0.condition] } ?? [])).reduce(first) { $0 + " AND " + $1 }
+    }
+
+    /// The condition of all actions, whatever the position.
+    var condition: SQL {
+        let first: SQL = since.map { "updated_ms >= \($0.milliseconds)" } ?? "TRUE"
+        return parts.reduce(first) { $0 + " AND " + $1 }
+    }
+
+    /// The conditions but for the earliest time and the position.
+    private var parts: [SQL] {
+        var parts: [SQL] = []
         if let until { parts.append("updated_ms < \(until.milliseconds)") }
         if !kinds.isEmpty { parts.append("kind IN \(list: kinds.map(\.rawValue))") }
         if !states.isEmpty { parts.append("state IN \(list: states.map(\.rawValue))") }
@@ -53,7 +67,6 @@ package struct ActionFilter: Sendable {
             }
             parts.append(each.isEmpty ? "FALSE" : "(" + each.dropFirst().reduce(each[0]) { $0 + " OR " + $1 } + ")")
         }
-        if let place { parts.append(place.condition) }
-        return parts.dropFirst().reduce(parts[0]) { $0 + " AND " + $1 }
+        return parts
     }
 }

@@ -471,6 +471,16 @@ extension OutboxStore {
         ).compactMap { try ActionTally($0) }
     }
 
+    /// Returns the number of all actions that match a filter by kind and state, in no order and without reasons.
+    package func tallies(of filter: ActionFilter) async throws -> [ActionTally] {
+        try await storage.query(
+            """
+            SELECT kind, state, '' AS reason, COUNT(*) AS number FROM actions
+            WHERE mirror = \(mirror) AND \(filter.condition) GROUP BY 1, 2
+            """
+        ).compactMap { try ActionTally($0) }
+    }
+
     /// Returns the number of actions that ended within a span of time, by kind, state and reason, in no order.
     package func tallies(of span: Range<Date>) async throws -> [ActionTally] {
         try await storage.query(

@@ -119,6 +119,43 @@ import Testing
             ActionList(of: paper.mirror, search).actions.count, equals: report.count(of: .favorite)?.leftAlone)
     }
 
+    /// The totals count what all pages list, whatever is looked for and wherever the page begins.
+    @Test(arguments: Engine.allCases) func totalsCountAllPages(_ engine: Engine) async throws {
+        let paper = try await PaperMirror(engine, bot: .mastodon)
+        let (now, store) = (paper.clock.now, try await paper.parts().store)
+        for number in 0..<7 {
+            let time = now + Double(number)
+            let action = try await store.propose(Self.suggestion(number, now: time, expires: 86_400), now: time).action
+            if number < 3 { _ = try await store.dismiss(action.id, now: time) }
+        }
+        var (search, place) = (ActionList.Search(limit: 2), String?.none)
+        repeat {
+            search.cursor = place
+            let list = try await ActionList(of: paper.mirror, search)
+            let counts = list.totals?.counts.map { ($0.state, $0.count) } ?? []
+            #expect(Dictionary(uniqueKeysWithValues: counts) == [.suggested: 4, .skipped: 3])
+            #expect(list.totals?.total == 7)
+            place = list.next
+        } while place != nil
+        let changes: [(inout ActionList.Search) -> Void] = [
+            { $0.kinds = [.post] }, { $0.kinds = [.favorite] }, { $0.states = [.skipped] }, { $0.since = now + 2 },
+            { $0.until = now + 5 }, { $0.person = "pal2@far.example" },
+            {
+                $0.since = now + 2
+                $0.states = [.skipped]
+            },
+        ]
+        for change in changes {
+            var search = ActionList.Search(limit: 100)
+            change(&search)
+            let list = try await ActionList(of: paper.mirror, search)
+            #expect(list.totals?.total == list.actions.count)
+        }
+        search = .init()
+        search.words = "pal2"
+        try await expect(ActionList(of: paper.mirror, search).totals, equals: nil)
+    }
+
     /// The name of an author is found, also where it is the identity.
     @Test func anAuthorIsFoundByName() async throws {
         let paper = try await PaperMirror(bot: .mastodon)

@@ -68,6 +68,17 @@ import Testing
         }
     }
 
+    /// A page that does not list everything says how much there is, as its JSON does.
+    @Test func tellsHowMuchThereIs() async throws {
+        try await act()
+        let page = try await stage.run("history", "--limit", "1")
+        #expect(page.output.contains("\nin all: 1 post done, 1 reply skipped, 1 favorite failed\n"))
+        try await expect(stage.run("history").output) { !$0.contains("in all") }
+        let json = try await stage.run("history", "--limit", "1", "--json").output
+        #expect(json.contains("\"total\" : 3"))
+        try await expect(stage.run("history", "--json", "bread").output) { !$0.contains("\"total\"") }
+    }
+
     @Test func tellsWhatTheBotDidLastWeek() async throws {
         try await act()
         let week = try await stage.run("history", "--since", "7d")

@@ -125,6 +125,28 @@ import Testing
         await stage.close()
     }
 
+    /// Each number is a link to a list of as many.
+    @Test func totalsLeadToAsManyActions() async throws {
+        let stage = try await WorkStage.open()
+        try await stage.fillHistory()
+        var search = ActionList.Search()
+        search.states = ActionQuery.Ending.all.states
+        let totals = try #require(try await ActionList(of: stage.mirror, search).totals)
+        let content = try #require(try await stage.get(ActionsPage.self, "/actions").content)
+        let page = try stage.rendered(content, ActionsPage.self)
+        #expect(page.html.contains("of \(Words.count(totals.total, "action"))"))
+        let links = page.html.matches(of: #/<a href="\/m\/test\/actions\?(kind|state)=(\w+)">([0-9,]+) [a-z ]+<\/a>/#)
+        #expect(links.count >= 4)
+        for link in links {
+            let (field, value) = (String(link.output.1), String(link.output.2))
+            let found = try #require(
+                try await stage.get(ActionsPage.self, "/actions", query: [(field, value)]).content)
+            let list = try stage.rendered(found, ActionsPage.self)
+            #expect(list.html.contains("<p class=\"small soft\">\(link.output.3) action"), "\(field)=\(value)")
+        }
+        await stage.close()
+    }
+
     /// Each row is on one page, while others come in.
     @Test func aPageShowsNothingTwice() async throws {
         let stage = try await WorkStage.open()

@@ -10,8 +10,43 @@ import Settings
 package struct ActionList: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/actions/1"
     package let actions: [ReportedAction]
+    /// How many actions all pages have; nil where words are searched for, for which all of them would have to be read.
+    package let totals: ActionTotals?
     /// Where the next page begins; nil where nothing follows.
     package let next: String?
+}
+
+/// How many actions a search finds on all its pages.
+package struct ActionTotals: Codable, Equatable, Sendable {
+    /// The number of actions of one kind in one state.
+    package struct Count: Codable, Equatable, Sendable {
+        package let kind: ActionKind
+        package let state: ActionState
+        package let count: Int
+    }
+
+    package let total: Int
+    /// In the order of kinds and states; those without an action are left out.
+    package let counts: [Count]
+
+    init(_ tallies: [ActionTally]) {
+        total = tallies.reduce(0) { $0 + $1.count }
+        counts = ActionKind.allCases.flatMap { kind in
+            ActionState.allCases.compactMap { state in
+                tallies.first { $0.kind == kind && $0.state == state }.map {
+                    Count(kind: kind, state: state, count: $0.count)
+                }
+            }
+        }
+    }
+
+    /// The number of those of a kind.
+    package func count(of kind: ActionKind) -> Int { counts.filter { $0.kind == kind }.reduce(0) { $0 + $1.count } }
+
+    /// The number of those in one of these states.
+    package func count(in states: [ActionState]) -> Int {
+        counts.filter { states.contains($0.state) }.reduce(0) { $0 + $1.count }
+    }
 }
 
 extension ActionList {
@@ -63,7 +98,9 @@ extension ActionList {
             filter.place = place
         }
         let wanted = search.words.map(SearchWords.init)
-        let found = try await mirror.outbox(lease: nil).history(filter, limit: search.limit + 1) { action in
+        let outbox = mirror.outbox(lease: nil)
+        totals = wanted == nil ? ActionTotals(try await outbox.tallies(of: filter)) : nil
+        let found = try await outbox.history(filter, limit: search.limit + 1) { action in
             let target = action.target
             let names = [target?.text, target?.name, target?.author.value].compactMap(\.self)
             return wanted?.occur(in: action.texts + names) ?? true

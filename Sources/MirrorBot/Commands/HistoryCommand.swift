@@ -55,8 +55,18 @@ struct HistoryCommand: AsyncParsableCommand {
             if list.json { return try JSONOutput.print(found) }
             guard !found.actions.isEmpty else { return print("nothing of the kind is stored") }
             for line in found.actions.flatMap({ StatusView.lines(of: $0, zone, .output) }) { print(line) }
+            if let totals = found.totals, totals.total > found.actions.count { print(Self.line(totals)) }
             ListOptions.tell(next: found.next)
         }
+    }
+
+    /// As `in all: 3 posts done, 1 reply skipped`, for a page that does not list them all.
+    private static func line(_ totals: ActionTotals) -> String {
+        let counts = totals.counts.map { count in
+            let plural = count.kind == .reply ? "replies" : "\(count.kind.rawValue)s"
+            return "\(count.count) \(count.count == 1 ? count.kind.rawValue : plural) \(count.state.rawValue)"
+        }
+        return "in all: \(counts.joined(separator: ", "))"
     }
 
     private func search(in zone: TimeZone, now: Date) throws -> ActionList.Search {

@@ -81,11 +81,34 @@ enum ActionsPage: MirrorPage {
                 query.isPlain ? "The bot has not done anything yet." : "Nothing of the kind is stored."),
             "days": .list(days(list.actions, report, opened, request, query)),
             "hasPages": .flag(query.before != nil || list.next != nil),
-            "shown": .text(Words.count(list.actions.count, "action")),
+            "shown": .text(shown(list)), "totals": .fields(totals(list, request, query)),
             "first": .text(query.before.map { _ in request.link("/actions", query.fields(before: nil)) }),
             "next": .text(list.next.map { request.link("/actions", query.fields(before: $0)) }),
         ]
         return .page(PageContent(.actions, in: section, context))
+    }
+
+    /// As `25 of 5,512 actions`.
+    private static func shown(_ list: ActionList) -> String {
+        guard let total = list.totals?.total else { return Words.count(list.actions.count, "action") }
+        return "\(Words.number(list.actions.count)) of \(Words.count(total, "action"))"
+    }
+
+    /// How many actions there are in all, of each kind and ending that is not chosen already, with links to them.
+    private static func totals(
+        _ list: ActionList, _ request: MirrorRequest, _ query: ActionQuery
+    ) -> PageContext? {
+        guard let totals = list.totals, totals.total > 0 else { return nil }
+        return [
+            "total": .text(Words.count(totals.total, "action")),
+            "counts": .list(
+                query.narrower(totals).filter { $0.count > 0 }.map { search -> PageContext in
+                    [
+                        "words": .text("\(Words.number(search.count)) \(search.label)"),
+                        "link": .text(request.link("/actions", search.query.fields(before: nil))),
+                    ]
+                }),
+        ]
     }
 
     /// The rows below the headings of their days.
@@ -268,8 +291,7 @@ struct ActionQuery: Sendable {
     }
 
     var kindOptions: [PageContext] {
-        let all =
-            [("all", "all")] + ActionKind.allCases.map { ($0.rawValue, $0 == .reply ? "replies" : "\($0.rawValue)s") }
+        let all = [("all", "all")] + Self.kindLabels.map { ($0.rawValue, $1) }
         return all.map { value, label in
             ["value": .text(value), "label": .text(label), "isChosen": .flag((kind?.rawValue ?? "all") == value)]
         }
@@ -280,6 +302,25 @@ struct ActionQuery: Sendable {
             ["value": .text($0.rawValue), "label": .text($0.label), "isChosen": .flag($0 == ending)]
         }
     }
+
+    /// The searches for one kind, and for one ending, where none is chosen: what they look for in words, and how much they
+    /// find.
+    func narrower(_ totals: ActionTotals) -> [(query: ActionQuery, label: String, count: Int)] {
+        var searches: [(query: ActionQuery, label: String, count: Int)] = []
+        for (kind, label) in Self.kindLabels where self.kind == nil {
+            var search = self
+            search.kind = kind
+            searches.append((search, label, totals.count(of: kind)))
+        }
+        for ending in Ending.allCases where self.ending == .all && ending != .all {
+            var search = self
+            search.ending = ending
+            searches.append((search, ending.label, totals.count(in: ending.states)))
+        }
+        return searches
+    }
+
+    private static let kindLabels = ActionKind.allCases.map { ($0, $0 == .reply ? "replies" : "\($0.rawValue)s") }
 
     /// A part that the form has no field for, and the way to do without it.
     var only: (words: String, name: String, link: String, without: [(String, String?)])? {
