@@ -227,14 +227,15 @@ package struct ExampleTable: CountSource {
     /// From how many examples on it matters what Postgres believes of them.
     static let many = 500
 
-    /// Has Postgres count what it believes of the table, where this batch has made many examples of few.
+    /// Has Postgres count what it believes of the tables that learning fills, where this batch has made many examples of
+    /// few.
     ///
-    /// It does so by itself a minute later. Until then it believes that a mirror has one example, and reads all of them
-    /// for each post that is looked up: a first training would take time that grows with its square.
+    /// It does so by itself a minute later. Until then it believes that a mirror has one example and one feature, and reads
+    /// all of them for each that is looked up: a first training would take time that grows with its square.
     func analyseIfGrown(by number: Int) async throws {
         guard storage.kind == .postgres, number >= Self.many else { return }
         let count = try await storage.read { try numbers(on: $0).values.reduce(0, +) }
-        if count - Int64(number) < Self.many { try await storage.note("ANALYZE examples") }
+        if count - Int64(number) < Self.many { try await storage.note("ANALYZE examples, feature_counts") }
     }
 
     /// The number of the last batch; no other process gets one until the transaction ends.
