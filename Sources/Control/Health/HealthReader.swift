@@ -234,7 +234,7 @@ struct HealthReader {
         return try await refusalOfChanges()
     }
 
-    /// What the refused writes of the worker tell about the database; nil if none was refused lately.
+    /// Returns the fault of the database that a refused write of the worker shows; nil if none was refused lately.
     func refusedWrite(_ live: [WorkFault], now: Date) -> StoreFault? {
         let refused = live.first { fault in
             guard let kind = fault.storeKind, (0..<Self.memory).contains(now.timeIntervalSince(fault.noted)) else {

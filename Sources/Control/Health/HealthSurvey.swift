@@ -127,7 +127,7 @@ struct HealthSurvey {
     struct Reading: Sendable {
         let mirror: HumanMirror
         let reading: HealthReading
-        /// What calls have cost in all months.
+        /// The cost of the mirror's calls to X in all months.
         let spent: Money
         /// Set if a stored setting of the mirror cannot be used.
         let problem: String?
@@ -146,7 +146,7 @@ struct HealthSurvey {
         return found
     }
 
-    /// What the checklists of the mirrors depend on that have not worked yet, but for their posts.
+    /// Reads the rows from which the checklists are made, except posts, of the mirrors that have not worked yet.
     private func setups(_ opened: [Opened]) async throws -> [String: SetupRows] {
         let unset = opened.filter(\.isUnset)
         guard !unset.isEmpty else { return [:] }

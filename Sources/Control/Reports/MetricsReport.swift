@@ -121,7 +121,7 @@ extension MirrorOwnership {
     }
 }
 
-/// What the metrics of some mirrors need besides the facts of their health, by name, with a statement for each part.
+/// The numbers of some mirrors that only the metrics show, by the mirror's name; one statement reads each property.
 private struct MetricsRows {
     let endings: [String: [ActionTally]]
     let slots: [String: [ActionState: Int]]

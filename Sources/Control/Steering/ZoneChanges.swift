@@ -96,7 +96,7 @@ package struct ZoneChanges: Sendable {
         return Outcome(span: span, isNew: true, moved: try await mirror.archive.rewriteTimes(in: zone))
     }
 
-    /// What adding a time comes to that is noted already; nil if it is not noted.
+    /// Returns the outcome of adding a time that is stored already; nil if it is not stored.
     ///
     /// - Throws: As ``add(_:from:to:seen:now:)``.
     func noted(_ name: String, from: String?, to: String?) async throws -> Outcome? {
@@ -105,8 +105,8 @@ package struct ZoneChanges: Sendable {
         return Outcome(span: span, isNew: false, moved: 0)
     }
 
-    /// What taking a day out comes to on which the usual zone holds already; nil for a zone, and for a day of which another
-    /// one is noted.
+    /// Returns the outcome of removing the stored zone of a day that has none; nil if the day has one, or if `word` names a
+    /// zone and no day.
     ///
     /// - Throws: The store's error.
     func removed(_ word: String) async throws -> Outcome? {

@@ -56,7 +56,7 @@ final class PageCache: @unchecked Sendable {
         }
     }
 
-    /// What a request has to do; one that makes the page calls ``end(_:)`` afterwards.
+    /// Decides whether a request takes the kept page, makes it or waits; one that makes it calls ``end(_:)`` afterwards.
     private func turn(_ key: String, at now: Moment) -> Turn {
         lock.withLock {
             if moment == now, let page = pages[key] { return .page(page) }
@@ -90,7 +90,7 @@ final class PageCache: @unchecked Sendable {
     }
 }
 
-/// What answers a GET.
+/// The answer to a GET.
 enum PageAnswer: Sendable {
     /// A page with status 200.
     case page(CachedPage)

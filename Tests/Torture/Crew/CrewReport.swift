@@ -63,8 +63,9 @@ struct CrewReport: Sendable {
         var seed: UInt64
         var mirrors, workers, kills, takeovers, counts: Int
         var factor, days, seconds, starvedSeconds: Double
-        /// In seconds: with short leases, and with those in earnest.
+        /// In seconds.
         var longestOutage: Double
+        /// In seconds: with short leases, and with those in earnest.
         var longestUnowned, longestUnownedInEarnest, leastShare, mostShare: Double?
         var actions, delivered, unconfirmed, expired, skipped, pending, unhindered, mentions, unreached: Int
         var duplicates, lost, unheard, unexplained, overwritten, complaints: Int
