@@ -38,6 +38,8 @@ package enum UnitOfWork: Sendable {
     case read
     /// One `SELECT`, which sees one consistent state by itself.
     case query
+    /// The same, always on the connection of the other looks where an engine keeps connections of its own.
+    case look
     /// One changing statement, which may happen twice and must do no harm then.
     case note
 }
@@ -123,8 +125,9 @@ extension StorageEngine {
     package func state() async throws -> String {
         switch kind {
         case .sqlite:
-            // `data_version` leaves out the connection's own changes: those of a database in memory, which has one alone.
-            return try await run(.query) { connection in
+            // `data_version` tells what has changed since the same connection asked last. It leaves out the connection's own
+            // changes: those of a database in memory, which has one alone.
+            return try await run(.look) { connection in
                 let version = try connection.query("PRAGMA data_version").first?.integer("data_version")
                 let changes = try connection.query("SELECT total_changes() AS changes").first?.integer("changes")
                 return "\(version ?? 0) \(changes ?? 0)"

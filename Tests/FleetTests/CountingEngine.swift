@@ -43,7 +43,7 @@ final class CountingEngine: StorageEngine, @unchecked Sendable {
                 numbers.transactions += 1
             case .note: numbers.changes += 1
             case .read: numbers.transactions += 1
-            case .query: break
+            case .query, .look: break
             }
         }
         return try await engine.run(unit) { connection in try body(CountingConnection(connection, self)) }

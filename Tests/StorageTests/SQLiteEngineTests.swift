@@ -30,6 +30,35 @@ import Testing
         await engine.close()
     }
 
+    /// A page that counts a hundred thousand rows holds up nobody who is about to send something.
+    @Test func aShortLookDoesNotWaitForALongOne() async throws {
+        let engine = try await Storage.open(.sqlite(path: folder.path("data.sqlite")))
+        try await engine.execute("CREATE TABLE t (x BIGINT)")
+        let state = try await engine.state()
+        let (entered, entering) = AsyncStream.makeStream(of: Void.self)
+        let release = DispatchSemaphore(value: 0)
+        let long = Task {
+            try await engine.read { connection in
+                entering.yield()
+                release.wait()
+                return try connection.query("SELECT COUNT(*) AS number FROM t").first?.int("number")
+            }
+        }
+        for await _ in entered { break }
+        // The second connection, which is opened for this.
+        try await expect(engine.query("SELECT x FROM t").count, equals: 0)
+        try await engine.execute("INSERT INTO t (x) VALUES (\(1))")
+        try await expect(engine.query("SELECT x FROM t").count, equals: 1)
+        release.signal()
+        _ = try await long.value
+        // Whichever connections were used meanwhile, the states of one engine compare.
+        let changed = try await engine.state()
+        #expect(changed != state)
+        try await expect(engine.state(), equals: changed)
+        await engine.close()
+        await #expect(throws: StorageError.self) { try await engine.query("SELECT x FROM t") }
+    }
+
     @Test func commitsAreDurable() async throws {
         let engine = try await Storage.open(.sqlite(path: folder.path("data.sqlite")))
         let rows = try await engine.transaction { connection in

@@ -2,21 +2,28 @@ import Blocking
 import Foundation
 import GRDB
 
-/// SQLite, opened by GRDB: one connection for changes, one for reading, so that neither waits for the other.
+/// SQLite, opened by GRDB: one connection for changes, and two for reading, so that neither waits for the other and a short
+/// look does not wait for a long one. The second is opened when two read at once for the first time.
 ///
 /// WAL journal, `synchronous=FULL`, ten seconds of patience for another
 /// process, foreign keys off as in the Postgres tables, which declare none.
 final class SQLiteEngine: StorageEngine {
     private let writer: SQLiteClient
-    private let reader: SQLiteClient
+    /// One or more; looks are all on the first.
+    private let readers: [SQLiteClient]
     private let name: String
     /// Nil in memory, where one connection does everything.
     private let file: SQLiteFile?
 
     var kind: StorageKind { .sqlite }
 
-    private init(writer: SQLiteClient, reader: SQLiteClient, name: String, file: SQLiteFile?) {
-        (self.writer, self.reader, self.name, self.file) = (writer, reader, name, file)
+    private init(writer: SQLiteClient, readers: [SQLiteClient], name: String, file: SQLiteFile?) {
+        (self.writer, self.readers, self.name, self.file) = (writer, readers, name, file)
+    }
+
+    /// The reading connection for which the fewest calls wait.
+    private var reader: SQLiteClient {
+        readers.first { $0.calls == 0 } ?? readers.min { $0.calls < $1.calls } ?? writer
     }
 
     /// Opens the file, making it and its folder where they do not exist.
@@ -27,25 +34,27 @@ final class SQLiteEngine: StorageEngine {
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(path: String, patience: Double = 10, attaching other: String? = nil) async throws -> SQLiteEngine {
         let name = "the database at \(path)"
-        let writer = SQLiteClient(name: "sqlite-write", patience: patience)
-        let reader = SQLiteClient(name: "sqlite-read", patience: patience)
-        return try await mappingErrors("open \(name)") {
-            try await writer.onThread { try SQLiteFile.prepare(path) }
-            try await writer.open { configuration in
-                configuration.journalMode = .wal
-                let queue = try DatabaseQueue(path: path, configuration: configuration)
-                // GRDB lowers this to NORMAL when it turns on the WAL.
-                try queue.inDatabase { database in
-                    try database.execute(sql: "PRAGMA synchronous = FULL")
-                    if let other { try database.execute(sql: "ATTACH DATABASE ? AS restored", arguments: [other]) }
-                }
-                return queue
+        let writer = SQLiteClient(name: "sqlite-write", patience: patience) { configuration in
+            configuration.journalMode = .wal
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            // GRDB lowers this to NORMAL when it turns on the WAL.
+            try queue.inDatabase { database in
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                if let other { try database.execute(sql: "ATTACH DATABASE ? AS restored", arguments: [other]) }
             }
-            try await reader.open { configuration in
+            return queue
+        }
+        let readers = (0..<2).map { _ in
+            SQLiteClient(name: "sqlite-read", patience: patience) { configuration in
                 configuration.readonly = true
                 return try DatabaseQueue(path: path, configuration: configuration)
             }
-            return SQLiteEngine(writer: writer, reader: reader, name: name, file: SQLiteFile(openedAt: path))
+        }
+        return try await mappingErrors("open \(name)") {
+            try await writer.onThread { try SQLiteFile.prepare(path) }
+            try await writer.open()
+            try await readers[0].open()
+            return SQLiteEngine(writer: writer, readers: readers, name: name, file: SQLiteFile(openedAt: path))
         }
     }
 
@@ -53,10 +62,10 @@ final class SQLiteEngine: StorageEngine {
     ///
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func openInMemory() async throws -> SQLiteEngine {
-        let client = SQLiteClient(name: "sqlite-memory", patience: 0)
+        let client = SQLiteClient.inMemory(name: "sqlite-memory")
         return try await mappingErrors("open a database in memory") {
-            try await client.open { try DatabaseQueue(configuration: $0) }
-            return SQLiteEngine(writer: client, reader: client, name: "a database in memory", file: nil)
+            try await client.open()
+            return SQLiteEngine(writer: client, readers: [client], name: "a database in memory", file: nil)
         }
     }
 
@@ -69,20 +78,21 @@ final class SQLiteEngine: StorageEngine {
             case .note: (writer, "write to \(name)", nil)
             case .read: (reader, "read from \(name)", "BEGIN")
             case .query: (reader, "read from \(name)", nil)
+            case .look: (readers[0], "read from \(name)", nil)
             }
         return try await Self.mappingErrors(operation) { [file] in
-            try await client.run(begin, isReading: unit == .read || unit == .query, body) {
+            try await client.run(begin, isReading: [.read, .query, .look].contains(unit), body) {
                 try file?.check(operation)
             }
         }
     }
 
     func scratch(of mirror: String) async throws -> any StorageEngine {
-        let copy = SQLiteClient(name: "sqlite-copy", patience: 0)
+        let copy = SQLiteClient.inMemory(name: "sqlite-copy")
         return try await Self.mappingErrors("copy \(name)") {
-            try await copy.open { try DatabaseQueue(configuration: $0) }
-            try await reader.copy(to: copy)
-            return SQLiteEngine(writer: copy, reader: copy, name: "a copy of \(name)", file: nil)
+            try await copy.open()
+            try await readers[0].copy(to: copy)
+            return SQLiteEngine(writer: copy, readers: [copy], name: "a copy of \(name)", file: nil)
         }
     }
 
@@ -90,12 +100,14 @@ final class SQLiteEngine: StorageEngine {
         let operation = "back up \(name) to \(path)"
         try file?.check(operation)
         try await Self.mappingErrors(operation) {
-            let copy = SQLiteClient(name: "sqlite-copy", patience: 0)
             let partial = try SQLiteFile.makePartial(of: path, operation)
+            let copy = SQLiteClient(name: "sqlite-copy", patience: 0) {
+                try DatabaseQueue(path: partial, configuration: $0)
+            }
             defer { SQLiteFile.remove(partial) }
             do {
-                try await copy.open { try DatabaseQueue(path: partial, configuration: $0) }
-                try await reader.copy(to: copy)
+                try await copy.open()
+                try await readers[0].copy(to: copy)
                 let number = DatabaseCopy.number(of: file?.path ?? "")
                 try await copy.run(nil, isReading: false) { connection in
                     // One file, without a log beside it, which says what it is a copy of.
@@ -115,7 +127,7 @@ final class SQLiteEngine: StorageEngine {
     }
 
     func close() async {
-        await reader.close()
+        for reader in readers { await reader.close() }
         // Otherwise what was committed last may stay in the log, and a copy of the file alone lacks it. Whoever uses
         // the file still is not waited for: the last to close does this.
         let isSame = file.map { (try? $0.check("close")) != nil } ?? false
@@ -135,12 +147,13 @@ final class SQLiteEngine: StorageEngine {
 
 /// One connection on a thread of its own; calls run one after the other.
 private final class SQLiteClient: @unchecked Sendable {
-    // Unchecked because `cache` is only touched by the executor's one thread, and `opened` only while `lock` is held.
+    // Unchecked because `cache` is only touched by the executor's one thread, and `state` only while `lock` is held.
     private let executor: ThreadExecutor
     private let interruption = Interruption()
     private let patience: Double
+    private let make: @Sendable (inout Configuration) throws -> DatabaseQueue
     private let lock = NSLock()
-    private var opened: DatabaseQueue?
+    private var state = (opened: DatabaseQueue?.none, isClosed: false, calls: 0)
     private let cache = SQLiteStatements()
 
     /// How often a lock is tried again, in milliseconds.
@@ -151,33 +164,48 @@ private final class SQLiteClient: @unchecked Sendable {
 
     /// - Parameters:
     ///   - patience: How many seconds to wait for the lock of another process.
-    init(name: String, patience: Double) {
+    ///   - make: Opens the connection.
+    init(
+        name: String, patience: Double, _ make: @escaping @Sendable (inout Configuration) throws -> DatabaseQueue
+    ) {
         executor = ThreadExecutor(name: name)
-        self.patience = patience
+        (self.patience, self.make) = (patience, make)
+    }
+
+    /// A connection to an empty database in memory.
+    static func inMemory(name: String) -> SQLiteClient {
+        SQLiteClient(name: name, patience: 0) { try DatabaseQueue(configuration: $0) }
     }
 
     deinit { executor.shutdown() }
 
-    /// The connection; nil before it is open, and once it is closed.
-    private var current: DatabaseQueue? { lock.withLock { opened } }
+    /// How many calls run or wait.
+    var calls: Int { lock.withLock { state.calls } }
 
-    /// Opens the connection, trying again while another process is in the way.
+    /// Opens the connection unless it is open.
+    func open() async throws {
+        try await onThread { [self] in _ = try connection() }
+    }
+
+    /// The connection, opened if it is not open; call on the thread.
     ///
     /// A file that another process makes, recovers or closes for good just now is locked, and for some of these locks
-    /// SQLite asks nobody whether to wait.
-    func open(_ make: @escaping @Sendable (inout Configuration) throws -> DatabaseQueue) async throws {
-        try await onThread { [self] in
-            let end = ContinuousClock.now + .seconds(patience)
-            while true {
-                do {
-                    var configuration = configuration()
-                    let queue = try make(&configuration)
-                    return lock.withLock { opened = queue }
-                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                    if interruption.isRequested { throw CancellationError() }
-                    guard ContinuousClock.now < end else { throw error }
-                    _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
-                }
+    /// SQLite asks nobody whether to wait: it is tried again.
+    private func connection() throws -> DatabaseQueue {
+        let (opened, isClosed) = lock.withLock { (state.opened, state.isClosed) }
+        if let opened { return opened }
+        if isClosed { throw Self.closed }
+        let end = ContinuousClock.now + .seconds(patience)
+        while true {
+            do {
+                var configuration = configuration()
+                let queue = try make(&configuration)
+                lock.withLock { state.opened = queue }
+                return queue
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                if interruption.isRequested { throw CancellationError() }
+                guard ContinuousClock.now < end else { throw error }
+                _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
             }
         }
     }
@@ -205,10 +233,11 @@ private final class SQLiteClient: @unchecked Sendable {
         _ begin: SQL?, isReading: Bool, _ body: @escaping @Sendable (any StorageConnection) throws -> Value,
         after check: @escaping @Sendable () throws -> Void = {}
     ) async throws -> Value {
-        try await onThread { [self] in
+        lock.withLock { state.calls += 1 }
+        defer { lock.withLock { state.calls -= 1 } }
+        return try await onThread { [self] in
             try check()
-            guard let queue = current else { throw Self.closed }
-            return try queue.inDatabase { database in
+            return try connection().inDatabase { database in
                 let connection = SQLiteConnection(database, cache, interruption, isReading: isReading)
                 if let begin { try connection.control(begin) }
                 do {
@@ -226,15 +255,17 @@ private final class SQLiteClient: @unchecked Sendable {
     /// Copies everything into another connection's database.
     func copy(to other: SQLiteClient) async throws {
         try await onThread { [self] in
-            guard let queue = current, let target = other.current else { throw Self.closed }
-            try queue.backup(to: target)
+            try connection().backup(to: other.connection())
         }
     }
 
     /// Ends the connection after the calls in progress, and after last statements if there are some; idempotent.
     func close(with statements: String? = nil) async {
         await executor.shutdown { [self] in
-            let queue = lock.withLock { opened.take() }
+            let queue = lock.withLock {
+                state.isClosed = true
+                return state.opened.take()
+            }
             if let statements { try? queue?.inDatabase { try $0.execute(sql: statements) } }
             cache.removeAll()
             try? queue?.close()
