@@ -228,10 +228,9 @@ extension Archive {
         _ mirrors: [String], _ filter: TextFilter, in storage: any StorageEngine
     ) async throws -> Set<String> {
         guard !mirrors.isEmpty else { return [] }
-        let names = mirrors.map { "(CAST(\($0) AS TEXT))" as SQL }
         let rows = try await storage.query(
             """
-            SELECT asked.column1 AS name FROM (VALUES \(SQL(joined: names))) AS asked
+            SELECT asked.column1 AS name FROM \(SQL.asked(mirrors))
             WHERE EXISTS (\(text(of: "asked.column1", filter)))
             """)
         return Set(try rows.map { try $0.text("name") })

@@ -94,6 +94,13 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         mirrors.map { " WHERE mirror IN \(list: $0)" } ?? ""
     }
 
+    /// A table of texts, one a row in the column `column1`, for a `FROM` clause; its name is `asked`.
+    ///
+    /// - Parameter texts: One or more: neither engine takes a table without a row.
+    package static func asked(_ texts: [String]) -> SQL {
+        "(VALUES \(SQL(joined: texts.map { "(CAST(\($0) AS TEXT))" }))) AS asked"
+    }
+
     /// Statements with commas between them, such as the rows of `VALUES`.
     package init(joined parts: [SQL]) {
         self = ""

@@ -150,10 +150,9 @@ struct HealthSurvey {
     private func setups(_ opened: [Opened]) async throws -> [String: SetupRows] {
         let unset = opened.filter(\.isUnset)
         guard !unset.isEmpty else { return [:] }
-        let asked = unset.map { "(CAST(\($0.mirror.name) AS TEXT))" as SQL }
         let examples = try await storage.query(
             """
-            SELECT asked.column1 AS name FROM (VALUES \(SQL(joined: asked))) AS asked
+            SELECT asked.column1 AS name FROM \(SQL.asked(unset.map(\.mirror.name)))
             WHERE EXISTS (SELECT 1 FROM examples WHERE mirror = asked.column1)
             """)
         var setups = try examples.reduce(into: [String: SetupRows]()) {
