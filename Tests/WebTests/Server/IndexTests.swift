@@ -1,6 +1,8 @@
+import Archive
 import Control
 import Foundation
 import Mirroring
+import Outbox
 import Testing
 
 @testable import Web
@@ -144,21 +146,34 @@ import Testing
         }
     }
 
+    /// Each change makes another stamp, and nothing else does.
     @Test func stampsDifferWhereSomethingDiffers() async throws {
         try await WebStand.with { stand in
             let mirror = try await stand.mirror()
-            func stamps() async throws -> MirrorStamps {
-                try await MirrorStamps(of: ["mika", "none"], in: mirror.storage, now: WebStand.now)
+            let now = WebStand.now
+            func digest() async throws -> String? {
+                let stamps = try await MirrorStamps(of: ["mika", "none"], in: mirror.storage, now: now)
+                #expect(stamps.digest(of: "none") == nil)
+                return stamps.digest(of: "mika")
             }
-            let first = try await stamps()
-            try await #expect(stamps().changes(of: "mika", since: first).isEmpty)
-            try await mirror.table.pause(until: nil, reason: nil, now: WebStand.now)
-            let second = try await stamps()
-            #expect(second.changes(of: "mika", since: first) == [.health])
-            try await mirror.set(["MAX_PER_DAY": "3"], seen: nil, now: WebStand.now)
-            let third = try await stamps()
-            #expect(third.changes(of: "mika", since: second) == [.settings])
-            #expect(third.changes(of: "none", since: second).isEmpty)
+            let store = mirror.outbox(lease: nil)
+            let life = MirrorLife(mirror: mirror, human: MirrorLife.pal, now: now, isHostile: false)
+            let done = try await #require(life.proposeCopies(1).first)
+            var seen: [String?] = [try await digest()]
+            try await #expect(digest() == seen[0])
+            let changes: [@Sendable () async throws -> Void] = [
+                { try await mirror.table.pause(until: nil, reason: nil, now: now) },
+                { try await mirror.set(["MAX_PER_DAY": "3"], seen: nil, now: now) },
+                { _ = try await mirror.archive.mute("word", "rain", seen: nil, now: now) },
+                { _ = try await store.askUndos([done.id], now: now) },
+                { try await store.undoFailed(done.id, "unavailable", next: now + 60, now: now) },
+                { try await store.undone(done.id, now: now + 1) },
+            ]
+            for change in changes {
+                try await change()
+                seen.append(try await digest())
+            }
+            #expect(Set(seen).count == changes.count + 1)
         }
     }
 }
