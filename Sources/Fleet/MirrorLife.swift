@@ -17,6 +17,8 @@ import Settings
 package actor MirrorLife {
     /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
+    /// Seconds between two comparisons of the clocks where the process is told of changes.
+    private static let comparisonsLast: TimeInterval = 600
     private static let (startName, waitName, changesName) = (WorkFault.start, "waiting", "changes")
     /// Seconds between two tidyings of a mirror that is alone.
     private static let tidyingLast: TimeInterval = 3_600
@@ -290,7 +292,12 @@ package actor MirrorLife {
     private func addPasses(_ worker: Worker, with parts: WorkerParts) async {
         guard let group else { return }
         let passes = passes(
-            worker, Passes(parts: parts, onNews: { [rounds] in rounds.hurry(WorkFault.publisher, of: group) }))
+            worker,
+            Passes(
+                parts: parts, onNews: { [rounds] in rounds.hurry(WorkFault.publisher, of: group) },
+                onCopy: { [rounds, clock] in
+                    rounds.hurry(Passes.originals, of: group, to: clock.now + Originals.interval)
+                }))
         let changes = changes(worker, bot: parts.bot)
         await worker.faults.begins((passes + [changes]).map(\.name) + [WorkFault.clock])
         logger.info("Worker started", metadata: [LogKeys.mirror: "\(worker.mirror.name)"])
@@ -336,7 +343,7 @@ package actor MirrorLife {
         return upkeep(worker, Self.changesName, .bot) { [weak self] in
             if await self?.takeNews() == true || isAlone { try await self?.lookForChanges() }
             await worker.compareClocks(bot)
-            return clock.now + Self.changesLast
+            return clock.now + (isAlone ? Self.changesLast : Self.comparisonsLast)
         }
     }
 

@@ -38,8 +38,12 @@ actor Originals {
     /// How many copies are taken back in an hour before a person is asked: a human who deletes thousands of posts at
     /// once, or lets their server do so, may want to keep the mirror.
     private static let undosPerHour = 10
-    /// How many originals one pass looks at, and how long it is until the next, in seconds.
-    private static let (originalsAtOnce, interval): (Int, TimeInterval) = (40, 300)
+    /// How many originals one pass looks at.
+    private static let originalsAtOnce = 40
+    /// How long it is until the next pass after one that looked at some, and from a copy's sending to its first, in seconds.
+    static let interval: TimeInterval = 300
+    /// How long it is at most until the next pass, in seconds.
+    private static let longestInterval: TimeInterval = 3 * 3_600
     /// How long it is until the next one where each look costs money.
     private static let pricedInterval: TimeInterval = 8 * 3_600
 
@@ -201,14 +205,17 @@ actor Originals {
         try await archive.forget([id])
     }
 
+    /// Whether there are posts that ``askAgain()`` may ask about.
+    var hasDoubts: Bool { !gone.isEmpty || !knowsEarlierDenials }
+
     /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
     func askAgain() async throws {
-        if let human, !knowsEarlierDenials {
+        if !knowsEarlierDenials, let human {
             // An earlier process may have been told so.
-            knowsEarlierDenials = true
             let denied = try await archive.denials(on: human.name, limit: Self.doubtsAtMost)
             gone.merge(denied) { known, _ in known }
         }
+        knowsEarlierDenials = true
         var left = Self.originalsAtOnce
         for id in gone.keys where left > 0 {
             guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer else { continue }
@@ -225,10 +232,10 @@ actor Originals {
 
     /// Looks at the originals of what the bot published, those first that have waited longest.
     ///
-    /// - Returns: When to go on.
+    /// - Returns: When to go on, and how many were looked at.
     /// - Throws: The store's error; `UnusableAccount`.
-    func look() async throws -> Date {
-        guard let human else { return clock.now + 3_600 }
+    func look() async throws -> (next: Date, count: Int) {
+        guard let human else { return (clock.now + Self.longestInterval, 0) }
         let isPriced = human.price(ofReading: 1, from: .ownPosts) != nil
         let originals = try await store.originalsToFollow(
             on: human.name, now: clock.now, limit: isPriced ? 1 : Self.originalsAtOnce)
@@ -241,7 +248,12 @@ actor Originals {
             // A server that keeps one look waiting may do so with each.
             if finding == .unasked { break }
         }
-        return clock.now + (isPriced ? Self.pricedInterval : Self.interval)
+        let now = clock.now
+        if isPriced { return (now + Self.pricedInterval, originals.count) }
+        guard originals.isEmpty else { return (now + Self.interval, originals.count) }
+        // What is sent until then is told of by who sends it.
+        let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
+        return (min(max(next, now + Self.interval), now + Self.longestInterval), 0)
     }
 
     /// Lets the archive and the copies know of a change.

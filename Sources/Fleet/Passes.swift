@@ -22,15 +22,22 @@ final class Passes: Sendable {
     private static let sweep: TimeInterval = 86_400
     /// How many rows that this version does not understand are named in the log, each hour.
     private static let setAsideTold = 20
+    /// The pass that looks at the human's posts of which the bot has said something.
+    static let originals = "originals"
     /// Below how many of the bot's posts one look asks for replies.
     private static let postsAtOnce = 50
 
     let parts: WorkerParts
     private let onNews: @Sendable () -> Void
+    private let onCopy: @Sendable () -> Void
 
-    /// - Parameter onNews: Called when something may be due earlier than the publisher knows.
-    init(parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {}) {
-        (self.parts, self.onNews) = (parts, onNews)
+    /// - Parameters:
+    ///   - onNews: Called when something may be due earlier than the publisher knows.
+    ///   - onCopy: Called when the bot may say something of the human's, which is to be followed from then on.
+    init(
+        parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {}, onCopy: @escaping @Sendable () -> Void = {}
+    ) {
+        (self.parts, self.onNews, self.onCopy) = (parts, onNews, onCopy)
     }
 
     /// Makes today's plan when it is missing, and sends what is due.
@@ -41,19 +48,31 @@ final class Passes: Sendable {
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
         let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
         if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
+        if let sending = known.sending, sending <= parts.clock.now { tellOfCopy() }
         let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard, knowing: known)
         let now = parts.clock.now
-        let midnight = now + Self.untilMidnight(now, in: parts.zone)
-        let wait = now + parts.cadence.publisher.timeInterval
-        let latest = isAhead ? wait : min(wait, midnight)
+        let hasQuestions: Bool = if known.waitsForMentions { true } else { await parts.originals.hasDoubts }
+        let cadence = parts.cadence
+        let wait = now + (hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher).timeInterval
+        let latest = isAhead ? wait : min(wait, nextPlan(after: now))
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         return min(max(attention ?? latest, now + 1), latest)
     }
 
-    /// Seconds until the next local day, which needs a plan; an hour more or less on days when the clocks change.
-    private static func untilMidnight(_ now: Date, in zone: TimeZone) -> TimeInterval {
-        let minutes = 1_440 - LocalTime(now, in: zone).minute.value
-        return Double(minutes) * 60 - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
+    /// When the next plan is to be made: at midnight, or before it where plans are made ahead; an hour earlier or later on
+    /// days when the clocks change.
+    private func nextPlan(after now: Date) -> Date {
+        let local = LocalTime(now, in: parts.zone)
+        let ahead = parts.cadence.plansAhead ? parts.planner.minuteToPlanAhead(of: local.day) : MinuteOfDay.count
+        // One that was to be made before, and could not be, is tried again with the day.
+        let minute = ahead > local.minute.value ? ahead : MinuteOfDay.count
+        return now + Double(minute - local.minute.value) * 60
+            - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
+    }
+
+    private func tellOfCopy() {
+        // Where each look costs money they have their own pace.
+        if parts.human?.price(ofReading: 1, from: .ownPosts) == nil { onCopy() }
     }
 
     /// Before a post leaves that waits for the human's silence, sees whether they have just posted, where that costs
@@ -315,10 +334,13 @@ final class Passes: Sendable {
                 Pass(name: FeedName.seen, lane: .human) { [self] in try await humanHome(feed) }
             },
             parts.human.map { _ in
-                Pass(name: "originals", lane: .human) { [self] in
+                Pass(name: Self.originals, lane: .human) { [self] in
                     // It may ask for something to be taken back.
-                    defer { onNews() }
-                    return try await parts.originals.look()
+                    var mayHaveAsked = true
+                    defer { if mayHaveAsked { onNews() } }
+                    let look = try await parts.originals.look()
+                    mayHaveAsked = look.count > 0
+                    return look.next
                 }
             },
             parts.training.map { training in
@@ -330,6 +352,7 @@ final class Passes: Sendable {
     private func tell(_ decision: Decision) async {
         await parts.courier.expect(decision)
         onNews()
+        if decision.action.kind == .reply { tellOfCopy() }
         let metadata = await parts.people.metadata(of: decision.action)
         parts.logger.info("Decision made", metadata: metadata)
     }

@@ -43,7 +43,7 @@ package final class Rounds: @unchecked Sendable {
     static let youth: TimeInterval = 1
     /// How long the rounds wait at least, in seconds, so that passes that are due meanwhile begin together: to wake the
     /// threads for each of them costs more than its request.
-    private static let shortestWait: TimeInterval = 0.025
+    private static let shortestWait: TimeInterval = 0.1
 
     /// How many passes may run at once, those aside that have run for ``youth``.
     private let limit: Int
@@ -143,16 +143,21 @@ package final class Rounds: @unchecked Sendable {
         wake()
     }
 
-    /// Lets a pass of a group be due now, if it is not due earlier; one that runs is due again when it has ended.
-    package func hurry(_ name: String, of group: PassGroup) {
+    /// Lets a pass of a group be due at a time, if it is not due earlier; one that runs, when it has ended.
+    ///
+    /// - Parameter time: When; nil for now.
+    package func hurry(_ name: String, of group: PassGroup, to time: Date? = nil) {
         let isWaiting = lock.withLock { () -> Bool in
+            let now = clock.now
+            let due = time ?? now
             guard let waiting = group.entries[name] else {
-                if group.running.values.contains(where: { $0.name == name }) { group.hurried.insert(name) }
+                if group.running.values.contains(where: { $0.name == name }) {
+                    group.hurried[name] = min(group.hurried[name] ?? due, due)
+                }
                 return false
             }
-            let now = clock.now
-            guard waiting.due > now else { return false }
-            push(waiting.pass, of: group, due: now, at: now)
+            guard waiting.due > due else { return false }
+            push(waiting.pass, of: group, due: due, at: now)
             return true
         }
         if isWaiting { wake() }
@@ -279,8 +284,8 @@ package final class Rounds: @unchecked Sendable {
             switch result {
             case .success(let next?) where !group.isEnded:
                 let now = clock.now
-                let isHurried = group.hurried.remove(entry.pass.name) != nil
-                push(entry.pass, of: group, due: isHurried ? min(next, now) : next, at: now)
+                let hurried = group.hurried.removeValue(forKey: entry.pass.name)
+                push(entry.pass, of: group, due: min(next, hurried ?? next), at: now)
             case .failure(let error) where !group.isEnded:
                 group.end(with: error)
             default: break
@@ -366,8 +371,8 @@ package final class PassGroup: @unchecked Sendable {
     fileprivate var waiting: [Rounds.Entry] = []
     /// The next run of each pass that does not run, by name.
     fileprivate var entries: [String: Rounds.Entry] = [:]
-    /// Passes that run, and are due again when they have ended.
-    fileprivate var hurried: Set<String> = []
+    /// Passes that run, and when they are due again at the latest.
+    fileprivate var hurried: [String: Date] = [:]
     fileprivate private(set) var isEnded = false
     fileprivate private(set) var error: (any Error)?
 

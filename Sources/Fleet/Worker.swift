@@ -17,8 +17,8 @@ package final class Worker: Sendable {
     let cadence: Cadence
     /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
-    /// The wait of a publisher that is told of changes.
-    private static let longWait: Duration = .seconds(900)
+    /// The waits of a publisher that is told of changes: with open questions, and without.
+    private static let (longWait, longestWait): (Duration, Duration) = (.seconds(900), .seconds(3 * 3_600))
 
     private let isOneOfMany: Bool
     let manager: ServiceManager?
@@ -55,7 +55,9 @@ package final class Worker: Sendable {
         let configuration = mirror.configuration
         var usual = Cadence(
             poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
-        if isOneOfMany { (usual.publisher, usual.plansAhead) = (Self.longWait, true) }
+        if isOneOfMany {
+            (usual.publisher, usual.idlePublisher, usual.plansAhead) = (Self.longWait, Self.longestWait, true)
+        }
         self.cadence = cadence ?? usual
         self.isOneOfMany = isOneOfMany
     }

@@ -27,6 +27,16 @@ extension OutboxStore {
         return try rows.map { PostID(network: network, value: try $0.text("source_post_id")) }
     }
 
+    /// Returns the time of the next check of an original on a network; nil if there is none, or one was never checked.
+    package func nextFollowing(on network: NetworkName) async throws -> Date? {
+        let rows = try await storage.query(
+            """
+            SELECT MIN(follow_ms) AS follow_ms FROM actions
+            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
+            """)
+        return try rows.first?.optionalDate("follow_ms")
+    }
+
     /// Records the check of an original.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.

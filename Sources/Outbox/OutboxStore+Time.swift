@@ -56,6 +56,8 @@ extension OutboxStore {
         package var undo: Date?
         /// Going on with a thread.
         package var thread: Date?
+        /// Whether replies wait until mentions are read.
+        package var waitsForMentions = false
 
         package init() {}
 
@@ -82,10 +84,11 @@ extension OutboxStore {
         _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
     ) async throws -> Attention {
         let milliseconds = Int64(wait * 1_000)
-        let isAsked: SQL = "kind IN \(list: kinds.map(\.rawValue)) AND \(Self.mayLeave(heard: heard, at: now))"
+        let mayLeave = Self.mayLeave(heard: heard, at: now)
+        let isAsked: SQL = "kind IN \(list: kinds.map(\.rawValue)) AND \(mayLeave)"
         let rows = try await storage.query(
             """
-            SELECT due_ms, post_ms, expiry_ms,
+            SELECT due_ms, post_ms, expiry_ms, unheard,
                 (SELECT MIN(CASE WHEN updated_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
                     ELSE COALESCE(next_attempt_ms, COALESCE(sending_ms, updated_ms) + \(milliseconds)) END)
                 FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
@@ -100,7 +103,8 @@ extension OutboxStore {
                         WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS due_ms,
                     MIN(CASE WHEN kind = 'post' AND state <> 'suggested' AND expires_ms >= \(now.milliseconds)
                         THEN CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS post_ms,
-                    MIN(expires_ms) + 1 AS expiry_ms
+                    MIN(expires_ms) + 1 AS expiry_ms,
+                    COUNT(CASE WHEN state = 'planned' AND NOT \(mayLeave) THEN 1 END) AS unheard
                 FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
             ) AS waiting
             """)
@@ -112,6 +116,7 @@ extension OutboxStore {
         attention.lookUp = try ["look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }.min()
         attention.undo = try row.optionalDate("undo_ms")
         attention.thread = try row.optionalDate("thread_ms")
+        attention.waitsForMentions = try row.int("unheard") > 0
         return attention
     }
 

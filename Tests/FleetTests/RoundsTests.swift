@@ -197,6 +197,26 @@ import Testing
             events.values.sorted() == ["0 b", "0 slow", "30 b", "30 slow", "5 slow", "60 b", "60 slow"])
     }
 
+    @Test func aPassMayBeHurriedToATimeAndNeverDelayed() async {
+        let rounds = Rounds(limit: 4, clock: clock)
+        let group = rounds.group { _ in }
+        let slow = Rounds.Pass(name: "slow", lane: .bot) { [self] in
+            note("slow")
+            try await clock.sleep(until: clock.now + 5)
+            return clock.now + 100
+        }
+        let hurrying = Rounds.Pass(name: "hurrying", lane: .human) { [self] in
+            // The earliest time counts, also for one that runs.
+            for seconds in [20.0, 10, 30] {
+                for name in ["b", "slow"] { rounds.hurry(name, of: group, to: clock.now + seconds) }
+            }
+            return clock.now + 1_000
+        }
+        rounds.add([slow, hurrying, pass("b", .human, every: 40)], to: group)
+        await run(rounds, for: 45)
+        #expect(events.values.sorted() == ["0 b", "0 slow", "10 slow", "40 b"])
+    }
+
     @Test func endsWhenItIsCancelledWhileItWaits() async {
         let rounds = Rounds(limit: 1, clock: clock)
         // A participant who never sleeps keeps the rounds waiting.

@@ -288,7 +288,7 @@ import Testing
         paper.human?.with { ($0.lookedUp, $0.price) = ([], Money(microdollars: 5_000)) }
         let next = try await parts.originals.look()
         #expect(paper.human?.with { $0.lookedUp.count } == 1)
-        #expect(next == paper.clock.now + 8 * 3_600)
+        #expect(next == (paper.clock.now + 8 * 3_600, 1))
     }
 
     /// A human who deletes everything may want to keep the mirror.

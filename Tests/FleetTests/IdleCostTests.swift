@@ -1,0 +1,97 @@
+import Archive
+import Expectations
+import Foundation
+import Networks
+import Outbox
+import Posts
+import Testing
+
+@testable import Control
+@testable import Fleet
+@testable import Mirroring
+
+/// What a mirror among many asks the database while nothing happens: ten thousand of them share it.
+@Suite(.mirrors) struct IdleCostTests {
+    private let thought = Post(
+        id: PostID(network: .mastodon, value: "0"), author: AccountID(network: .mastodon, value: "human"),
+        text: "thought number 0 of many", createdAt: PaperMirror.now - 86_400 * 50, address: "address-0")
+
+    /// A mirror at two in the afternoon.
+    ///
+    /// - Parameter isPosting: Whether it posts by itself.
+    private func paper(isPosting: Bool = false) async throws -> (PaperMirror, WorkerParts) {
+        let paper = try await PaperMirror(
+            bot: .mastodon, human: .mastodon, variables: isPosting ? [:] : ["MAX_PER_DAY": "0"])
+        try await paper.archive([thought])
+        let shown = paperPost("0", by: "human", on: .mastodon, thought.text, at: thought.createdAt)
+        paper.human?.add([shown], to: .ownPosts)
+        return (paper, try await paper.parts(isOneOfMany: true))
+    }
+
+    /// Stores a post that is due now.
+    private func propose(_ paper: PaperMirror, _ parts: WorkerParts) async throws {
+        let now = paper.clock.now
+        let slot = Slot.Name(day: LocalTime(now, in: PaperMirror.zone).day, number: 1)
+        let wording = Action.Wording(source: thought.id, text: thought.text, visibility: .unlisted)
+        _ = try await parts.store.propose(Intent(.post(slot, wording), due: now, expires: now + 900), now: now)
+    }
+
+    @Test func thePublisherWaitsForHoursWhileNothingIsOpen() async throws {
+        let (paper, parts) = try await paper()
+        let now = paper.clock.now
+        let passes = Passes(parts: parts)
+        // The first look asks what is open.
+        _ = try await passes.publish()
+        try await expect(passes.publish(), equals: now + 3 * 3_600)
+        // A plan is made in time all the same.
+        try await paper.clock.sleep(until: now + 8 * 3_600)
+        let day = LocalTime(paper.clock.now, in: PaperMirror.zone).day
+        let minute = parts.planner.minuteToPlanAhead(of: day)
+        try await expect(passes.publish()) { next in
+            let local = LocalTime(next, in: PaperMirror.zone)
+            return local.day == day && local.minute.value == minute
+        }
+    }
+
+    /// The human's network may have to be asked once more whether a post is gone.
+    @Test func aDoubtIsLookedAtSooner() async throws {
+        let (paper, parts) = try await paper()
+        let passes = Passes(parts: parts)
+        _ = try await passes.publish()
+        paper.human?.with { $0.feeds[.ownPosts] = [] }
+        try await expect(parts.originals.find(thought), equals: .withheld)
+        try await expect(passes.publish(), equals: paper.clock.now + 900)
+    }
+
+    /// A reply that was decided before a worker ended waits until the next one has read the mentions.
+    @Test func aReplyThatWaitsIsLookedAtSooner() async throws {
+        let (paper, parts) = try await paper()
+        let now = paper.clock.now
+        let friend = AccountID(network: .mastodon, value: "friend")
+        let target = Action.Target(post: "https://far.example/1", author: friend, address: "1", name: nil, text: "hi")
+        let wording = Action.Wording(source: thought.id, text: "thank you", visibility: .unlisted)
+        let reply = Action.Reply(to: target, thread: "1", wording: wording)
+        _ = try await parts.store.propose(Intent(.reply(reply), due: now, expires: now + 900), now: now)
+        let passes = Passes(parts: parts)
+        _ = try await passes.publish()
+        try await expect(passes.publish(), equals: now + 900)
+        try await expect(paper.actions(.reply).map(\.state), equals: [.planned])
+    }
+
+    @Test func originalsAreLookedAtWhenOneIsDue() async throws {
+        let (paper, parts) = try await paper(isPosting: true)
+        let now = paper.clock.now
+        let copies = Recorder<Int>()
+        let passes = Passes(parts: parts, onCopy: { copies.add(1) })
+        try await expect(parts.originals.look()) { $0 == (now + 3 * 3_600, 0) }
+        #expect(copies.values.isEmpty)
+        try await propose(paper, parts)
+        _ = try await passes.publish()
+        #expect(copies.values.count == 1)
+        try await expect(paper.actions(.post).count { $0.state == .done }, equals: 1)
+        // The new copy's original, and once more for what one pass left.
+        try await expect(parts.originals.look()) { $0 == (now + Originals.interval, 1) }
+        // An hour later, as long as the copy is young.
+        try await expect(parts.originals.look()) { $0 == (now + 3_600, 0) }
+    }
+}
