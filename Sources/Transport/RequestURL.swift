@@ -22,7 +22,8 @@ struct RequestURL {
             throw .refused(
                 .invalidURL, "the URL has a space, a backslash, or a control or non-ASCII character; percent-encode it")
         }
-        guard !Self.namesUser(text) else {
+        let authority = Self.writtenAuthority(text)
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
             throw .refused(.invalidURL, "the URL has a user name; send credentials in a header")
         }
         handle = try URLHandle()
@@ -37,7 +38,7 @@ struct RequestURL {
         origin = handle.origin.map { $0 ?? "" }.joined(separator: " ")
         isSecure = scheme.lowercased() == "https"
         // As it was written too: libcurl turns `0x7f.1` and its like into what they may mean.
-        isLoopback = HostPlace.isLoopback(host) && HostPlace.isLoopback(Self.writtenHost(text))
+        isLoopback = HostPlace.isLoopback(host) && HostPlace.isLoopback(Self.host(in: authority))
         let mayBePlain = isLoopback || allowsPlainNearby && HostPlace.mayBeLocal(host)
         try Self.check(scheme: scheme.lowercased(), host: host, mayBePlain: mayBePlain)
     }
@@ -64,18 +65,17 @@ struct RequestURL {
         }
     }
 
-    /// Whether there is an `@` between `//` and the path, as written.
-    private static func namesUser(_ text: String) -> Bool { writtenAuthority(text).contains("@") }
-
-    /// What is between `//` and the path, as written.
+    /// What is between the first `//` and the path, as written in ASCII.
     private static func writtenAuthority(_ text: String) -> Substring {
-        guard let start = text.firstRange(of: "//")?.upperBound else { return "" }
-        return text[start...].prefix { !"/?#".contains($0) }
+        let (bytes, slash, query, fragment) = (text.utf8, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"))
+        guard let start = zip(bytes.indices, bytes.dropFirst()).first(where: { bytes[$0] == slash && $1 == slash })
+        else { return "" }
+        let rest = bytes[bytes.index(start.0, offsetBy: 2)...]
+        return Substring(rest.prefix { $0 != slash && $0 != query && $0 != fragment })
     }
 
-    /// The host as written, without the port.
-    private static func writtenHost(_ text: String) -> String {
-        let authority = writtenAuthority(text)
+    /// The host of such a part, without the port.
+    private static func host(in authority: Substring) -> String {
         let end =
             authority.hasPrefix("[")
             ? authority.firstIndex(of: "]").map(authority.index(after:)) : authority.firstIndex(of: ":")
