@@ -65,6 +65,7 @@ package final class MirrorFleet: Service {
     ///
     /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version.
     package func run() async throws {
+        ProcessHeap.divide()
         clock.join()
         defer { clock.leave() }
         installation.readTimes.collect()

@@ -55,12 +55,25 @@ package enum ProcessHeap {
     /// freed, up to 32 MB. The second setting keeps the size that it begins
     /// with: 2 MB less after five days.
     static func arrange() {
+        set(.arenaMaximum, 1)
+        set(.mappingThreshold, 131_072)
+    }
+
+    /// Lets threads have four heaps, for a process of many mirrors: at one they wait for each other.
+    ///
+    /// With 3,000 mirrors on two processors the waits took a tenth of the processor time, and the heaps take one megabyte.
+    static func divide() { set(.arenaMaximum, 4) }
+
+    /// The parameters of mallopt(3).
+    private enum Parameter: Int32 {
+        case mappingThreshold = -3
+        case arenaMaximum = -8
+    }
+
+    private static func set(_ parameter: Parameter, _ value: Int32) {
         typealias Function = @convention(c) (Int32, Int32) -> Int32
         guard let address = dlsym(nil, "mallopt") else { return }
-        let (arenaMaximum, mappingThreshold): (Int32, Int32) = (-8, -3)
-        let set = unsafeBitCast(address, to: Function.self)
-        _ = set(arenaMaximum, 1)
-        _ = set(mappingThreshold, 131_072)
+        _ = unsafeBitCast(address, to: Function.self)(parameter.rawValue, value)
     }
 
     /// Gives the pages back in which nothing is left, wherever in the heap they are.
