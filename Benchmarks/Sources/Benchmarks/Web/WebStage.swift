@@ -83,9 +83,6 @@ final class WebStage: Sendable {
         }
         let storage = try await Storage.open(location)
         targets = try await WebData.targets(in: storage)
-        // Postgres takes statistics by itself within a minute. Without them the counts of each batch of examples are looked
-        // up among all.
-        if place == .postgres { try await storage.execute("ANALYZE") }
         let (words, variables, log) = (
             [mirrorBot, "train", "classifier", "--from", examples], environment, folder.path("train.log")
         )
@@ -130,23 +127,25 @@ final class WebStage: Sendable {
 
     /// How many transactions the database commits within a span; nil for the embedded one, which does not count them.
     ///
-    /// - Parameter settles: Whether to wait until all that was committed before is counted.
+    /// - Parameter settles: Whether to wait, before and after, until all that was committed is counted.
     func commits(within span: Duration, settles: Bool) async throws -> Double? {
-        guard let server else {
-            try await Task.sleep(for: span)
-            return nil
-        }
+        let before = try await commits(settles: settles)
+        try await Task.sleep(for: span)
+        let after = try await commits(settles: settles)
+        return before.flatMap { before in after.map { $0 - before } }
+    }
+
+    /// All transactions that the database has committed.
+    private func commits(settles: Bool) async throws -> Double? {
+        guard let server else { return nil }
         // A session that is idle tells what it did up to ten seconds late.
         try await Task.sleep(for: .seconds(settles ? 11 : 0))
         let query = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
-        let before = try await server.server.run(query, database: server.url)
-        try await Task.sleep(for: span)
-        let after = try await server.server.run(query, database: server.url)
-        let numbers = [before, after].compactMap { Double($0.filter { !$0.isWhitespace }) }
-        guard numbers.count == 2 else {
-            throw TestSupportError("the server counts no transactions: \(before), \(after)")
+        let text = try await server.server.run(query, database: server.url)
+        guard let number = Double(text.filter { !$0.isWhitespace }) else {
+            throw TestSupportError("the server counts no transactions: \(text)")
         }
-        return numbers[1] - numbers[0]
+        return number
     }
 
     /// Lets the worker give favorites, and returns the mean of the milliseconds from the committed request to the
