@@ -45,8 +45,8 @@ package struct MirrorStamps: Equatable, Sendable {
                 let numbers = try [
                     "version", "actions_ms", "first_undo_ms", "last_undo_ms", "failing", "refused", "muted", "never",
                 ].map { String(try row.integer($0)) }
-                digests[try row.text("mirror")] = StableHash.digest(of: numbers + [try row.text("worker")]).prefix(8)
-                    .hexadecimal
+                let digest = StableHash.digest(of: numbers + [try row.text("worker")])
+                digests[try row.text("mirror")] = digest.prefix(8).hexadecimal
             }
         }
         self.digests = digests

@@ -2,8 +2,10 @@ import Blocking
 import Foundation
 import GRDB
 
-/// SQLite, opened by GRDB: one connection for changes, and two for reading, so that neither waits for the other and a short
-/// look does not wait for a long one. The second is opened when two read at once for the first time.
+/// SQLite, opened by GRDB: one connection for changes, and two for reading.
+///
+/// Neither waits for the other, and a short look does not wait for a long one. The second for reading is opened when two
+/// read at once for the first time.
 ///
 /// WAL journal, `synchronous=FULL`, ten seconds of patience for another
 /// process, foreign keys off as in the Postgres tables, which declare none.
