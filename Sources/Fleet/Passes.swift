@@ -48,7 +48,8 @@ final class Passes: Sendable {
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
         let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
         if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
-        if let sending = known.sending, sending <= parts.clock.now { tellOfCopy() }
+        // Also what is found to have been sent may be a copy.
+        if let next = known.next, next <= parts.clock.now { tellOfCopy() }
         let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard, knowing: known)
         let now = parts.clock.now
         let hasQuestions: Bool = if known.waitsForMentions { true } else { await parts.originals.hasDoubts }

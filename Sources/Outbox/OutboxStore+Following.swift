@@ -27,7 +27,7 @@ extension OutboxStore {
         return try rows.map { PostID(network: network, value: try $0.text("source_post_id")) }
     }
 
-    /// Returns the time of the next check of an original on a network; nil if there is none, or one was never checked.
+    /// Returns the time of the next check of an original on a network that was checked before; nil if there is none.
     package func nextFollowing(on network: NetworkName) async throws -> Date? {
         let rows = try await storage.query(
             """
