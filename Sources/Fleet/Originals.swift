@@ -251,7 +251,7 @@ actor Originals {
         let now = clock.now
         if isPriced { return (now + Self.pricedInterval, originals.count) }
         guard originals.isEmpty else { return (now + Self.interval, originals.count) }
-        // What is sent until then is told of by who sends it.
+        // The worker runs this pass earlier if it sends something (`Passes.onCopy`).
         let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
         return (min(max(next, now + Self.interval), now + Self.longestInterval), 0)
     }

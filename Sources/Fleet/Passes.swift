@@ -48,7 +48,7 @@ final class Passes: Sendable {
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
         let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
         if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
-        // Also what is found to have been sent may be a copy.
+        // A look-up may find that a copy was sent, so it counts as well.
         if let next = known.next, next <= parts.clock.now { tellOfCopy() }
         let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard, knowing: known)
         let now = parts.clock.now
@@ -72,7 +72,7 @@ final class Passes: Sendable {
     }
 
     private func tellOfCopy() {
-        // Where each look costs money they have their own pace.
+        // Where a look at an original costs money, that pass keeps its own pace.
         if parts.human?.price(ofReading: 1, from: .ownPosts) == nil { onCopy() }
     }
 

@@ -65,7 +65,9 @@ struct RequestURL {
         }
     }
 
-    /// What is between the first `//` and the path, as written in ASCII.
+    /// Returns the authority of a URL: the text after the first `//` up to the next `/`, `?` or `#`; empty without a `//`.
+    ///
+    /// - Parameter text: The URL, in ASCII.
     private static func writtenAuthority(_ text: String) -> Substring {
         let (bytes, slash, query, fragment) = (text.utf8, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"))
         guard let start = zip(bytes.indices, bytes.dropFirst()).first(where: { bytes[$0] == slash && $1 == slash })

@@ -10,7 +10,9 @@ import Testing
 @testable import Fleet
 @testable import Mirroring
 
-/// What a mirror among many asks the database while nothing happens: ten thousand of them share it.
+/// How long the passes of an idle mirror wait in a process of many mirrors.
+///
+/// Each of these passes queries the database, which ten thousand mirrors may share.
 @Suite(.mirrors) struct IdleCostTests {
     private let thought = Post(
         id: PostID(network: .mastodon, value: "0"), author: AccountID(network: .mastodon, value: "human"),

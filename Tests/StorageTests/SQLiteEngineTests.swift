@@ -30,7 +30,7 @@ import Testing
         await engine.close()
     }
 
-    /// A page that counts a hundred thousand rows holds up nobody who is about to send something.
+    /// A second read runs while a first one, such as that of a page with much data, is still under way.
     @Test func aShortLookDoesNotWaitForALongOne() async throws {
         let engine = try await Storage.open(.sqlite(path: folder.path("data.sqlite")))
         try await engine.execute("CREATE TABLE t (x BIGINT)")

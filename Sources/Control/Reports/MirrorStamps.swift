@@ -4,7 +4,7 @@ import Posts
 package import Storage
 
 /// What tells that pages about a mirror are out of date: one statement for all mirrors that somebody looks at.
-package struct MirrorStamps: Equatable, Sendable {
+package struct MirrorStamps: Sendable {
     /// The digest of each mirror, by its name.
     private let digests: [String: String]
 

@@ -23,10 +23,8 @@ final class SQLiteEngine: StorageEngine {
         (self.writer, self.readers, self.name, self.file) = (writer, readers, name, file)
     }
 
-    /// The reading connection for which the fewest calls wait.
-    private var reader: SQLiteClient {
-        readers.first { $0.calls == 0 } ?? readers.min { $0.calls < $1.calls } ?? writer
-    }
+    /// The reading connection with the fewest calls; the first of several.
+    private var reader: SQLiteClient { readers.min { $0.calls < $1.calls } ?? readers[0] }
 
     /// Opens the file, making it and its folder where they do not exist.
     ///
@@ -191,8 +189,8 @@ private final class SQLiteClient: @unchecked Sendable {
 
     /// The connection, opened if it is not open; call on the thread.
     ///
-    /// A file that another process makes, recovers or closes for good just now is locked, and for some of these locks
-    /// SQLite asks nobody whether to wait: it is tried again.
+    /// A file is locked while another process makes, recovers or closes it. SQLite does not call the busy handler for some of
+    /// these locks, so this method tries again itself, for `patience` seconds.
     private func connection() throws -> DatabaseQueue {
         let (opened, isClosed) = lock.withLock { (state.opened, state.isClosed) }
         if let opened { return opened }

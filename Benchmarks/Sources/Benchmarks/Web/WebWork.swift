@@ -48,7 +48,7 @@ extension Work {
     /// The memory that 200 open event streams need, and the transactions a second that they cause.
     private static func streams(_ bench: Bench, _ stage: WebStage) async throws -> [Line] {
         let count = bench.amount(200, smoke: 5)
-        // With the eleven seconds after which they are counted it is as long as three polls of the worker.
+        // A count waits 11 s more, which makes 30 s: three polls of the worker.
         let span = Duration.seconds(bench.effort == .smoke ? 1 : 19)
         let settles = bench.effort != .smoke
         let before = try stage.privateMemory()
