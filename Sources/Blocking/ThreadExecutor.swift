@@ -11,9 +11,12 @@ import Foundation
 package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let worker: Worker
 
-    /// - Parameter name: The thread's name in debuggers; the system may cut it to 15 bytes.
-    package init(name: String) {
-        worker = Worker(name: name)
+    /// - Parameters:
+    ///   - name: The thread's name in debuggers; the system may cut it to 15 bytes.
+    ///   - isPatient: Whether other threads of the machine go first: the thread has a nice value of 10. Only on Linux,
+    ///     where that is possible for a thread.
+    package init(name: String, isPatient: Bool = false) {
+        worker = Worker(name: name, isPatient: isPatient)
     }
 
     deinit { worker.shutdown() }
@@ -240,6 +243,7 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 private final class Worker: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `condition` is locked.
     let name: String
+    private let isPatient: Bool
     private let condition = NSCondition()
     private var queue: [@Sendable () -> Void] = []
     private var isRunning = false
@@ -250,8 +254,8 @@ private final class Worker: @unchecked Sendable {
     private var isLent = false
     private var thread: pthread_t?
 
-    init(name: String) {
-        self.name = name
+    init(name: String, isPatient: Bool) {
+        (self.name, self.isPatient) = (name, isPatient)
     }
 
     var isCurrentThread: Bool {
@@ -320,6 +324,7 @@ private final class Worker: @unchecked Sendable {
         // Before it runs a thread takes no name.
         Thread.current.name = name
         blockBrokenPipeSignal()
+        if isPatient { letOthersGoFirst() }
         condition.withLock { thread = pthread_self() }
         while let batch = nextBatch() {
             for closure in batch { closure() }
@@ -343,6 +348,15 @@ private final class Worker: @unchecked Sendable {
             return queue
         }
     }
+}
+
+/// Raises the nice value of the calling thread to 10; a failure leaves it as it is.
+private func letOthersGoFirst() {
+    #if os(Linux)
+        let process = __priority_which_t(PRIO_PROCESS.rawValue)
+        // There, 0 is the calling thread and not its process.
+        if getpriority(process, 0) < 10 { _ = setpriority(process, 0, 10) }
+    #endif
 }
 
 /// Lets a thread write to closed connections: that is an error then, where SIGPIPE would end the process.

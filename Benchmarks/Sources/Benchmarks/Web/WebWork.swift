@@ -27,9 +27,9 @@ extension Work {
 
     /// The time from a favorite's planned row to its row in the state `done`, while a client loads pages without a break.
     private static func deliveries(_ bench: Bench, _ stage: WebStage) async throws -> Line {
-        let count = bench.amount(12, smoke: 2)
+        let count = bench.amount(20, smoke: 2)
         var (ours, baseline) = ([Double](), [Double]())
-        for _ in 0..<bench.heavyPairs {
+        for _ in 0..<max(bench.heavyPairs, bench.amount(3, smoke: 1)) {
             baseline.append(try await stage.millisecondsOfDeliveries(count))
             let loading = Task {
                 while !Task.isCancelled {
