@@ -284,6 +284,8 @@ extension OutboxStore {
     }
 
     /// Returns the texts of other posts whose requests were sent since `start`, or are in flight.
+    ///
+    /// The index `actions_departed` finds them, however many posts the bot has made before.
     package func textsLeft(besides action: Action?, since start: Date) async throws -> [String] {
         let rows = try await storage.query(
             """

@@ -180,15 +180,15 @@ extension OutboxStore {
     }
 
     /// Returns the waiting posts with a text, next one first.
-    package func waitingPosts() async throws -> [Action] {
-        try await actions(
-            where: "kind = 'post' AND \(Self.waiting) AND text IS NOT NULL", order: "due_ms ASC, id ASC", limit: 10_000)
-    }
+    package func waitingPosts() async throws -> [Action] { try await waiting(.post) }
 
     /// Returns the waiting replies with a text, next one first.
-    package func waitingReplies() async throws -> [Action] {
+    package func waitingReplies() async throws -> [Action] { try await waiting(.reply) }
+
+    private func waiting(_ kind: ActionKind) async throws -> [Action] {
+        // The sign keeps SQLite from reading all that was ever due in the order of an index.
         try await actions(
-            where: "kind = 'reply' AND \(Self.waiting) AND text IS NOT NULL", order: "due_ms ASC, id ASC",
+            where: "kind = \(kind.rawValue) AND \(Self.waiting) AND text IS NOT NULL", order: "+due_ms ASC, id ASC",
             limit: 10_000)
     }
 

@@ -323,17 +323,16 @@ extension OutboxStore {
 
     /// Adds the uses by the deleted actions to the archived posts.
     private func keepUses(of ids: [String], on connection: any StorageConnection) throws {
+        // SQLite would read all posts for a condition on the kind.
         let rows = try connection.query(
             """
-            SELECT source_network, source_post_id, COUNT(*) AS number FROM actions
-            WHERE mirror = \(mirror) AND id IN \(list: ids) AND kind = 'post' AND source_post_id IS NOT NULL
-                AND \(Self.using)
-            GROUP BY source_network, source_post_id
+            SELECT kind, source_network, source_post_id FROM actions
+            WHERE mirror = \(mirror) AND id IN \(list: ids) AND source_post_id IS NOT NULL AND \(Self.using)
             """)
-        for row in rows {
+        for row in rows where try row.text("kind") == ActionKind.post.rawValue {
             try connection.execute(
                 """
-                UPDATE posts SET past_uses = past_uses + \(try row.int("number"))
+                UPDATE posts SET past_uses = past_uses + 1
                 WHERE mirror = \(mirror) AND network = \(try row.text("source_network"))
                     AND post_id = \(try row.text("source_post_id"))
                 """)

@@ -249,7 +249,12 @@ import Testing
     /// Indexes of few rows, whatever the table holds: those of actions that have not ended.
     private static let small = "actions_(not_ended|in_flight)"
 
-    /// What is wrong with a plan: a whole table read, or all that a mirror has, other than in order and not to the end.
+    /// A condition of an index that leaves all that a mirror has, or all of one kind.
+    private static var whole: Regex<Substring> {
+        #/Index Cond: (?:\(mirror = [^()]*\)|\(\(mirror = [^()]*\) AND \(kind = [^()]*\)\))$/#
+    }
+
+    /// What is wrong with a plan: a whole table read, or all that a mirror has or has of a kind, other than in order and not to the end.
     private static func complaints(about report: Report) -> [String] {
         guard !isReader(report.statement), !report.statement.contains("generate_series") else { return [] }
         let isLimited = report.plan.first?.contains("Limit") == true && !report.plan.contains { $0.contains("Sort") }
@@ -261,7 +266,7 @@ import Testing
             }
             let next = index + 1 < report.plan.count ? report.plan[index + 1] : ""
             if matches(line, small) { continue }
-            let isWhole = !next.contains("Index Cond:") || next.contains(#/Index Cond: \(mirror = [^()]*\)$/#)
+            let isWhole = !next.contains("Index Cond:") || next.contains(whole)
             if isWhole && !isLimited { return [text] }
         }
         return []
@@ -282,7 +287,7 @@ import Testing
             let isLimited = plain.contains("LIMIT") && !isSorted
             for step in steps {
                 let isScan = matches(step, "^SCAN \(tables)")
-                let isWhole = matches(step, "^SEARCH \(tables) USING [^(]*\\(mirror=\\?\\)$")
+                let isWhole = matches(step, "^SEARCH \(tables) USING [^(]*\\(mirror=\\?( AND kind=\\?)?\\)$")
                 if isScan || isWhole && !isLimited && !matches(step, small) {
                     complaints.append("\(statement)\n\(steps.joined(separator: "\n"))")
                 }
