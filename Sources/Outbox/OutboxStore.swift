@@ -345,6 +345,13 @@ extension OutboxStore {
     }
 }
 
+extension Action {
+    /// Whether this is a post that is still to be sent, as ``OutboxStore/comes(after:)`` tells of a row.
+    package func comes(after now: Date) -> Bool {
+        payload.kind == .post && due > now && text != nil && [.planned, .claimed].contains(state)
+    }
+}
+
 // MARK: Of many mirrors
 
 extension OutboxStore {

@@ -111,6 +111,24 @@ import Testing
         #expect(counts.values.reduce(0, +) == lived)
     }
 
+    @Test(arguments: [[:], ["REVIEW": "posts"], ["MAX_USES": "1"], ["MIN_AGE_DAYS": "3000"]] as [[String: String]])
+    func theFirstPostIsThatOfThePreview(_ variables: [String: String]) async throws {
+        let desk = try await desk(texts: 40, perDay: 4, variables: variables)
+        _ = try await desk.slots(ofDays: 3)
+        let start = Self.firstDay.advanced(by: 2)
+        let midnight = try #require(LocalDayMinutes(start, in: Self.zone).start)
+        var found = 0
+        for number in 0..<12 {
+            let (day, now) = (start.advanced(by: number / 3), midnight + Double(number) * 7_000)
+            let preview = try await desk.maker.preview(day, now: now, watching: false)
+            let actions = try #require(preview).slots.map { Action($0, of: desk.mirror.configuration.mirror, at: $0.due) }
+            let first = try await desk.maker.firstPost(of: day, now: now, watching: false)
+            #expect(first == actions.first { $0.comes(after: now) })
+            found += first == nil ? 0 : 1
+        }
+        #expect(variables["REVIEW"] == nil ? found > 0 : found == 0)
+    }
+
     @Test func everySlotSaysWhichDayItTakesAfter() async throws {
         let desk = try await desk(texts: 300, perDay: 3)
         let slots = try await desk.slots(ofDays: 5)

@@ -44,18 +44,14 @@ struct NextPost {
         while day < end {
             if !planned.contains(day) {
                 let isKnown = day == today && known != nil
-                let posts = isKnown ? known : try await reporter.preview(of: day, now: now)
-                if let next = posts?.first(where: { $0.comes(after: now) }) { return next }
+                let next =
+                    isKnown ? known?.first { $0.comes(after: now) } : try await reporter.firstPost(of: day, now: now)
+                if let next { return next }
             }
             day = day.advanced(by: 1)
         }
         return nil
     }
-}
-
-extension Action {
-    /// Whether the post is still to be sent, as `OutboxStore.comes(after:)` tells of a row.
-    func comes(after now: Date) -> Bool { due > now && text != nil && [.planned, .claimed].contains(state) }
 }
 
 extension HumanMirror {

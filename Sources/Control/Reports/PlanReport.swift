@@ -158,11 +158,21 @@ package struct PlanReporter: Sendable {
     ///
     /// - Throws: The store's error.
     func preview(of day: LocalDay, now: Date) async throws -> [Action]? {
-        let maker = mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil), limits: limits)
-        let watching = try await FoundAccounts(in: mirror).accounts[.human] != nil
-        let planned = try await maker.preview(day, now: now, watching: watching)
+        let planned = try await maker.preview(day, now: now, watching: try await isWatching())
         return planned?.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) }
     }
+
+    /// The first post of a day that has no plan, as it would be, that is still to be sent; nil if there would be none.
+    ///
+    /// - Throws: The store's error.
+    func firstPost(of day: LocalDay, now: Date) async throws -> Action? {
+        try await maker.firstPost(of: day, now: now, watching: try await isWatching())
+    }
+
+    private var maker: PlanMaker { mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil), limits: limits) }
+
+    /// Whether the human's posts are followed, so that days without one count.
+    private func isWatching() async throws -> Bool { try await FoundAccounts(in: mirror).accounts[.human] != nil }
 
     private func slot(of action: Action, isStored: Bool) -> PlanReport.Slot {
         PlanReport.Slot(

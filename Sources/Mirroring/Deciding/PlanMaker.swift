@@ -62,6 +62,38 @@ package struct PlanMaker: Sendable {
         _ day: LocalDay, now: Date, watching: Bool, seed: String? = nil, firstNumber: Int = 1,
         besides planned: [Action] = []
     ) async throws -> PlannedDay? {
+        let drawn = try await minutes(of: day, now: now, watching: watching, seed: seed, firstNumber: firstNumber)
+        guard let drawn else { return nil }
+        let plan = StoredPlan(
+            day: day, timeZone: configuration.name(of: zone), seed: String(drawn.seed), made: now,
+            model: DayPlanner.modelVersion)
+        return (plan, try await slots(of: drawn, besides: planned, now: now))
+    }
+
+    /// The first post of the plan that would be made for `day` that is still to be sent after `now`.
+    ///
+    /// It is that of ``preview(_:now:watching:seed:firstNumber:besides:)``, but no text is chosen for a later slot.
+    ///
+    /// - Parameters:
+    ///   - day: The day.
+    ///   - now: Decides what counts as past, and how old texts are.
+    ///   - watching: Whether the human's posts are followed, so that days without one count.
+    /// - Returns: Nil if there would be none, also where each post waits for a person's word.
+    /// - Throws: The store's error.
+    package func firstPost(of day: LocalDay, now: Date, watching: Bool) async throws -> Action? {
+        // No text has to be chosen to know that none would leave by itself.
+        guard !configuration.review.contains(.post),
+            let drawn = try await minutes(of: day, now: now, watching: watching)
+        else { return nil }
+        func action(_ slot: Intent) -> Action { Action(slot, of: mirror, at: slot.due) }
+        let slots = try await slots(of: drawn, now: now) { action($0).comes(after: now) }
+        return slots.last.map(action).flatMap { $0.comes(after: now) ? $0 : nil }
+    }
+
+    /// Draws when the posts of a day are due; nil as for ``preview(_:now:watching:seed:firstNumber:besides:)``.
+    private func minutes(
+        of day: LocalDay, now: Date, watching: Bool, seed: String? = nil, firstNumber: Int = 1
+    ) async throws -> DayPlan? {
         guard try await past() != nil else { return nil }
         let times = try await archive.scheduleRows()
         guard let last = times.last?.day else { return nil }
@@ -71,21 +103,26 @@ package struct PlanMaker: Sendable {
         let history = PostingHistory(times: times, asOf: asOf)
         let planner = DayPlanner(history: history, configuration: configuration.schedule)
         let recent = try await recentDays(before: day, planner, from: yesterday.advanced(by: 1))
-        let drawn = planner.plan(
-            for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber, after: recent)
-        guard let drawn else { return nil }
+        return planner.plan(for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber, after: recent)
+    }
+
+    /// Chooses a text for one slot after the other.
+    ///
+    /// - Parameter isEnough: Ends the choosing with the slot of which it is true.
+    private func slots(
+        of drawn: DayPlan, besides planned: [Action] = [], now: Date, until isEnough: (Intent) -> Bool = { _ in false }
+    ) async throws -> [Intent] {
+        guard !drawn.slots.isEmpty else { return [] }
         var texts = try await TextPool(maker: self, planned: planned, now: now)
         var slots: [Intent] = []
         let pattern = drawn.pattern.map { Explanation.Pattern(day: $0.day, posts: $0.posts) }
         for slot in drawn.slots {
-            var choice = try await texts.next(at: slot.minute, of: day)
+            var choice = try await texts.next(at: slot.minute, of: drawn.day)
             choice.why.pattern = pattern
             slots.append(intent(for: slot, choice))
+            if slots.last.map(isEnough) == true { break }
         }
-        let plan = StoredPlan(
-            day: day, timeZone: configuration.name(of: zone), seed: String(drawn.seed), made: now,
-            model: DayPlanner.modelVersion)
-        return (plan, slots)
+        return slots
     }
 
     /// What the days just before `day` were like: the human's, after them the bot's stored plans, then previews.
