@@ -42,8 +42,6 @@ actor Originals {
     private static let originalsAtOnce = 40
     /// How long it is until the next pass after one that looked at some, and from a copy's sending to its first, in seconds.
     static let interval: TimeInterval = 300
-    /// How long it is at most until the next pass, in seconds.
-    private static let longestInterval: TimeInterval = 3 * 3_600
     /// How long it is until the next one where each look costs money.
     private static let pricedInterval: TimeInterval = 8 * 3_600
 
@@ -235,7 +233,8 @@ actor Originals {
     /// - Returns: When to go on, and how many were looked at.
     /// - Throws: The store's error; `UnusableAccount`.
     func look() async throws -> (next: Date, count: Int) {
-        guard let human else { return (clock.now + Self.longestInterval, 0) }
+        let longest = Cadence.idleWait(of: configuration.mirror)
+        guard let human else { return (clock.now + longest, 0) }
         let isPriced = human.price(ofReading: 1, from: .ownPosts) != nil
         let originals = try await store.originalsToFollow(
             on: human.name, now: clock.now, limit: isPriced ? 1 : Self.originalsAtOnce)
@@ -253,7 +252,7 @@ actor Originals {
         guard originals.isEmpty else { return (now + Self.interval, originals.count) }
         // The worker runs this pass earlier if it sends something (`Passes.onCopy`).
         let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
-        return (min(max(next, now + Self.interval), now + Self.longestInterval), 0)
+        return (min(max(next, now + Self.interval), now + longest), 0)
     }
 
     /// Lets the archive and the copies know of a change.

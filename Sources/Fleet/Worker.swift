@@ -17,8 +17,8 @@ package final class Worker: Sendable {
     let cadence: Cadence
     /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
-    /// The waits of a publisher that is told of changes: with open questions, and without.
-    private static let (longWait, longestWait): (Duration, Duration) = (.seconds(900), .seconds(3 * 3_600))
+    /// The wait of a publisher that is told of changes and has open questions.
+    private static let longWait = Duration.seconds(900)
 
     private let isOneOfMany: Bool
     let manager: ServiceManager?
@@ -56,7 +56,8 @@ package final class Worker: Sendable {
         var usual = Cadence(
             poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
         if isOneOfMany {
-            (usual.publisher, usual.idlePublisher, usual.plansAhead) = (Self.longWait, Self.longestWait, true)
+            (usual.publisher, usual.plansAhead) = (Self.longWait, true)
+            usual.idlePublisher = .seconds(Cadence.idleWait(of: configuration.mirror))
         }
         self.cadence = cadence ?? usual
         self.isOneOfMany = isOneOfMany

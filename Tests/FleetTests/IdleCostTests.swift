@@ -4,6 +4,7 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import Settings
 import Testing
 
 @testable import Control
@@ -44,7 +45,8 @@ import Testing
         let passes = Passes(parts: parts)
         // The first look asks what is open.
         _ = try await passes.publish()
-        try await expect(passes.publish(), equals: now + 3 * 3_600)
+        let wait = Cadence.idleWait(of: paper.mirror.configuration.mirror)
+        try await expect(passes.publish(), equals: now + wait)
         // A plan is made in time all the same.
         try await paper.clock.sleep(until: now + 8 * 3_600)
         let day = LocalTime(paper.clock.now, in: PaperMirror.zone).day
@@ -53,6 +55,17 @@ import Testing
             let local = LocalTime(next, in: PaperMirror.zone)
             return local.day == day && local.minute.value == minute
         }
+    }
+
+    /// Those that began together do not ask together again three hours later.
+    @Test func mirrorsWaitForDifferentTimes() {
+        let waits = (0..<1_000).map { Cadence.idleWait(of: "mirror-\($0)") }
+        expect(waits) { $0.allSatisfy { (9_000..<12_600).contains($0) } }
+        // In each minute of the hour there are some 17.
+        let minutes = Dictionary(grouping: waits) { Int($0 / 60) }.mapValues(\.count)
+        #expect(minutes.count == 60)
+        expect(minutes.values.max()) { $0.map { $0 < 50 } == true }
+        #expect(abs(waits.reduce(0, +) / 1_000 - 10_800) < 120)
     }
 
     /// The human's network may have to be asked once more whether a post is gone.
@@ -85,7 +98,8 @@ import Testing
         let now = paper.clock.now
         let copies = Recorder<Int>()
         let passes = Passes(parts: parts, onCopy: { copies.add(1) })
-        try await expect(parts.originals.look()) { $0 == (now + 3 * 3_600, 0) }
+        let wait = Cadence.idleWait(of: paper.mirror.configuration.mirror)
+        try await expect(parts.originals.look()) { $0 == (now + wait, 0) }
         #expect(copies.values.isEmpty)
         try await propose(paper, parts)
         _ = try await passes.publish()

@@ -1,3 +1,4 @@
+package import Foundation
 package import Networks
 package import Posts
 import Settings
@@ -34,6 +35,15 @@ package struct Cadence: Sendable {
         humanPosts = humans.ownPosts.wait(poll)
         humanFavorites = humans.favorites.wait(poll)
         publisher = min(poll, .seconds(60))
+    }
+
+    /// How long a mirror waits at most while it has nothing to ask for, in seconds: about three hours.
+    ///
+    /// Mirrors that began together wait for different times, so that they do not ask together again.
+    ///
+    /// - Returns: At least 9,000 and less than 12,600, always the same of one mirror.
+    package static func idleWait(of mirror: String) -> TimeInterval {
+        9_000 + Double(StableHash.seed(of: ["idle-wait/1", mirror]) % 3_600)
     }
 
     /// The most pages that one look at a feed asks for.
