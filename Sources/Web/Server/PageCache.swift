@@ -1,4 +1,3 @@
-import Blocking
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -22,10 +21,7 @@ final class PageCache: @unchecked Sendable {
     /// Pages that are kept at once, at most.
     static let most = 64
 
-    /// Where pages are made: one thread, which waits where the system has too few processors. On the threads that all
-    /// tasks share, a page would hold up what is about to be sent.
-    private let executor = ThreadExecutor(name: "web-pages", isPatient: true)
-    // Sendable because the properties below are only touched under `lock`.
+    // Sendable because the properties are only touched under `lock`.
     private let lock = NSLock()
     private var moment: Moment?
     private var pages: [String: CachedPage] = [:]
@@ -53,7 +49,7 @@ final class PageCache: @unchecked Sendable {
             case .wait: await wait(for: key)
             case .make:
                 defer { end(key) }
-                let answer = try await withTaskExecutorPreference(executor) { try await make() }
+                let answer = try await make()
                 if case .page(let page) = answer { keep(page, key, at: now) }
                 return answer
             }

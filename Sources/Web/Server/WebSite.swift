@@ -61,6 +61,11 @@ final class WebSite: Sendable {
         demo.map { ["state": .text($0().words), "tellsMore": .flag(tellsMore)] }
     }
 
+    /// The paths of files and probes, which are answered at once.
+    static func isQuick(_ path: String) -> Bool {
+        path == "/healthz" || path == "/readyz" || WebAsset.all.contains { $0.path == path }
+    }
+
     /// The paths that need no session.
     static func isOpen(_ path: String) -> Bool {
         ["/style.css", "/icon.svg", "/healthz", "/readyz", "/metrics"].contains(path)
@@ -68,6 +73,7 @@ final class WebSite: Sendable {
 
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: PageThread())
         router.add(middleware: Guard(site: self))
         for asset in WebAsset.all {
             router.get(RouterPath(asset.path)) { request, _ in asset.response(to: request) }

@@ -163,27 +163,6 @@ import Testing
         #expect(made == 3 + 3 * PageCache.most)
     }
 
-    private static func place() -> (name: String?, niceness: Int) {
-        (Thread.current.name, Int(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)))
-    }
-
-    /// The threads that all tasks share are left to the mirrors, and so is the processor.
-    @Test func pagesAreMadeOnAThreadOfTheirOwn() async throws {
-        let cache = PageCache()
-        var places: [(name: String?, niceness: Int)] = []
-        for number in 0..<3 {
-            _ = try await cache.answer("\(number)", at: PageCache.Moment(second: 1, state: "a")) {
-                await Task.yield()
-                places.append(Self.place())
-                return .page(CachedPage("page", tokenAt: "T"))
-            }
-        }
-        #expect(places.count == 3)
-        expect(places) { $0.allSatisfy { $0.name == "web-pages" } }
-        // More than that only for somebody who runs the tests with `nice`.
-        expect(places) { $0.allSatisfy { $0.niceness == max(Self.place().niceness, 10) } }
-    }
-
     /// Many browsers load a page at once after a change; one that fails leaves the others nothing to wait for.
     @Test func aPageIsMadeByOneOfThoseWhoAskAtOnce() async throws {
         let (cache, moment) = (PageCache(), PageCache.Moment(second: 1, state: "a"))

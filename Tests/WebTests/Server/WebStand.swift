@@ -32,9 +32,11 @@ final class WebStand: Sendable {
     ///   - mirrors: Their names; each knows a past of some years.
     ///   - variables: Settings besides those of the database.
     ///   - demo: Tells where a demo stands; nil for no demo.
+    ///   - onClock: Called by whoever reads the clock of the page.
     static func start(
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
-        demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." }
+        demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
+        onClock: (@Sendable () -> Void)? = nil
     ) async throws -> WebStand {
         // As the program does: a browser that is gone must not end the process.
         signal(SIGPIPE, SIG_IGN)
@@ -57,7 +59,8 @@ final class WebStand: Sendable {
             await mirror.close()
         }
         let installation = try await Installation.open(
-            configuration, clock: clock, logger: Logger(label: "test") { _ in log.handler })
+            configuration, clock: onClock.map { ToldClock(clock: clock, onClock: $0) } ?? clock,
+            logger: Logger(label: "test") { _ in log.handler })
         return try await WebStand(installation, clock, log, folder, isReadOnly: isReadOnly, demo: demo)
     }
 
@@ -124,10 +127,10 @@ final class WebStand: Sendable {
     static func with(
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
         demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
-        _ body: (WebStand) async throws -> Void
+        onClock: (@Sendable () -> Void)? = nil, _ body: (WebStand) async throws -> Void
     ) async throws {
         let stand = try await start(
-            mirrors, variables: variables, isReadOnly: isReadOnly, demo: demo, text: text)
+            mirrors, variables: variables, isReadOnly: isReadOnly, demo: demo, text: text, onClock: onClock)
         do {
             try await body(stand)
         } catch {
@@ -164,4 +167,17 @@ final class LogLines: @unchecked Sendable {
             lines.add("\(event.message) \(metadata) \(event.metadata ?? [:])")
         }
     }
+}
+
+/// A clock that tells when it is read.
+private struct ToldClock: WallClock {
+    let clock: VirtualClock
+    let onClock: @Sendable () -> Void
+
+    var now: Date {
+        onClock()
+        return clock.now
+    }
+
+    func sleep(until deadline: Date) async throws { try await clock.sleep(until: deadline) }
 }
