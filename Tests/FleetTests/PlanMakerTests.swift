@@ -121,7 +121,9 @@ import Testing
         for number in 0..<12 {
             let (day, now) = (start.advanced(by: number / 3), midnight + Double(number) * 7_000)
             let preview = try await desk.maker.preview(day, now: now, watching: false)
-            let actions = try #require(preview).slots.map { Action($0, of: desk.mirror.configuration.mirror, at: $0.due) }
+            let actions = try #require(preview).slots.map {
+                Action($0, of: desk.mirror.configuration.mirror, at: $0.due)
+            }
             let first = try await desk.maker.firstPost(of: day, now: now, watching: false)
             #expect(first == actions.first { $0.comes(after: now) })
             found += first == nil ? 0 : 1

@@ -56,7 +56,9 @@ import Testing
     }
 
     /// So that a service which restarts what does not answer has no reason to.
-    @Test(arguments: [("/healthz", true), ("/readyz", true), ("/style.css", true), ("/live.js", true), ("/metrics", false)])
+    @Test(arguments: [
+        ("/healthz", true), ("/readyz", true), ("/style.css", true), ("/live.js", true), ("/metrics", false),
+    ])
     func filesAndProbesWaitForNoPage(_ path: String, _ isQuick: Bool) {
         #expect(WebSite.isQuick(path) == isQuick)
     }
