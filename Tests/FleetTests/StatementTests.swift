@@ -254,7 +254,8 @@ import Testing
         #/Index Cond: (?:\(mirror = [^()]*\)|\(\(mirror = [^()]*\) AND \(kind = [^()]*\)\))$/#
     }
 
-    /// What is wrong with a plan: a whole table read, or all that a mirror has or has of a kind, other than in order and not to the end.
+    /// What is wrong with a plan: a whole table is read, or all that a mirror has or has of a kind, other than in order and
+    /// not to the end.
     private static func complaints(about report: Report) -> [String] {
         guard !isReader(report.statement), !report.statement.contains("generate_series") else { return [] }
         let isLimited = report.plan.first?.contains("Limit") == true && !report.plan.contains { $0.contains("Sort") }
