@@ -321,11 +321,11 @@ private final class Worker: @unchecked Sendable {
     }
 
     private func drain() {
-        // Before it runs a thread takes no name.
+        // Whoever started the thread holds the lock until `start()` has returned. Before that a thread takes no name.
+        condition.withLock { thread = pthread_self() }
         Thread.current.name = name
         blockBrokenPipeSignal()
         if isPatient { letOthersGoFirst() }
-        condition.withLock { thread = pthread_self() }
         while let batch = nextBatch() {
             for closure in batch { closure() }
         }

@@ -33,6 +33,21 @@ import Testing
         #expect(threads.first != threadIdentity())
     }
 
+    /// A thread may run before whoever starts it goes on.
+    @Test func theFirstJobFindsTheNameOfTheThread() async throws {
+        let names = await withTaskGroup { group in
+            for number in 0..<400 {
+                group.addTask {
+                    let executor = ThreadExecutor(name: "thread-\(number)")
+                    return try? await executor.run { Thread.current.name } == "thread-\(number)"
+                }
+            }
+            return await group.reduce(into: [Bool?]()) { $0.append($1) }
+        }
+        #expect(names.count == 400)
+        expect(names) { $0.allSatisfy { $0 == true } }
+    }
+
     @Test func knowsItsOwnThread() async throws {
         let executor = ThreadExecutor(name: "test")
         #expect(executor.isIsolatingCurrentContext() == false)
