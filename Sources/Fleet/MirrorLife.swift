@@ -22,6 +22,8 @@ package actor MirrorLife {
     private static let (startName, waitName, changesName) = (WorkFault.start, "waiting", "changes")
     /// Seconds between two tidyings of a mirror that is alone.
     private static let tidyingLast: TimeInterval = 3_600
+    /// The same of a mirror among many.
+    private static let tidyingAmongMany: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
     /// Seconds between two writes of the request counts, which `status --metrics` shows.
     private static let metricsLast: TimeInterval = 600
 
@@ -315,7 +317,8 @@ package actor MirrorLife {
                 return next
             }
         }
-        let wait = isAlone ? Self.tidyingLast : Self.tidyingLast(amongManyOf: worker.mirror.name)
+        let amongMany = Cadence.wait(of: worker.mirror.name, within: Self.tidyingAmongMany)
+        let wait = isAlone ? Self.tidyingLast : amongMany
         let tidying = upkeep(worker, Worker.tidying, .human) {
             if isAlone { ProcessHeap.giveBack() }
             try await passes.clean()
@@ -328,12 +331,6 @@ package actor MirrorLife {
             return clock.now + Self.metricsLast
         }
         return own + [tidying, metrics]
-    }
-
-    /// Seconds between two tidyings of one mirror of many: six to nine hours, by its name, so that they tidy one after the
-    /// other also when all have started at once.
-    private static func tidyingLast(amongManyOf mirror: String) -> TimeInterval {
-        6 * tidyingLast + TimeInterval(StableHash.fnv1a(mirror) % UInt64(3 * tidyingLast))
     }
 
     /// Looks for changes, where nobody else does, and compares the clocks; there is nothing to see at the start.

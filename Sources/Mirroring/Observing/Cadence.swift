@@ -43,7 +43,16 @@ package struct Cadence: Sendable {
     ///
     /// - Returns: At least 9,000 and less than 12,600, always the same of one mirror.
     package static func idleWait(of mirror: String) -> TimeInterval {
-        9_000 + Double(StableHash.seed(of: ["idle-wait/1", mirror]) % 3_600)
+        wait(of: mirror, within: 9_000..<12_600)
+    }
+
+    /// How long a mirror waits between two turns of something that mirrors of one process are not to do together, also when
+    /// all have started at once.
+    ///
+    /// - Parameter range: Seconds.
+    /// - Returns: A whole number of seconds after the beginning of the range, always the same of one mirror.
+    package static func wait(of mirror: String, within range: Range<TimeInterval>) -> TimeInterval {
+        range.lowerBound + TimeInterval(StableHash.fnv1a(mirror) % UInt64(range.upperBound - range.lowerBound))
     }
 
     /// The most pages that one look at a feed asks for.
