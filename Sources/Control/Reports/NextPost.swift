@@ -43,9 +43,12 @@ struct NextPost {
         var day = today
         while day < end {
             if !planned.contains(day) {
-                let isKnown = day == today && known != nil
                 let next =
-                    isKnown ? known?.first { $0.comes(after: now) } : try await reporter.firstPost(of: day, now: now)
+                    if day == today, let known {
+                        known.first { $0.comes(after: now) }
+                    } else {
+                        try await reporter.firstPost(of: day, now: now)
+                    }
                 if let next { return next }
             }
             day = day.advanced(by: 1)

@@ -158,7 +158,7 @@ package struct PlanReporter: Sendable {
     ///
     /// - Throws: The store's error.
     func preview(of day: LocalDay, now: Date) async throws -> [Action]? {
-        let planned = try await maker.preview(day, now: now, watching: try await isWatching())
+        let planned = try await maker.preview(day, now: now, watching: try await mirror.watchesHuman())
         return planned?.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) }
     }
 
@@ -166,13 +166,10 @@ package struct PlanReporter: Sendable {
     ///
     /// - Throws: The store's error.
     func firstPost(of day: LocalDay, now: Date) async throws -> Action? {
-        try await maker.firstPost(of: day, now: now, watching: try await isWatching())
+        try await maker.firstPost(of: day, now: now, watching: try await mirror.watchesHuman())
     }
 
     private var maker: PlanMaker { mirror.planMaker(zone: zone, store: mirror.outbox(lease: nil), limits: limits) }
-
-    /// Whether the human's posts are followed, so that days without one count.
-    private func isWatching() async throws -> Bool { try await FoundAccounts(in: mirror).accounts[.human] != nil }
 
     private func slot(of action: Action, isStored: Bool) -> PlanReport.Slot {
         PlanReport.Slot(

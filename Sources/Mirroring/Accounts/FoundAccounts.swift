@@ -52,3 +52,10 @@ package struct FoundAccounts: Sendable {
         return account.network.descriptor.homeGap(account, configuration)
     }
 }
+
+extension HumanMirror {
+    /// Whether there is an account to follow the human's posts with, so that a day without one counts.
+    ///
+    /// - Throws: The store's error.
+    package func watchesHuman() async throws -> Bool { try await FoundAccounts(in: self).accounts[.human] != nil }
+}

@@ -87,7 +87,7 @@ package struct PlanMaker: Sendable {
         else { return nil }
         func action(_ slot: Intent) -> Action { Action(slot, of: mirror, at: slot.due) }
         let slots = try await slots(of: drawn, now: now) { action($0).comes(after: now) }
-        return slots.last.map(action).flatMap { $0.comes(after: now) ? $0 : nil }
+        return slots.map(action).first { $0.comes(after: now) }
     }
 
     /// Draws when the posts of a day are due; nil as for ``preview(_:now:watching:seed:firstNumber:besides:)``.
@@ -119,8 +119,9 @@ package struct PlanMaker: Sendable {
         for slot in drawn.slots {
             var choice = try await texts.next(at: slot.minute, of: drawn.day)
             choice.why.pattern = pattern
-            slots.append(intent(for: slot, choice))
-            if slots.last.map(isEnough) == true { break }
+            let intent = intent(for: slot, choice)
+            slots.append(intent)
+            if isEnough(intent) { break }
         }
         return slots
     }

@@ -35,7 +35,7 @@ package struct PlanRedraw: Sendable {
             throw ChangeRefusal(.outOfTime, "\(day) is more than \(Self.furthest) days away")
         }
         guard try await store.plan(for: day) == nil else { return }
-        _ = try await planner.make(day, now: now, watching: try await isWatching())
+        _ = try await planner.make(day, now: now, watching: try await mirror.watchesHuman())
         guard try await store.plan(for: day) != nil else { throw emptyArchive }
     }
 
@@ -58,7 +58,7 @@ package struct PlanRedraw: Sendable {
             let slots = try await store.slots(of: day)
             let kept = slots.filter { $0.isPinned || ![.planned, .claimed, .suggested, .skipped].contains($0.state) }
             let drawn = try await planner.preview(
-                day, now: now, watching: try await isWatching(), seed: seed,
+                day, now: now, watching: try await mirror.watchesHuman(), seed: seed,
                 firstNumber: Self.nextNumber(slots) + attempt, besides: kept)
             guard var (plan, new) = drawn else { throw emptyArchive }
             // Those nearest to what stays make room for it.
@@ -97,6 +97,4 @@ package struct PlanRedraw: Sendable {
             .nothingLearned,
             "there is nothing to plan from: the human's past has not been read; run mirror-bot train scheduler first")
     }
-
-    private func isWatching() async throws -> Bool { try await FoundAccounts(in: mirror).accounts[.human] != nil }
 }
