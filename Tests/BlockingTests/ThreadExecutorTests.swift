@@ -33,7 +33,7 @@ import Testing
         #expect(threads.first != threadIdentity())
     }
 
-    /// A thread may run before whoever starts it goes on.
+    /// A new thread may run before the call that started it returns.
     @Test func theFirstJobFindsTheNameOfTheThread() async throws {
         let names = await withTaskGroup { group in
             for number in 0..<400 {

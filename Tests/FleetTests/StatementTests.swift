@@ -254,8 +254,10 @@ import Testing
         #/Index Cond: (?:\(mirror = [^()]*\)|\(\(mirror = [^()]*\) AND \(kind = [^()]*\)\))$/#
     }
 
-    /// What is wrong with a plan: a whole table is read, or all that a mirror has or has of a kind, other than in order and
-    /// not to the end.
+    /// Returns the statement and its plan if the plan reads a whole table, all rows of a mirror, or all rows of a mirror and
+    /// kind.
+    ///
+    /// Rows in the order of an index are allowed if a limit ends the reading.
     private static func complaints(about report: Report) -> [String] {
         guard !isReader(report.statement), !report.statement.contains("generate_series") else { return [] }
         let isLimited = report.plan.first?.contains("Limit") == true && !report.plan.contains { $0.contains("Sort") }

@@ -24,7 +24,7 @@ final class SQLiteEngine: StorageEngine {
     }
 
     /// The reading connection with the fewest calls; the first of several.
-    private var reader: SQLiteClient { readers.min { $0.calls < $1.calls } ?? readers[0] }
+    private var reader: SQLiteClient { readers.min { $0.calls < $1.calls } ?? writer }
 
     /// Opens the file, making it and its folder where they do not exist.
     ///

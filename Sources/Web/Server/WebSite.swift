@@ -63,12 +63,14 @@ final class WebSite: Sendable {
 
     /// The paths of files and probes, which are answered at once.
     static func isQuick(_ path: String) -> Bool {
-        path == "/healthz" || path == "/readyz" || WebAsset.all.contains { $0.path == path }
+        probes.contains(path) || WebAsset.all.contains { $0.path == path }
     }
+
+    private static let probes = ["/healthz", "/readyz"]
 
     /// The paths that need no session.
     static func isOpen(_ path: String) -> Bool {
-        ["/style.css", "/icon.svg", "/healthz", "/readyz", "/metrics"].contains(path)
+        probes.contains(path) || [WebAsset.style.path, WebAsset.icon.path, "/metrics"].contains(path)
     }
 
     func router() -> Router<WebContext> {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Web
 
-/// What takes long does not hold up what a worker of the same process is about to send.
+/// Pages are made on their own thread, so that they do not delay the worker of the same process.
 @Suite(.timeLimit(.minutes(5))) struct PageThreadTests {
     /// A thread, as it reads the clock.
     private struct Place: Hashable {
@@ -49,7 +49,7 @@ import Testing
             expect(readers) { $0.count == 1 }
             expect(readers.first?.name, equals: "web-pages")
             #if os(Linux)
-                // More than 10 only for somebody who runs the tests with `nice`.
+                // The value is greater than 10 only if the tests run under `nice` with a greater one.
                 expect(readers.first?.niceness, equals: max(Place.present.niceness, 10))
             #endif
         }

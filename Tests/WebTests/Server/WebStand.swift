@@ -32,7 +32,7 @@ final class WebStand: Sendable {
     ///   - mirrors: Their names; each knows a past of some years.
     ///   - variables: Settings besides those of the database.
     ///   - demo: Tells where a demo stands; nil for no demo.
-    ///   - onClock: Called by whoever reads the clock of the page.
+    ///   - onClock: Called at each reading of the page's clock, on the thread that reads it.
     static func start(
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
         demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
