@@ -71,6 +71,10 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var isOfAnotherAccount = false
     package var created: Date
     package var updated: Date
+    /// The number of changes of the row's state, time, text or requests; zero for a new action.
+    ///
+    /// A change names the revision that its caller read, and does nothing if the row has another.
+    package var revision: Int64 = 0
 
     package var kind: ActionKind { payload.kind }
     /// The key of the action within its kind; see ``Payload/subject``.

@@ -8,7 +8,7 @@ extension Action {
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
         target_network, target_author, target_address, target_name, target_text, bystanders, thread, visibility, language, text, warning, pictures,
         uploads, rest, parent_id, parent_address, key, sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
-        undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms
+        undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms, revision
         """
 
     /// The stored values, in the order of ``columns``.
@@ -18,12 +18,12 @@ extension Action {
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
         \(target?.name), \(state == .suggested ? target?.text : nil), \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
-        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(storedUploads), \(payload.storedRest), \(parent?.post),
+        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(Self.stored(uploads)), \(payload.storedRest), \(parent?.post),
         \(parent?.address), \(key), \(sending?.milliseconds),
         \(serverSending?.milliseconds), \(remoteID),
         \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
         \(undo?.reason), \(undo?.asked.milliseconds), \(undo?.attempts), \(undo?.next?.milliseconds),
-        \(isOfAnotherAccount ? Undo.rebound : undo?.outcome), \(created.milliseconds), \(updated.milliseconds)
+        \(isOfAnotherAccount ? Undo.rebound : undo?.outcome), \(created.milliseconds), \(updated.milliseconds), \(revision)
         """
     }
 
@@ -57,6 +57,7 @@ extension Action {
         undo = try Undo(row: row, outcome: outcome)
         created = try row.date("created_ms")
         updated = try row.date("updated_ms")
+        revision = try row.integer("revision")
     }
 }
 
@@ -80,7 +81,7 @@ extension [Action.Part] {
 
 extension Action {
     /// The uploads as stored; nil for none.
-    var storedUploads: String? {
+    static func stored(_ uploads: [Upload]) -> String? {
         guard !uploads.isEmpty, let json = try? JSONEncoder().encode(uploads) else { return nil }
         return String(decoding: json, as: UTF8.self)
     }

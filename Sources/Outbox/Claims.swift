@@ -189,7 +189,7 @@ extension Claims {
 // MARK: Claiming
 
 /// The stored lease of a mirror that is to be claimed.
-private struct Claimed {
+private struct LeaseRow {
     let mirror: String
     /// Nil if nobody ever held it.
     let worker: String?
@@ -292,7 +292,7 @@ extension Claims {
     }
 
     /// Reads the leases that may be taken, or all of those that are claimed where that costs no more.
-    private func leases(of candidates: Set<String>, _ company: Company?) async throws -> [Claimed] {
+    private func leases(of candidates: Set<String>, _ company: Company?) async throws -> [LeaseRow] {
         let isWhole = lock.withLock {
             state.looksSinceWhole += 1
             let isWhole =
@@ -310,7 +310,7 @@ extension Claims {
             } else {
                 " WHERE released OR worker NOT IN \(list: [worker] + (company?.living ?? []))"
             }
-        let leases = try await storage.query(columns + condition).map(Claimed.init)
+        let leases = try await storage.query(columns + condition).map(LeaseRow.init)
             .filter { candidates.contains($0.mirror) }
         lock.withLock {
             if isWhole { state.known.subtract(candidates) }
@@ -335,7 +335,7 @@ extension Claims {
     }
 
     /// Whether it depends on the other workers if a lease may be taken.
-    private func needsCompany(_ lease: Claimed) -> Bool {
+    private func needsCompany(_ lease: LeaseRow) -> Bool {
         guard lease.worker != worker || lease.isReleased else { return false }
         return !lease.isReleased || lease.version ?? WorkerVersion("") > WorkerVersion(version)
     }
@@ -361,7 +361,7 @@ extension Claims {
 
     /// Returns the free mirrors that this process takes now, and notes how many it leaves.
     private func free(
-        _ candidates: Set<String>, _ leases: [Claimed], _ company: Company, _ share: Share?
+        _ candidates: Set<String>, _ leases: [LeaseRow], _ company: Company, _ share: Share?
     ) -> [FreeMirror] {
         lock.withLock {
             var free: [FreeMirror] = []
@@ -395,7 +395,7 @@ extension Claims {
     }
 
     /// Whether a lease was released or its worker is silent; the caller holds the lock.
-    private func isFree(_ lease: Claimed) -> Bool {
+    private func isFree(_ lease: LeaseRow) -> Bool {
         guard !lease.isReleased, let holder = lease.worker else { return true }
         guard holder != worker else { return false }
         // One that holds leases and has no row is watched as well; one whose row was seen in this look is not seen twice.

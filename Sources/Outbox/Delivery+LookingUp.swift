@@ -17,12 +17,14 @@ extension Delivery {
     ) async throws -> [Action] {
         var changed = try await payDebts()
         _ = memory.steady(now())
-        for action in try await store.unresolved() {
-            let settled = try await unlessChanged { try await settleIfRipe(action, now: now, allows: allows) }
+        for departed in try await store.unresolved() {
+            let settled = try await unlessChanged { try await settleIfRipe(departed, now: now, allows: allows) }
             if let settled { changed.append(settled) }
         }
-        for action in try await store.unsighted(now: now()) {
-            if let sighted = try await unlessChanged({ try await sight(action, now: now) }) { changed.append(sighted) }
+        for departed in try await store.unsighted(now: now()) {
+            if let sighted = try await unlessChanged({ try await sight(departed, now: now) }) {
+                changed.append(sighted)
+            }
         }
         return changed
     }
@@ -38,12 +40,12 @@ extension Delivery {
         atOnce ids: Set<String> = [], now: @escaping @Sendable () -> Date
     ) async throws -> [Action] {
         var changed = try await payDebts()
-        for action in try await store.unknownUndos() {
-            let isDue = lookUpTime(of: action) <= now()
-            guard isDue || ids.contains(action.id) else { continue }
+        for departed in try await store.unknownUndos() {
+            let isDue = lookUpTime(of: departed) <= now()
+            guard isDue || ids.contains(departed.id) else { continue }
             let sought = try await unlessChanged {
-                isDue && action.state == .sending
-                    ? try await settle(action, now: now, allows: { _ in false }) : try await sight(action, now: now)
+                isDue && departed.state == .sending
+                    ? try await settle(departed, now: now, allows: { _ in false }) : try await sight(departed, now: now)
             }
             if let sought { changed.append(sought) }
         }
@@ -77,17 +79,17 @@ extension Delivery {
         return attention
     }
 
-    private func lookUpTime(of action: Action) -> Date {
-        action.nextAttempt ?? (action.sending ?? action.updated) + lookUpWait
+    private func lookUpTime(of departed: Departed) -> Date {
+        departed.nextAttempt ?? (departed.sending ?? departed.updated) + lookUpWait
     }
 
     private func settleIfRipe(
-        _ action: Action, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
+        _ departed: Departed, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
     ) async throws -> Action? {
         let time = now()
-        if action.updated > time { return try await reschedule(action, at: time) }
-        guard lookUpTime(of: action) <= time else { return nil }
-        return try await settle(action, now: now, allows: allows)
+        if departed.updated > time { return try await reschedule(departed, at: time) }
+        guard lookUpTime(of: departed) <= time else { return nil }
+        return try await settle(departed, now: now, allows: allows)
     }
 
     /// Reschedules a look-up that was planned by a clock that was ahead.
@@ -95,53 +97,54 @@ extension Delivery {
     /// The clock was set back, or another worker's is ahead. The planned wait is kept. If the age of the first request
     /// is unknown, sending again becomes impossible, which is recorded before the local time is overwritten; the
     /// network's time is kept.
-    private func reschedule(_ action: Action, at time: Date) async throws -> Action {
-        var known = action
-        if action.serverSending == nil, try await age(of: action, at: time) == nil {
-            known.sends = max(known.sends, Self.sendsAtMost)
+    private func reschedule(_ departed: Departed, at time: Date) async throws -> Action {
+        var sends = departed.sends
+        if departed.serverSending == nil, try await age(of: departed.action, at: time) == nil {
+            sends = max(sends, Self.sendsAtMost)
         }
-        let lookUp = lookUpTime(of: action) - action.updated.timeIntervalSince(time)
-        return try await store.awaitLookUp(known, at: lookUp, reason: action.reason, now: time)
+        let lookUp = lookUpTime(of: departed) - departed.updated.timeIntervalSince(time)
+        return try await store.awaitLookUp(departed, at: lookUp, reason: departed.reason, sends: sends, now: time)
     }
 
     private func settle(
-        _ action: Action, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
+        _ departed: Departed, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
     ) async throws -> Action {
-        let outcome = try await lookUp(action, at: now())
+        let outcome = try await lookUp(departed.action, at: now())
         let time = now()
         switch outcome {
         case .found(let remoteID, let remoteAddress):
-            return try await finish(action, confirmation(of: action, remoteID, remoteAddress, at: time))
+            return try await finish(departed, confirmation(of: departed, remoteID, remoteAddress, at: time))
         case .undecided(let detail):
-            return try await finish(action, giveUp(action, "no answer came, and \(detail)", at: time))
+            return try await finish(departed, giveUp(departed, "no answer came, and \(detail)", at: time))
         case .unavailable(let reason, let cause, let asked):
-            let departure = departure(of: action, at: time)
+            let departure = departure(of: departed.action, at: time)
             let age = time.timeIntervalSince(departure)
             let rule = RetryRule.lookUp(cause)
             guard !rule.isOver(since: departure, now: time) else {
-                return try await finish(action, giveUp(action, "the network could not be asked for a day", at: time))
+                let change = giveUp(departed, "the network could not be asked for a day", at: time)
+                return try await finish(departed, change)
             }
             let again = min(
-                rule.next(afterAge: age, key: action.id, asked: asked, now: time),
+                rule.next(afterAge: age, key: departed.id, asked: asked, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate stays one, however long it takes to ask.
-            let kept = action.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
-            return try await finish(action, wait(of: action, until: again, kept, at: time))
+            let kept = departed.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
+            return try await finish(departed, wait(of: departed, until: again, kept, at: time))
         case .absent:
-            if let later = timeOfAnotherLook(for: action, at: time) {
-                return try await finish(action, wait(of: action, until: later, action.reason, at: time))
+            if let later = timeOfAnotherLook(for: departed.action, at: time) {
+                return try await finish(departed, wait(of: departed, until: later, departed.reason, at: time))
             }
             let version = try await store.wishVersion()
-            if try await mayResend(action, at: time), try await allows(action),
-                let turn = try await store.lateTurn(of: action, now: time)
+            if try await mayResend(departed.action, at: time), try await allows(departed.action),
+                let turn = try await store.lateTurn(of: departed.action, now: time)
             {
                 if turn > time {
-                    return try await finish(action, wait(of: action, until: turn, action.reason, at: time))
+                    return try await finish(departed, wait(of: departed, until: turn, departed.reason, at: time))
                 }
-                if let resent = try await resend(action, asOf: version, now: now) { return resent }
+                if let resent = try await resend(departed, asOf: version, now: now) { return resent }
             }
             return try await finish(
-                action, giveUp(action, "no answer came, and the network does not show it", at: time))
+                departed, giveUp(departed, "no answer came, and the network does not show it", at: time))
         }
     }
 
@@ -159,18 +162,18 @@ extension Delivery {
     /// Looks up an action that ended unconfirmed once more.
     ///
     /// - Returns: The action if it was found.
-    private func sight(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action? {
-        let outcome = try await lookUp(action, at: now())
+    private func sight(_ departed: Departed, now: @escaping @Sendable () -> Date) async throws -> Action? {
+        let outcome = try await lookUp(departed.action, at: now())
         let time = now()
         let wasAsked: Bool
         switch outcome {
         case .found(let remoteID, let remoteAddress):
-            return try await finish(action, confirmation(of: action, remoteID, remoteAddress, at: time))
+            return try await finish(departed, confirmation(of: departed, remoteID, remoteAddress, at: time))
         case .absent, .undecided: wasAsked = true
         case .unavailable: wasAsked = false
         }
-        let next = Sightings.next(sending: departure(of: action, at: time), now: time, wasAsked: wasAsked)
-        try await store.lookAgain(action, at: next)
+        let next = Sightings.next(sending: departure(of: departed.action, at: time), now: time, wasAsked: wasAsked)
+        try await store.lookAgain(departed, at: next)
         return nil
     }
 
@@ -178,28 +181,25 @@ extension Delivery {
 
     /// Sends again with the same key; nil if the person is denied now, or the request is no longer possible.
     private func resend(
-        _ action: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
+        _ departed: Departed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action? {
         let request: PreparedRequest
-        switch await deliverer.prepare(action) {
+        switch await deliverer.prepare(departed.action) {
         case .ready(let ready): request = ready
         case .notNow(let reason, let cause, let asked):
             let time = now()
             let until = RetryRule.action(cause).next(
-                after: action.attempts, key: action.id, asked: asked, now: time)
-            return try await finish(action, wait(of: action, until: until, reason, at: time))
+                after: departed.attempts, key: departed.id, asked: asked, now: time)
+            return try await finish(departed, wait(of: departed, until: until, reason, at: time))
         case .refused: return nil
         }
-        let withdraw: DeliveryMemory.Change = { [store] in
-            let time = now()
-            return try await store.awaitLookUp(action, at: time, reason: action.reason, now: time)
-        }
-        let resent: Action
+        let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(departed, now: now()) }
+        let resent: Departed
         do {
-            resent = try await departing(action.id, orElse: withdraw) { [store, deliverer, lookUpWait] in
+            resent = try await departing(departed.id, orElse: withdraw) { [store, deliverer, lookUpWait] in
                 let time = now()
                 return try await store.resend(
-                    action, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version, now: time)
+                    departed, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version, now: time)
             } then: {
                 onStep(.resendStored)
             }
@@ -208,7 +208,9 @@ extension Delivery {
             switch (error as? OutboxError)?.code {
             case .denied: return nil
             // The next look decides anew.
-            case .superseded: return try await finish(action, wait(of: action, until: now(), action.reason, at: now()))
+            case .superseded:
+                let time = now()
+                return try await finish(departed, wait(of: departed, until: time, departed.reason, at: time))
             default: throw error
             }
         }

@@ -19,8 +19,8 @@ extension Delivery {
 
     /// The result of uploading the pictures of an action.
     enum Uploading {
-        /// All pictures are uploaded.
-        case there(Action)
+        /// All pictures are uploaded: the action with its final text and uploads, and as it is claimed now.
+        case there(Action, Claimed)
         /// The action is postponed, or will not be sent.
         case ended(Action)
     }
@@ -28,12 +28,16 @@ extension Delivery {
     /// Uploads the missing pictures of a claimed action.
     ///
     /// - Parameters:
-    ///   - action: The action with its final text.
+    ///   - final: The action with its final text.
+    ///   - claimed: The same as it was claimed.
     /// - Returns: The action with its uploads, or as stored if it will not be sent now.
     /// - Throws: ``OutboxError``; the store's error.
-    func uploadPictures(of action: Action, now: @escaping @Sendable () -> Date) async throws -> Uploading {
-        guard let wording = action.wording, !wording.pictures.isEmpty else { return .there(action) }
-        var action = action
+    func uploadPictures(
+        of final: Action, _ claimed: Claimed, now: @escaping @Sendable () -> Date
+    ) async throws -> Uploading {
+        guard let wording = final.wording, !wording.pictures.isEmpty else { return .there(final, claimed) }
+        var action = final
+        var claimed = claimed
         let begun = now()
         // A picture of another post is of no use, nor one from a time that has not come.
         action.uploads.removeAll { upload in
@@ -43,40 +47,49 @@ extension Delivery {
         for place in wording.pictures.indices where !action.uploads.contains(where: { $0.place == place && $0.isReady })
         {
             // Nothing is begun that nobody would see the end of.
-            guard now() <= action.expires else { return .there(action) }
+            guard now() <= action.expires else { return .there(action, claimed) }
             let outcome = await deliverer.upload(place, of: action)
             onUpload(.answered)
-            guard case .uploaded(let reference, let isReady) = outcome else {
-                return .ended(try await store(action.id, change(for: outcome, of: action, at: now())))
+            let reference: String
+            let isReady: Bool
+            switch outcome {
+            case .notSent(let reason, let cause, let asked):
+                let change = anotherTry(of: claimed, reason, cause, asked: asked, at: now())
+                return .ended(try await store(claimed.id, change))
+            case .refused(let reason, let detail):
+                return .ended(try await refuse(claimed, reason, detail, at: now()))
+            case .uploaded(let uploaded, let isProcessed):
+                reference = uploaded
+                isReady = isProcessed
             }
             let made = action.uploads.first { $0.place == place && $0.reference == reference }?.made ?? now()
             action.uploads.removeAll { $0.place == place }
             action.uploads.append(
                 Action.Upload(source: wording.source, place: place, reference: reference, made: made, isReady: isReady))
-            let noted = action
-            _ = try await store(action.id) { [store] in try await store.noteUploads(noted, now: now()) }
+            claimed = try await note(action.uploads, of: claimed, now: now)
             onUpload(.stored)
             guard isReady else {
-                let wait = UploadOutcome.notSent(reason: Action.Reason.processing, cause: .conflict, retryAfter: nil)
-                return .ended(try await store(action.id, change(for: wait, of: action, at: now())))
+                let change = anotherTry(of: claimed, Action.Reason.processing, .conflict, asked: nil, at: now())
+                return .ended(try await store(claimed.id, change))
             }
         }
-        return .there(action)
+        return .there(action, claimed)
     }
 
-    /// Returns the change of an action that follows from a failed upload.
-    private func change(
-        for outcome: UploadOutcome, of action: Action, at time: Date
-    ) -> DeliveryMemory.Change {
-        let store = store
-        switch outcome {
-        case .notSent(let reason, let cause, let asked):
-            return anotherTry(of: action, reason, cause, asked: asked, at: time)
-        case .refused(let reason, let detail):
-            return {
-                try await store.end(action, as: .skipped, reason: reason, outcome: detail ?? reason, now: time)
-            }
-        case .uploaded: return { try await store.noteUploads(action, now: time) }
+    /// Stores the uploads, or keeps that in memory until the database answers again.
+    private func note(
+        _ uploads: [Action.Upload], of claimed: Claimed, now: @escaping @Sendable () -> Date
+    ) async throws -> Claimed {
+        let note: @Sendable () async throws -> Claimed = { [store] in
+            try await store.noteUploads(uploads, of: claimed, now: now())
+        }
+        return try await store(claimed.id, orLater: { try await note().action }, note)
+    }
+
+    /// Skips an action whose picture is gone or not acceptable.
+    private func refuse(_ claimed: Claimed, _ reason: String, _ detail: String?, at time: Date) async throws -> Action {
+        try await store(claimed.id) { [store] in
+            try await store.end(claimed, as: .skipped, reason: reason, outcome: detail ?? reason, now: time)
         }
     }
 }

@@ -78,39 +78,39 @@ package struct Delivery: Sendable {
         _ action: Action, asOf version: Int64? = nil, now: @escaping @Sendable () -> Date,
         prepare: @Sendable (Action) async throws -> Preparation
     ) async throws -> Action {
-        let paid = try await payDebts()
-        // What was owed may have changed this very action.
-        if version != nil, paid.contains(where: { $0.id == action.id }) {
-            throw OutboxError.stateChanged(action.id, to: .sending)
+        // It may change this very action, which is then read again before it is sent.
+        _ = try await payDebts()
+        let taken: Claimed
+        if let version {
+            taken = try store.claim(action, asOf: version)
+        } else {
+            taken = try await store.claim(action, now: now())
         }
-        let taken = version == nil ? try await store.claim(action, now: now()) : action
         onStep(.claimed)
         let basis = if let version { version } else { try await store.wishVersion() }
-        switch try await prepare(taken) {
+        switch try await prepare(taken.action) {
         case .skip(let reason):
             return try await store.end(taken, as: .skipped, reason: reason, now: now())
         case .wait(let reason, let cause, let asked):
             return try await anotherTry(of: taken, reason, cause, asked: asked, at: now())()
         case .ready(let final):
             onStep(.prepared)
-            let whole: Action
-            switch try await uploadPictures(of: final, now: now) {
-            case .there(let uploaded): whole = uploaded
+            switch try await uploadPictures(of: final, taken, now: now) {
+            case .there(let whole, let taken): return try await send(whole, taken: taken, asOf: basis, now: now)
             case .ended(let action): return action
             }
-            return try await send(whole, taken: taken, asOf: basis, now: now)
         }
     }
 
     /// Postpones an action as its error demands, and counts the attempt.
     func anotherTry(
-        of action: Action, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
+        of claimed: Claimed, _ reason: String, _ cause: RetryRule.Cause, asked: Date?, at time: Date
     ) -> DeliveryMemory.Change {
-        var counted = action
-        counted.attempts += 1
-        let until = RetryRule.action(cause).next(
-            after: counted.attempts, key: counted.id, asked: asked, now: time)
-        return { [store, counted] in try await store.postpone(counted, until: until, reason: reason, now: time) }
+        let attempts = claimed.attempts + 1
+        let until = RetryRule.action(cause).next(after: attempts, key: claimed.id, asked: asked, now: time)
+        return { [store] in
+            try await store.postpone(claimed, until: until, reason: reason, attempts: attempts, now: time)
+        }
     }
 
     /// Seconds after a request at which its lost answer is looked up.
@@ -120,7 +120,7 @@ package struct Delivery: Sendable {
 
     /// Sends an action that was taken up with its final text, unless it has expired.
     private func send(
-        _ final: Action, taken: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
+        _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         guard now() <= final.expires else {
             return try await store.end(taken, as: .expired, reason: Action.Reason.tooLate, now: now())
@@ -135,14 +135,14 @@ package struct Delivery: Sendable {
         case .refused(let reason, let detail):
             return try await store.end(taken, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
         }
-        let sending: Action
+        let departed: Departed
         do {
             // What had to be asked first may have taken its time.
             guard now() <= final.expires else {
                 await request.withdraw()
                 return try await store.end(taken, as: .expired, reason: Action.Reason.tooLate, now: now())
             }
-            sending = try await beginSending(final, taken: taken, asOf: version, now: now)
+            departed = try await beginSending(final, taken: taken, asOf: version, now: now)
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
@@ -151,26 +151,24 @@ package struct Delivery: Sendable {
             default: throw error
             }
         }
-        return try await send(sending, request, now: now)
+        return try await send(departed, request, now: now)
     }
 
     /// Commits the row as `sending`, and reverts that if no request is sent.
     private func beginSending(
-        _ final: Action, taken: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
-    ) async throws -> Action {
-        let withdraw: DeliveryMemory.Change = { [store] in
-            try await store.postpone(taken, until: nil, reason: taken.reason, now: now())
-        }
-        let sending = try await departing(taken.id, orElse: withdraw) { [self] in
+        _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
+    ) async throws -> Departed {
+        let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(taken, now: now()) }
+        let departed = try await departing(taken.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
-                final, insteadOf: taken, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version,
+                taken, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version,
                 now: time, serverTime: serverTime(at: time))
         } then: {
             onStep(.sendingStored)
         }
-        memory.leaves(sending.id)
-        return sending
+        memory.leaves(departed.id)
+        return departed
     }
 
     /// Records a request before it is sent; if the record is uncertain or the worker ends, no request is sent.
@@ -180,12 +178,12 @@ package struct Delivery: Sendable {
     ///   - then: Called after the record is made.
     /// - Throws: The store's error; ``OutboxError``; `CancellationError`.
     func departing(
-        _ id: String, orElse withdraw: @escaping DeliveryMemory.Change, record: @escaping DeliveryMemory.Change,
-        then: () -> Void
-    ) async throws -> Action {
+        _ id: String, orElse withdraw: @escaping DeliveryMemory.Change,
+        record: @escaping @Sendable () async throws -> Departed, then: () -> Void
+    ) async throws -> Departed {
         try Task.checkCancellation()
         let began = memory.instant
-        let recorded: Action
+        let recorded: Departed
         do {
             recorded = try await uncancelled(record)
             then()
@@ -208,78 +206,84 @@ package struct Delivery: Sendable {
 
     /// Makes the request of a recorded action, and stores its outcome.
     func send(
-        _ action: Action, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
+        _ departed: Departed, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         let outcome = await request.send()
         onStep(.answered)
-        if case .notSent = outcome { memory.neverLeft(action.id) }
-        return try await finish(action, change(for: outcome, of: action, at: now()))
+        if case .notSent = outcome { memory.neverLeft(departed.id) }
+        return try await finish(departed, change(for: outcome, of: departed, at: now()))
     }
 
     /// Stores the outcome of an action that was sent or looked up.
-    func finish(_ action: Action, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
-        let stored = try await store(action.id, change)
-        if stored.state != .sending { memory.forget(action.id) }
+    func finish(_ departed: Departed, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
+        let stored = try await store(departed.id, change)
+        if stored.state != .sending { memory.forget(departed.id) }
         onStep(.outcomeStored)
         return stored
     }
 
     /// Returns the change of an action that follows from an outcome.
     private func change(
-        for outcome: DeliveryOutcome, of action: Action, at time: Date
+        for outcome: DeliveryOutcome, of departed: Departed, at time: Date
     ) -> DeliveryMemory.Change {
         let store = store
         switch outcome {
         case .delivered(let remoteID, let remoteAddress):
-            return confirmation(of: action, remoteID, remoteAddress, at: time)
+            return confirmation(of: departed, remoteID, remoteAddress, at: time)
         case .notSent(let reason, let cause, let asked):
             let until = RetryRule.action(cause).next(
-                after: action.attempts, key: action.id, asked: asked, now: time)
-            guard action.sends > 1 else {
-                return { try await store.postpone(action, until: until, reason: reason, now: time) }
+                after: departed.attempts, key: departed.id, asked: asked, now: time)
+            guard departed.sends > 1 else {
+                return { try await store.giveBack(departed, until: until, reason: reason, now: time) }
             }
-            var before = action
-            before.sends -= 1
-            return wait(of: before, until: until, reason, at: time)
+            // The request before may have acted.
+            return wait(of: departed, until: until, reason, sends: departed.sends - 1, at: time)
         case .refused(let reason, let detail):
-            guard action.sends > 1 else {
+            guard departed.sends > 1 else {
                 return {
-                    try await store.end(action, as: .failed, reason: reason, outcome: detail ?? reason, now: time)
+                    try await store.end(departed, as: .failed, reason: reason, outcome: detail ?? reason, now: time)
                 }
             }
             // Only this request is refused; the one before may have acted.
-            return giveUp(action, "the answer to the first request was lost; sent again: \(detail ?? reason)", at: time)
+            return giveUp(
+                departed, "the answer to the first request was lost; sent again: \(detail ?? reason)", at: time)
         case .duplicate:
-            return wait(of: action, until: time + lookUpWait, Action.Reason.duplicate, at: time)
+            return wait(of: departed, until: time + lookUpWait, Action.Reason.duplicate, at: time)
         case .unknown(let reason):
-            let lookUp = max(action.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
-            return wait(of: action, until: lookUp, reason, at: time)
+            let lookUp = max(departed.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
+            return wait(of: departed, until: lookUp, reason, at: time)
         }
     }
 
     /// Returns the change for a confirmed action.
     func confirmation(
-        of action: Action, _ remoteID: String?, _ remoteAddress: String?, at time: Date
+        of departed: Departed, _ remoteID: String?, _ remoteAddress: String?, at time: Date
     ) -> DeliveryMemory.Change {
         { [store] in
-            try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
+            try await store.confirm(departed, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
         }
     }
 
     /// Returns the change for an action with an unknown outcome, until it is looked up.
-    func wait(of action: Action, until lookUp: Date, _ reason: String?, at time: Date) -> DeliveryMemory.Change {
-        { [store] in try await store.awaitLookUp(action, at: lookUp, reason: reason, now: time) }
+    ///
+    /// - Parameter sends: The number of requests that may have acted; nil for the one that was read.
+    func wait(
+        of departed: Departed, until lookUp: Date, _ reason: String?, sends: Int? = nil, at time: Date
+    ) -> DeliveryMemory.Change {
+        { [store] in
+            try await store.awaitLookUp(departed, at: lookUp, reason: reason, sends: sends, now: time)
+        }
     }
 
     /// Returns the change that ends an action unconfirmed.
-    func giveUp(_ action: Action, _ outcome: String, at time: Date) -> DeliveryMemory.Change {
+    func giveUp(_ departed: Departed, _ outcome: String, at time: Date) -> DeliveryMemory.Change {
         // A text that was refused because the network has it already was not sent by that request.
-        let isDuplicate = action.reason == Action.Reason.duplicate && action.sends < 2
+        let isDuplicate = departed.reason == Action.Reason.duplicate && departed.sends < 2
         let reason = isDuplicate ? Action.Reason.duplicate : Action.Reason.unconfirmed
-        let sighting = Sightings.next(sending: departure(of: action, at: time), now: time, wasAsked: false)
+        let sighting = Sightings.next(sending: departure(of: departed.action, at: time), now: time, wasAsked: false)
         return { [store] in
             try await store.end(
-                action, as: .failed, reason: reason, outcome: outcome, sighting: sighting, now: time)
+                departed, as: .failed, reason: reason, outcome: outcome, sighting: sighting, now: time)
         }
     }
 
@@ -287,8 +291,16 @@ package struct Delivery: Sendable {
 
     /// Stores a change of an action, or keeps it in memory until the database answers again.
     func store(_ id: String, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
+        try await store(id, orLater: change, change)
+    }
+
+    /// Stores a change of an action, or keeps `change`, which makes the same, in memory until the database answers again.
+    func store<Value: Sendable>(
+        _ id: String, orLater change: @escaping DeliveryMemory.Change,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         do {
-            return try await uncancelled(change)
+            return try await uncancelled(work)
         } catch let error as OutboxError {
             throw error
         } catch {

@@ -168,27 +168,27 @@ extension OutboxStore {
     ) throws {
         try connection.execute(
             """
-            UPDATE actions SET state = 'skipped', reason = 'rebound', next_attempt_ms = NULL, target_text = NULL,
+            \(Self.changing) state = 'skipped', reason = 'rebound', next_attempt_ms = NULL, target_text = NULL,
                 updated_ms = \(now.milliseconds)
             WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
                 AND (kind IN ('reply', 'favorite') OR parent_address IS NOT NULL)
             """)
         try connection.execute(
             """
-            UPDATE actions SET state = 'failed', reason = \(Action.Reason.unconfirmed), next_attempt_ms = NULL,
+            \(Self.changing) state = 'failed', reason = \(Action.Reason.unconfirmed), next_attempt_ms = NULL,
                 updated_ms = \(now.milliseconds)
             WHERE mirror = \(mirror) AND state = 'sending'
             """)
         // Nobody looks for the lost ones of the account before.
         try connection.execute(
             """
-            UPDATE actions SET next_attempt_ms = NULL
+            \(Self.changing) next_attempt_ms = NULL
             WHERE mirror = \(mirror) AND state = 'failed' AND next_attempt_ms IS NOT NULL
             """)
         // And nobody else can take back what it did, or go on from it.
         try connection.execute(
             """
-            UPDATE actions SET undo_next_ms = NULL, undo_outcome = \(Undo.rebound), rest = NULL
+            \(Self.noting) undo_next_ms = NULL, undo_outcome = \(Undo.rebound), rest = NULL
             WHERE mirror = \(mirror) AND state IN ('done', 'failed')
             """)
     }

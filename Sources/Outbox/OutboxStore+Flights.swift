@@ -46,7 +46,7 @@ extension OutboxStore {
             try requireNoObjection(to: copy, at: now, on: connection)
             return try connection.execute(
                 """
-                UPDATE actions SET edit_ms = \(now.milliseconds), flight_ms = \(deadline.milliseconds)
+                \(Self.noting) edit_ms = \(now.milliseconds), flight_ms = \(deadline.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(copy.id) AND state = 'done' AND undo_asked_ms IS NULL
                 """) == 1
         }
@@ -58,7 +58,7 @@ extension OutboxStore {
     package func endEdit(of id: String) async throws {
         try await write { connection in
             _ = try connection.execute(
-                "UPDATE actions SET flight_ms = NULL WHERE mirror = \(mirror) AND id = \(id) AND state = 'done'")
+                "\(Self.noting) flight_ms = NULL WHERE mirror = \(mirror) AND id = \(id) AND state = 'done'")
         }
     }
 }

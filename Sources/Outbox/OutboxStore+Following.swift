@@ -44,7 +44,7 @@ extension OutboxStore {
         try await write { connection in
             _ = try connection.execute(
                 """
-                UPDATE actions SET follow_ms = CASE WHEN sending_ms > \((now - Self.youth).milliseconds)
+                \(Self.noting) follow_ms = CASE WHEN sending_ms > \((now - Self.youth).milliseconds)
                     THEN \((now + Self.youngPace).milliseconds) ELSE \((now + Self.oldPace).milliseconds) END
                 WHERE mirror = \(mirror) AND \(Self.copies(of: original)) AND \(Self.standing)
                 """)
@@ -87,8 +87,9 @@ extension OutboxStore {
         try await write { connection in
             _ = try connection.execute(
                 """
-                UPDATE actions SET original_edited_ms = \(edited.milliseconds)\(wording)
+                \(Self.noting) original_edited_ms = \(edited.milliseconds)\(wording)
                 WHERE mirror = \(mirror) AND id = \(id) AND state = 'done'
+                    AND (original_edited_ms IS NULL OR original_edited_ms <= \(edited.milliseconds))
                 """)
         }
     }
@@ -154,7 +155,7 @@ extension OutboxStore {
             for part in ids.portions {
                 number += try connection.execute(
                     """
-                    UPDATE actions SET undo_proposed = \(Self.kept)
+                    \(Self.noting) undo_proposed = \(Self.kept)
                     WHERE mirror = \(mirror) AND id IN \(list: part) AND \(Self.isProposed)
                     """)
             }
@@ -172,7 +173,7 @@ extension OutboxStore {
     private func setProposal(_ proposal: String, where condition: SQL) async throws -> Int {
         try await write { connection in
             try connection.execute(
-                "UPDATE actions SET undo_proposed = \(proposal) WHERE mirror = \(mirror) AND \(condition)")
+                "\(Self.noting) undo_proposed = \(proposal) WHERE mirror = \(mirror) AND \(condition)")
         }
     }
 }

@@ -75,13 +75,13 @@ extension OutboxStore {
         if isWaiting {
             try connection.execute(
                 """
-                UPDATE actions SET state = 'skipped', reason = \(Action.Reason.forgotten), updated_ms = \(now.milliseconds)
+                \(Self.changing) state = 'skipped', reason = \(Action.Reason.forgotten), updated_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(action.id)
                 """)
         }
         try connection.execute(
             """
-            UPDATE actions SET subject = \(name), target_post_id = \(name), target_author = \(account.forgotten.value),
+            \(Self.changing) subject = \(name), target_post_id = \(name), target_author = \(account.forgotten.value),
                 target_address = '', target_name = NULL, \(Self.settled), text = NULL, warning = NULL,
                 thread = \(action.payload.reply.map { Self.forgotten($0.thread) }),
                 source_network = NULL, source_post_id = NULL, visibility = NULL, language = NULL, explanation = NULL,
@@ -101,7 +101,7 @@ extension OutboxStore {
             AND REPLACE(' ' || bystanders || ' ', \(" \(account.value) "), '') <> ' ' || bystanders || ' '
             """
         let ended: SQL = "state IN ('done', 'skipped', 'expired', 'failed', 'undone')"
-        try connection.execute("UPDATE actions SET bystanders = NULL WHERE \(named) AND \(ended)")
+        try connection.execute("\(Self.noting) bystanders = NULL WHERE \(named) AND \(ended)")
         return try connection.query("SELECT COUNT(*) AS number FROM actions WHERE \(named)").first?.int("number") ?? 0
     }
 
@@ -110,14 +110,14 @@ extension OutboxStore {
         if Self.waitingStates.contains(action.state) {
             try connection.execute(
                 """
-                UPDATE actions SET state = 'skipped', reason = \(Action.Reason.forgotten), rest = NULL,
+                \(Self.changing) state = 'skipped', reason = \(Action.Reason.forgotten), rest = NULL,
                     \(Self.settled), updated_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(action.id)
                 """)
         }
         try connection.execute(
             """
-            UPDATE actions SET text = '', warning = NULL, pictures = NULL, uploads = NULL, next_attempt_ms = NULL
+            \(Self.changing) text = '', warning = NULL, pictures = NULL, uploads = NULL, next_attempt_ms = NULL
             WHERE mirror = \(mirror) AND id = \(action.id)
             """)
     }
@@ -149,7 +149,7 @@ extension OutboxStore {
             guard PostID(network: account.network, value: subject).author == account else { continue }
             try connection.execute(
                 """
-                UPDATE actions SET subject = \(Self.forgotten(subject))
+                \(Self.noting) subject = \(Self.forgotten(subject))
                 WHERE mirror = \(mirror) AND id = \(try row.text("id"))
                 """)
         }
@@ -165,7 +165,7 @@ extension OutboxStore {
         for thread in try rows.map({ try $0.text("thread") }) {
             try connection.execute(
                 """
-                UPDATE actions SET thread = \(Self.forgotten(thread))
+                \(Self.noting) thread = \(Self.forgotten(thread))
                 WHERE mirror = \(mirror) AND kind = 'reply' AND \(Self.isPart(of: thread))
                 """)
         }

@@ -10,12 +10,12 @@ extension OutboxStore {
     package static func settleBackup(on connection: any StorageConnection, now: Date) throws {
         try connection.execute(
             """
-            UPDATE actions SET state = 'failed', reason = \(Action.Reason.unconfirmed), next_attempt_ms = \(now.milliseconds),
+            \(Self.changing) state = 'failed', reason = \(Action.Reason.unconfirmed), next_attempt_ms = \(now.milliseconds),
                 flight_ms = NULL, updated_ms = \(now.milliseconds)
             WHERE state = 'sending'
             """)
         try skip("TRUE", on: connection, now: now)
-        try connection.execute("UPDATE actions SET rest = NULL WHERE rest IS NOT NULL")
+        try connection.execute("\(Self.changing) rest = NULL WHERE rest IS NOT NULL")
     }
 
     /// Leaves out what waits in a mirror that an older state was put back into: answers and favorites, which were decided
@@ -33,7 +33,7 @@ extension OutboxStore {
     private static func skip(_ condition: SQL, on connection: any StorageConnection, now: Date) throws -> Int {
         try connection.execute(
             """
-            UPDATE actions SET state = 'skipped', reason = \(Action.Reason.restored), next_attempt_ms = NULL, \(settled),
+            \(Self.changing) state = 'skipped', reason = \(Action.Reason.restored), next_attempt_ms = NULL, \(settled),
                 updated_ms = \(now.milliseconds)
             WHERE \(waiting) AND \(condition)
             """)
@@ -96,7 +96,7 @@ extension OutboxStore {
                     open[post.wording.source]?.removeFirst()
                     try connection.execute(
                         """
-                        UPDATE actions SET state = 'done', reason = NULL, remote_id = \(post.remoteID),
+                        \(Self.changing) state = 'done', reason = NULL, remote_id = \(post.remoteID),
                             remote_address = \(post.remoteAddress), due_ms = \(post.left.milliseconds),
                             sending_ms = \(post.left.milliseconds), updated_ms = \(now.milliseconds)
                         WHERE mirror = \(mirror) AND id = \(planned.id)

@@ -2,58 +2,106 @@ package import Foundation
 import Posts
 import Storage
 
+/// An action that this worker may send, as the table holds it.
+///
+/// Only ``OutboxStore/claim(_:now:)`` and ``OutboxStore/claim(_:asOf:)`` make one. A transition of it names the state
+/// and the revision that were read, and changes nothing if the row has others.
+@dynamicMemberLookup
+package struct Claimed: Equatable, Sendable {
+    /// The action as it was claimed; a copy, which may be older than the row.
+    package let action: Action
+    /// The version of a person's operations under which it counts as claimed; nil if the row says `claimed`.
+    fileprivate let version: Int64?
+
+    fileprivate init(_ action: Action, asOf version: Int64? = nil) {
+        self.action = action
+        self.version = version
+    }
+
+    package subscript<Value>(dynamicMember path: KeyPath<Action, Value>) -> Value { action[keyPath: path] }
+}
+
+/// An action whose request left, or may have left, and whose outcome is not stored.
+///
+/// Its row says `sending`, or `failed` with an unknown outcome. Only a departure makes one, or reading such a row.
+@dynamicMemberLookup
+package struct Departed: Equatable, Sendable {
+    /// The action as it was read; a copy, which may be older than the row.
+    package let action: Action
+
+    fileprivate init(_ action: Action) { self.action = action }
+
+    package subscript<Value>(dynamicMember path: KeyPath<Action, Value>) -> Value { action[keyPath: path] }
+}
+
 /// The state changes of an action from `planned` to its end.
 ///
-/// Every change is idempotent, so it can be repeated after a `COMMIT` without an answer. Each returns the stored
-/// action, and throws ``OutboxError`` if the lease is lost or the action changed meanwhile, or the store's error.
+/// Each change names the state and the revision in which its caller read the row, and changes nothing otherwise: a copy
+/// in memory is a hint of what to read. Every change is idempotent, so it can be repeated after a `COMMIT` without an
+/// answer. Each returns the stored action, and throws ``OutboxError`` if the lease is lost or the action changed
+/// meanwhile, or the store's error.
 extension OutboxStore {
-    /// The states of an action that may be sent: planned, or claimed by this worker or by an earlier one.
-    private static let open: [ActionState] = [.planned, .claimed]
+    /// Claims a planned action, or one that an earlier worker of this mirror claimed and did not send.
+    package func claim(_ action: Action, now: Date) async throws -> Claimed {
+        try requireWaiting(action, to: .claimed)
+        return Claimed(try await change(action, to: .claimed, now: now))
+    }
 
-    /// Claims a planned action, or one that an earlier worker of this mirror claimed and did not send; one that a
-    /// person moved meanwhile is not claimed before its new time.
-    package func claim(_ action: Action, now: Date) async throws -> Action {
-        try await change(action, from: Self.open, to: .claimed, unless: .moved, now: now)
+    /// Claims a planned action without a change of its row: it is sent only if the row is still as it was read and no
+    /// person has changed anything since.
+    ///
+    /// - Parameter version: ``wishVersion()`` at the moment when the action was read.
+    package func claim(_ action: Action, asOf version: Int64) throws -> Claimed {
+        try requireWaiting(action, to: .claimed)
+        return Claimed(action, asOf: version)
+    }
+
+    /// Throws unless an action was read in a state from which it may be sent.
+    private func requireWaiting(_ action: Action, to state: ActionState) throws {
+        guard action.state == .planned || action.state == .claimed else {
+            throw OutboxError.stateChanged(action.id, to: state)
+        }
     }
 
     /// Commits the final text before the request is sent; from then on the action counts as sent until the contrary is
     /// known.
     ///
     /// - Parameters:
-    ///   - action: The action with its final text.
-    ///   - taken: The action as it was when `version` was read, or when it was claimed; its text counts as unused again
-    ///     if the final text is of another post. Nil for one that is stored as claimed.
+    ///   - claimed: The action as it was claimed.
+    ///   - final: The same with its final text; nil if that is the claimed one's.
     ///   - lookUp: When to look the action up if its answer is lost.
     ///   - deadline: The maximum duration of its request.
-    ///   - version: ``wishVersion()`` before the text was checked; nil to ignore operations of a person since then.
+    ///   - version: ``wishVersion()`` before the text was checked; nil for the one of the claim, if it has one.
     ///   - now: The time of the first request, unless the action has one.
     ///   - serverTime: The same on the network's clock; nil if unknown.
     /// - Throws: As all these changes.
     package func beginSending(
-        _ action: Action, insteadOf taken: Action? = nil, lookUp: Date, deadline: Duration, asOf version: Int64? = nil,
+        _ claimed: Claimed, as final: Action? = nil, lookUp: Date, deadline: Duration, asOf version: Int64? = nil,
         now: Date, serverTime: Date? = nil
-    ) async throws -> Action {
-        let wording = action.wording
-        // What was claimed stays so, unless a person has changed it since.
-        let isKnown = version != nil && taken?.state == .planned
-        return try await change(
-            action, from: isKnown ? Self.open : [.claimed], to: .sending, unless: .moved, leavingFor: deadline,
-            asOf: version, uses: taken.map { $0.wording?.source == wording?.source ? .kept : .changed } ?? .changed,
-            now: now,
+    ) async throws -> Departed {
+        let final = final ?? claimed.action
+        let wording = final.wording
+        let sending = final.sending ?? now
+        let stored = try await change(
+            claimed.action, to: .sending, leavingFor: deadline, asOf: version ?? claimed.version,
+            uses: claimed.wording?.source == wording?.source ? .kept : .changed, now: now,
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
             warning = \(wording?.warning), pictures = \(wording?.pictures.stored),
-            uploads = \(action.storedUploads), rest = \(action.payload.storedRest), explanation = \(kept(action.explanation)),
-            sending_ms = \((action.sending ?? now).milliseconds), server_sending_ms = \(serverTime?.milliseconds),
-            next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
+            uploads = \(Action.stored(final.uploads)), rest = \(final.payload.storedRest),
+            explanation = \(kept(final.explanation)), sending_ms = \(sending.milliseconds),
+            server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
+            attempts = \(claimed.attempts + 1), sends = \(claimed.sends + 1)
             """)
+        return Departed(stored)
     }
 
-    /// Records the uploaded pictures of an action, and claims it.
-    package func noteUploads(_ action: Action, now: Date) async throws -> Action {
-        try await change(
-            action, from: Self.open, to: .claimed, unless: .moved, now: now, "uploads = \(action.storedUploads)")
+    /// Records the uploaded pictures of a claimed action; its row says `claimed` afterwards.
+    package func noteUploads(_ uploads: [Action.Upload], of claimed: Claimed, now: Date) async throws -> Claimed {
+        let stored = try await change(
+            claimed.action, to: .claimed, now: now, "uploads = \(Action.stored(uploads))")
+        return Claimed(stored)
     }
 
     /// Records another request with the same key, and when to look it up if its answer is lost too.
@@ -61,42 +109,91 @@ extension OutboxStore {
     /// The time of the first request stays, so that networks where the client dates a post get the same bytes again. An
     /// action with a request to undo is not sent again.
     package func resend(
-        _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date
+        _ departed: Departed, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date
+    ) async throws -> Departed {
+        guard departed.state == .sending else { throw OutboxError.stateChanged(departed.id, to: .sending) }
+        let stored = try await change(
+            departed.action, to: .sending, unless: .unwanted, leavingFor: deadline, asOf: version, now: now,
+            """
+            next_attempt_ms = \(lookUp.milliseconds), attempts = \(departed.attempts + 1),
+            sends = \(departed.sends + 1)
+            """)
+        return Departed(stored)
+    }
+
+    /// Records when to look an action up, because the outcome of a request is unknown.
+    ///
+    /// It stays the same departure, so that the answer of its request, if it comes after all, is still stored.
+    ///
+    /// - Parameter sends: The number of requests that may have acted; nil for the one that was read.
+    package func awaitLookUp(
+        _ departed: Departed, at time: Date, reason: String?, sends: Int? = nil, now: Date
     ) async throws -> Action {
-        try await change(
-            action, from: [.sending], to: .sending, unless: .unwanted, leavingFor: deadline, asOf: version, now: now,
+        guard departed.state == .sending else { throw OutboxError.stateChanged(departed.id, to: .sending) }
+        return try await change(
+            departed.action, to: .sending, isNote: true, now: now,
             """
-            next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
+            next_attempt_ms = \(time.milliseconds), reason = \(reason), attempts = \(departed.attempts),
+            sends = \(sends ?? departed.sends)
             """)
     }
 
-    /// Keeps an action in `sending` until it can be looked up, because the outcome of a request is unknown.
-    ///
-    /// The counts of the action are stored, so that a request that certainly did not act is not counted.
-    package func awaitLookUp(_ action: Action, at: Date, reason: String?, now: Date) async throws -> Action {
-        try await change(
-            action, from: [.sending], to: .sending, now: now,
-            """
-            next_attempt_ms = \(at.milliseconds), reason = \(reason), attempts = \(action.attempts),
-            sends = \(action.sends)
-            """)
-    }
-
-    /// Makes an action `planned` again whose only request was not sent, or certainly did not act.
-    ///
-    /// An action with a request to undo is skipped instead.
+    /// Makes a claimed action `planned` again; one with a request to undo is skipped instead.
     ///
     /// - Parameters:
-    ///   - action: The action with the attempts to record; it may be stored as `sending` or not.
-    ///   - until: The earliest time to send it again; nil for at once.
+    ///   - until: The earliest time to send it; nil for at once.
+    ///   - attempts: The number of attempts to record; nil for the one that was read.
     /// - Throws: As all these changes.
-    package func postpone(_ action: Action, until: Date?, reason: String?, now: Date) async throws -> Action {
+    package func postpone(
+        _ claimed: Claimed, until: Date?, reason: String?, attempts: Int? = nil, now: Date
+    ) async throws -> Action {
         try await change(
-            action, from: Self.open + [.sending], to: .planned, unless: .moved, uses: .changed, now: now,
+            claimed.action, to: .planned, uses: .changed, now: now,
+            unsent(until: until, reason: reason, attempts: attempts ?? claimed.attempts))
+    }
+
+    /// Makes an action `planned` again whose only request certainly did not act; one with a request to undo is skipped
+    /// instead.
+    ///
+    /// - Parameter until: The earliest time to send it again; nil for at once.
+    /// - Throws: As all these changes.
+    package func giveBack(
+        _ departed: Departed, until: Date?, reason: String?, now: Date
+    ) async throws -> Action {
+        guard departed.state == .sending, departed.sends <= 1 else {
+            throw OutboxError.stateChanged(departed.id, to: .planned)
+        }
+        return try await change(
+            departed.action, to: .planned, uses: .changed, now: now,
+            unsent(until: until, reason: reason, attempts: departed.attempts))
+    }
+
+    /// Reverts the departure of a claimed action whose request was not made, whether the departure was committed or not.
+    ///
+    /// The row is as it was claimed, or what the departure of that very row made of it.
+    package func withdraw(_ claimed: Claimed, now: Date) async throws -> Action {
+        try await change(
+            claimed.action, orItsDeparture: true, to: .planned, uses: .changed, now: now,
+            unsent(until: nil, reason: claimed.reason, attempts: claimed.attempts))
+    }
+
+    /// Reverts the record of another request that was not made, whether it was committed or not; the action is looked up
+    /// at once.
+    package func withdraw(_ departed: Departed, now: Date) async throws -> Action {
+        try await change(
+            departed.action, orItsDeparture: true, to: .sending, now: now,
             """
-            next_attempt_ms = \(until?.milliseconds), sending_ms = NULL, server_sending_ms = NULL,
-            attempts = \(action.attempts), sends = 0, reason = COALESCE(undo_reason, \(reason)), undo_next_ms = NULL
+            next_attempt_ms = \(now.milliseconds), reason = \(departed.reason), attempts = \(departed.attempts),
+            sends = \(departed.sends)
             """)
+    }
+
+    /// The columns of an action without a request.
+    private func unsent(until: Date?, reason: String?, attempts: Int) -> SQL {
+        """
+        next_attempt_ms = \(until?.milliseconds), sending_ms = NULL, server_sending_ms = NULL,
+        attempts = \(attempts), sends = 0, reason = COALESCE(undo_reason, \(reason)), undo_next_ms = NULL
+        """
     }
 
     /// Moves a held slot to a later time, or skips it; a pinned slot is left alone.
@@ -106,14 +203,15 @@ extension OutboxStore {
     ///   - due: Its new time; nil to skip it.
     /// - Throws: As all these changes.
     package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws -> Action {
+        try requireWaiting(slot, to: due == nil ? .skipped : .planned)
         guard let due else {
             return try await change(
-                slot, from: Self.open, to: .skipped, unless: .pinned, uses: .changed, now: now,
+                slot, to: .skipped, unless: .pinned, uses: .changed, now: now,
                 "reason = \(reason), next_attempt_ms = NULL")
         }
         let expires = due + slot.expires.timeIntervalSince(slot.due)
         return try await change(
-            slot, from: Self.open, to: .planned, unless: .pinned, uses: .changed, now: now,
+            slot, to: .planned, unless: .pinned, uses: .changed, now: now,
             """
             reason = \(reason), next_attempt_ms = NULL, due_ms = \(due.milliseconds),
             expires_ms = \(expires.milliseconds)
@@ -122,18 +220,31 @@ extension OutboxStore {
 
     /// Records the network's id of the post, or that the favorite exists.
     ///
-    /// An action that ended unconfirmed may be confirmed too.
-    package func confirm(_ action: Action, remoteID: String?, remoteAddress: String?, now: Date) async throws -> Action
-    {
+    /// An action that ended without a known outcome, meanwhile or before, may be confirmed too.
+    package func confirm(
+        _ departed: Departed, remoteID: String?, remoteAddress: String?, now: Date
+    ) async throws -> Action {
         try await change(
-            action, from: [.sending], orUnsettled: true, to: .done, now: now,
+            departed.action, orUnsettled: true, to: .done, now: now,
             """
             remote_id = \(remoteID), remote_address = \(remoteAddress), reason = NULL, next_attempt_ms = NULL,
             \(Self.settled)
             """)
     }
 
-    /// Ends an action for good.
+    /// Ends a claimed action for good.
+    ///
+    /// - Parameters:
+    ///   - reason: The code of the reason.
+    ///   - outcome: The network's answer, added to the explanation for people.
+    /// - Throws: As all these changes.
+    package func end(
+        _ claimed: Claimed, as state: ActionState, reason: String, outcome: String? = nil, now: Date
+    ) async throws -> Action {
+        try await end(claimed.action, as: state, reason, outcome, sighting: nil, now)
+    }
+
+    /// Ends an action whose request was refused, or whose outcome stays unknown.
     ///
     /// - Parameters:
     ///   - reason: The code of the reason.
@@ -141,8 +252,26 @@ extension OutboxStore {
     ///   - sighting: When to look for it again, if its outcome is unknown.
     /// - Throws: As all these changes.
     package func end(
-        _ action: Action, as state: ActionState, reason: String, outcome: String? = nil, sighting: Date? = nil,
+        _ departed: Departed, as state: ActionState, reason: String, outcome: String? = nil, sighting: Date? = nil,
         now: Date
+    ) async throws -> Action {
+        guard departed.state == .sending else { throw OutboxError.stateChanged(departed.id, to: state) }
+        return try await end(departed.action, as: state, reason, outcome, sighting: sighting, now)
+    }
+
+    /// Skips or expires an action that waits and was not claimed.
+    ///
+    /// - Parameter reason: The code of the reason.
+    /// - Throws: As all these changes.
+    package func drop(_ waiting: Action, as state: ActionState, reason: String, now: Date) async throws -> Action {
+        guard Self.waitingStates.contains(waiting.state) else {
+            throw OutboxError.stateChanged(waiting.id, to: state)
+        }
+        return try await end(waiting, as: state, reason, nil, sighting: nil, now)
+    }
+
+    private func end(
+        _ action: Action, as state: ActionState, _ reason: String, _ outcome: String?, sighting: Date?, _ now: Date
     ) async throws -> Action {
         var told = action.explanation
         if let outcome { told = Explanation(adding: outcome, to: told) }
@@ -152,8 +281,7 @@ extension OutboxStore {
             """
         // What certainly did not happen leaves nothing to take back.
         if sighting == nil { changes += ", undo_next_ms = NULL" }
-        return try await change(
-            action, from: Self.open + [.sending, .suggested], to: state, uses: .changed, now: now, changes)
+        return try await change(action, to: state, uses: .changed, now: now, changes)
     }
 
     /// An explanation, or the one that is stored.
@@ -162,12 +290,11 @@ extension OutboxStore {
     /// Throws unless this worker still holds the lease; for a process that may have been frozen since the last change.
     package func requireLease() async throws { try await write { _ in } }
 
-    /// A condition, besides the state, that prevents a change.
+    /// A condition, besides state and revision, that prevents a change.
     private enum Obstacle {
         case pinned
+        /// A request to undo, which leaves the revision of what is in flight.
         case unwanted
-        /// The action was moved to another time.
-        case moved
     }
 
     /// Whether a change of an action may change when, or how often, the archive's posts were used.
@@ -176,24 +303,29 @@ extension OutboxStore {
         case changed
     }
 
-    /// Changes an action in one of some states, under the lease.
+    /// Changes an action that is still in the state and the revision in which it was read, under the lease.
     ///
     /// - Parameters:
-    ///   - orUnsettled: Whether an unconfirmed action may be changed too.
+    ///   - read: The action as the caller read it.
+    ///   - orItsDeparture: Whether the row may also be what the departure of `read` made of it.
+    ///   - orUnsettled: Whether an action without a known outcome may be changed too.
+    ///   - isNote: Whether the revision stays.
     ///   - deadline: The maximum duration of the request that is sent now; nil for none.
     ///   - version: The version of a person's operations that must still hold.
     ///   - uses: Whether the uses of the archive's posts have to be counted anew.
     private func change(
-        _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        unless obstacle: Obstacle? = nil, leavingFor deadline: Duration? = nil, asOf version: Int64? = nil,
-        uses: Uses = .kept, now: Date, _ assignments: SQL? = nil
+        _ read: Action, orItsDeparture: Bool = false, orUnsettled: Bool = false, to state: ActionState,
+        unless obstacle: Obstacle? = nil, isNote: Bool = false, leavingFor deadline: Duration? = nil,
+        asOf version: Int64? = nil, uses: Uses = .kept, now: Date, _ assignments: SQL? = nil
     ) async throws -> Action {
-        var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
+        var allowed = Self.isStill(read)
+        if orItsDeparture {
+            allowed = "(\(allowed) OR state = 'sending' AND revision = \(read.revision + 1))"
+        }
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
         switch obstacle {
         case .pinned: allowed = "\(allowed) AND NOT pinned"
         case .unwanted: allowed += " AND undo_asked_ms IS NULL"
-        case .moved: allowed += " AND due_ms = \(action.due.milliseconds)"
         case nil: break
         }
         let end: SQL =
@@ -206,22 +338,27 @@ extension OutboxStore {
             """
         if deadline != nil { changes += ", departed_ms = \(now.milliseconds)" }
         if let assignments { changes = "\(changes), \(assignments)" }
-        return try await write { [changes, allowed] connection in
-            if deadline != nil { try requireNoDenial(of: action, on: connection) }
-            let countsUses = uses == .changed && action.kind == .post
-            let before = countsUses ? try self.action(action.id, on: connection) : nil
-            let updated = try connection.query(
-                """
-                UPDATE actions SET \(changes) WHERE mirror = \(mirror) AND id = \(action.id) AND \(allowed)
-                RETURNING \(Action.columns)
-                """)
+        let update: SQL = """
+            \(isNote ? Self.noting : Self.changing) \(changes)
+            WHERE mirror = \(mirror) AND id = \(read.id) AND \(allowed)
+            """
+        return try await write { connection in
+            if deadline != nil { try requireNoDenial(of: read, on: connection) }
+            let countsUses = uses == .changed && read.kind == .post
+            let before = countsUses ? try self.action(read.id, on: connection) : nil
+            let updated = try connection.query("\(update) RETURNING \(Action.columns)")
             guard let stored = try updated.first.flatMap(Self.action(of:)) else {
-                if deadline != nil { try requireNoWord(against: action, asOf: version, at: now, on: connection) }
-                throw OutboxError.stateChanged(action.id, to: state)
+                if deadline != nil { try requireNoWord(against: read, asOf: version, at: now, on: connection) }
+                throw OutboxError.stateChanged(read.id, to: state)
             }
             if countsUses { try noteUses(by: [before, stored].compactMap(\.self), on: connection) }
             return stored
         }
+    }
+
+    /// Condition: no change since the action was read.
+    static func isStill(_ read: Action) -> SQL {
+        "(state = \(read.state.rawValue) AND revision = \(read.revision))"
     }
 }
 
@@ -279,8 +416,13 @@ extension OutboxStore {
         """
 
     /// Returns the actions whose request has no known outcome.
-    package func unresolved() async throws -> [Action] {
-        try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
+    package func unresolved() async throws -> [Departed] {
+        try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000).map(Departed.init)
+    }
+
+    /// Returns actions with a request to undo whose own request has no known outcome.
+    package func unknownUndos() async throws -> [Departed] {
+        try await actions(where: Self.isUnknownUndo, order: "sending_ms ASC, id ASC", limit: 1_000).map(Departed.init)
     }
 
     /// Returns the texts of other posts whose requests were sent since `start`, or are in flight.
@@ -308,21 +450,23 @@ extension OutboxStore {
     }
 
     /// The actions that ended without anybody knowing whether they happened and whose time for another look has come.
-    package func unsighted(now: Date, limit: Int = 20) async throws -> [Action] {
+    package func unsighted(now: Date, limit: Int = 20) async throws -> [Departed] {
         try await actions(
             where: "\(Self.unsettled) AND next_attempt_ms <= \(now.milliseconds)",
-            order: "next_attempt_ms ASC, id ASC", limit: limit)
+            order: "next_attempt_ms ASC, id ASC", limit: limit
+        ).map(Departed.init)
     }
 
     /// Records when to look for an unconfirmed action again; nil for never.
     ///
     /// The action counts as unchanged: only what is known about it matters to people.
-    package func lookAgain(_ action: Action, at time: Date?) async throws {
+    package func lookAgain(_ departed: Departed, at time: Date?) async throws {
         try await write { connection in
             _ = try connection.execute(
                 """
-                UPDATE actions SET next_attempt_ms = \(time?.milliseconds)
-                WHERE mirror = \(mirror) AND id = \(action.id) AND \(Self.unsettled)
+                \(Self.noting) next_attempt_ms = \(time?.milliseconds)
+                WHERE mirror = \(mirror) AND id = \(departed.id) AND \(Self.isStill(departed.action))
+                    AND \(Self.unsettled)
                 """)
         }
     }

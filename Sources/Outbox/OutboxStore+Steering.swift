@@ -143,7 +143,7 @@ extension OutboxStore {
         let before = try actions(where: replaceable, order: "id ASC", limit: 10_000, on: connection)
         try connection.execute(
             """
-            UPDATE actions SET state = 'skipped', reason = \(Action.Reason.rerolled), next_attempt_ms = NULL,
+            \(Self.changing) state = 'skipped', reason = \(Action.Reason.rerolled), next_attempt_ms = NULL,
                 updated_ms = \(now.milliseconds)
             WHERE mirror = \(mirror) AND \(replaceable)
             """)
@@ -210,7 +210,7 @@ extension OutboxStore {
             try seen.require(before.seen)
             let changed = try connection.execute(
                 """
-                UPDATE actions SET \(assignments), updated_ms = \(now.milliseconds)
+                \(Self.changing) \(assignments), updated_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(id) AND state IN \(list: states.map(\.rawValue)) AND \(condition)
                 """)
             guard changed == 1, let after = try action(id, on: connection) else { return nil }

@@ -32,7 +32,7 @@ extension OutboxStore {
                     }
                 }
                 try connection.execute(
-                    "UPDATE actions SET rest = NULL WHERE mirror = \(mirror) AND id = \(action.id)")
+                    "\(Self.noting) rest = NULL WHERE mirror = \(mirror) AND id = \(action.id)")
             }
             try noteUses(by: next, on: connection)
             return next

@@ -136,7 +136,7 @@ extension OutboxStore {
             let ending = try actions(where: overdue, order: "due_ms ASC, id ASC", limit: 100_000, on: connection)
             try connection.execute(
                 """
-                UPDATE actions SET state = 'expired', updated_ms = \(now.milliseconds), next_attempt_ms = NULL,
+                \(Self.changing) state = 'expired', updated_ms = \(now.milliseconds), next_attempt_ms = NULL,
                     \(Self.settled),
                     reason = COALESCE(reason, CASE state WHEN 'suggested' THEN \(Action.Reason.undecided)
                         ELSE \(Action.Reason.tooLate) END)
@@ -169,6 +169,7 @@ extension Action {
         var expired = self
         expired.state = .expired
         expired.updated = Date(milliseconds: now.milliseconds)
+        expired.revision += 1
         expired.nextAttempt = nil
         expired.reason = reason ?? (state == .suggested ? Reason.undecided : Reason.tooLate)
         return expired
@@ -209,7 +210,7 @@ extension OutboxStore {
         var expired: [Action] = []
         for action in late {
             if room <= 0 {
-                expired.append(try await end(action, as: .expired, reason: Action.Reason.tooManyLate, now: now))
+                expired.append(try await drop(action, as: .expired, reason: Action.Reason.tooManyLate, now: now))
                 held.insert(action.id)
             } else if next > now {
                 try await putOff(action, until: next, now: now)
@@ -268,8 +269,8 @@ extension OutboxStore {
         try await write { connection in
             _ = try connection.execute(
                 """
-                UPDATE actions SET next_attempt_ms = \(time.milliseconds), updated_ms = \(now.milliseconds)
-                WHERE mirror = \(mirror) AND id = \(action.id) AND state IN ('planned', 'claimed')
+                \(Self.changing) next_attempt_ms = \(time.milliseconds), updated_ms = \(now.milliseconds)
+                WHERE mirror = \(mirror) AND id = \(action.id) AND \(Self.isStill(action))
                 """)
         }
     }

@@ -87,8 +87,8 @@ extension OutboxStore {
             guard let assignments = action.changes(for: answer, reason: reason, now: now) else { return answer }
             let changed = try connection.execute(
                 """
-                UPDATE actions SET \(assignments)
-                WHERE mirror = \(mirror) AND id = \(id) AND state = \(action.state.rawValue)
+                \(answer == .withheld ? Self.changing : Self.noting) \(assignments)
+                WHERE mirror = \(mirror) AND id = \(id) AND \(Self.isStill(action))
                 """)
             guard changed == 1 else { continue }
             if answer == .withheld, let after = try self.action(id, on: connection) {
@@ -127,11 +127,6 @@ extension OutboxStore {
         """
     }
 
-    /// Condition: a request to undo an action with an unknown outcome.
-    package func unknownUndos() async throws -> [Action] {
-        try await actions(where: Self.isUnknownUndo, order: "sending_ms ASC, id ASC", limit: 1_000)
-    }
-
     /// Returns the time of the next look-up of such an action; nil for none.
     ///
     /// - Parameter isPatient: Whether to include actions whose look-up after the deadline failed, which are looked up a
@@ -146,7 +141,8 @@ extension OutboxStore {
         return try rows.first?.optionalDate("look_ms")
     }
 
-    private static let isUnknownUndo: SQL = """
+    /// Condition: a request to undo an action with an unknown outcome.
+    static let isUnknownUndo: SQL = """
         undo_next_ms IS NOT NULL AND next_attempt_ms IS NOT NULL AND (state = 'sending' OR \(unsettled))
         """
 
@@ -183,12 +179,15 @@ extension OutboxStore {
     /// Records a failed request to take an action back.
     ///
     /// - Parameters:
+    ///   - begun: The action from ``beginUndo(_:until:now:)``.
     ///   - next: The time of the next attempt; nil for none until a new request to undo.
-    /// - Returns: The stored action; nil if it is taken back meanwhile.
+    /// - Returns: The stored action; nil if it is taken back meanwhile, or another process made a later request.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult
-    package func undoFailed(_ id: String, _ error: String, next: Date?, now: Date) async throws -> Action? {
-        try await undo(id, "", "undo_next_ms = \(next?.milliseconds), undo_outcome = \(error)", now: now)
+    package func undoFailed(_ begun: Action, _ error: String, next: Date?, now: Date) async throws -> Action? {
+        try await undo(
+            begun.id, "AND COALESCE(undo_attempts, 0) = \(begun.undo?.attempts ?? 0)",
+            "undo_next_ms = \(next?.milliseconds), undo_outcome = \(error)", now: now)
     }
 
     /// Postpones all requests of some kinds, because of the network's limits.
@@ -196,7 +195,7 @@ extension OutboxStore {
         try await write { connection in
             _ = try connection.execute(
                 """
-                UPDATE actions SET undo_next_ms = \(time.milliseconds), undo_noted_ms = \(now.milliseconds)
+                \(Self.noting) undo_next_ms = \(time.milliseconds), undo_noted_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL AND undo_next_ms < \(time.milliseconds)
                     AND state = 'done' AND kind IN \(list: kinds.map(\.rawValue))
                 """)
@@ -208,7 +207,7 @@ extension OutboxStore {
         try await write { connection in
             let changed = try connection.execute(
                 """
-                UPDATE actions SET \(assignments), undo_noted_ms = \(now.milliseconds)
+                \(Self.changing) \(assignments), undo_noted_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(id) AND state = 'done' AND undo_asked_ms IS NOT NULL \(condition)
                 """)
             return changed == 1 ? try action(id, on: connection) : nil

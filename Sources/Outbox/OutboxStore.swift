@@ -73,6 +73,15 @@ package struct OutboxStore: Sendable {
         """
     }
 
+    /// Changes rows of `actions`, so that whoever read one before finds it changed; see ``Action/revision``.
+    ///
+    /// Every statement that changes a row begins with this or with ``noting``.
+    static let changing: SQL = "UPDATE actions SET revision = revision + 1,"
+
+    /// Notes what is known about rows of `actions`, whose revisions stay: when to ask again, and what becomes of the
+    /// copy at the network.
+    static let noting: SQL = "UPDATE actions SET"
+
     /// Runs `work` in one transaction that requires the lease.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; what `work` throws, the store's error.

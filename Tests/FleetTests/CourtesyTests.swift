@@ -79,7 +79,7 @@ import Testing
             "other@home.example",
         ].map { AccountID(network: .mastodon, value: $0) }
         try await mirror.people.link(people[0], people[1])
-        var claimed: [Action] = []
+        var claimed: [Claimed] = []
         for person in people {
             let target = Action.Target(post: "https://home.example/\(person.value)", author: person, address: "1")
             let decided = try await store.propose(

@@ -337,7 +337,13 @@ import Testing
     // MARK: What has to end before
 
     /// A favorite that was given, with what the network knows of it.
-    private func favorited(_ ground: Ground, _ number: Int, isOver: Bool = true) async throws -> Action {
+    private func favorited(_ ground: Ground, _ number: Int) async throws -> Action {
+        try await ground.mirror.outbox(lease: nil).confirm(
+            try await beginFavorite(ground, number), remoteID: nil, remoteAddress: nil, now: ground.paper.clock.now)
+    }
+
+    /// A favorite that was given, and whose answer is not stored.
+    private func beginFavorite(_ ground: Ground, _ number: Int) async throws -> Departed {
         let (store, now, pal) = (ground.mirror.outbox(lease: nil), ground.paper.clock.now, ground.pal)
         let address = ground.address(of: pal.name(number))
         let target = Action.Target(post: pal.name(number), author: pal.id, address: address)
@@ -347,7 +353,7 @@ import Testing
         ground.paper.bot.with {
             $0.favorited.append(FavoriteDraft(address: address, key: sending.key, createdAt: now))
         }
-        return isOver ? try await store.confirm(sending, remoteID: nil, remoteAddress: nil, now: now) : sending
+        return sending
     }
 
     @Test(arguments: Store.allCases) func aSecondRequestFindsAllAccountsOfTheFirst(_ store: Store) async throws {
@@ -355,7 +361,7 @@ import Testing
         let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
         let elsewhere = AccountID(network: .x, value: "quillworter")
         try await mirror.people.link(elsewhere, pal.id)
-        let sending = try await favorited(ground, 1, isOver: false)
+        let sending = try await beginFavorite(ground, 1)
         let first = try await mirror.forget(elsewhere, now: now)
         #expect(first.underWay == 1)
         #expect(first.accounts.count == 2)
@@ -417,7 +423,7 @@ import Testing
     @Test func whoIsAllowedAgainIsNotForgottenOnceMore() async throws {
         let ground = try await Ground(on: .bluesky)
         let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
-        _ = try await favorited(ground, 1, isOver: false)
+        _ = try await beginFavorite(ground, 1)
         try await expect(mirror.forget(pal.id, now: now).underWay, equals: 1)
         #expect(try await mirror.people.readmit(pal.id))
         try await mirror.people.set(.allow, for: pal.id, at: now)

@@ -110,10 +110,11 @@ import Testing
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [first, second]))
         try await expect(outbox.lastUses(), equals: ["post-1": Self.now, "post-2": Self.now + 60])
         let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
-        var replaced = try await outbox.store.claim(slot, now: Self.now)
+        let claimed = try await outbox.store.claim(slot, now: Self.now)
+        var replaced = claimed.action
         replaced.payload = OutboxFixture.slot(1, from: "other").payload
         let sending = try await outbox.store.beginSending(
-            replaced, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
+            claimed, as: replaced, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
         try await expect(outbox.lastUses(), equals: ["other": Self.now, "post-2": Self.now + 60])
         // Once a request may have acted the text counts, however it ends.
         _ = try await outbox.store.end(sending, as: .failed, reason: Action.Reason.unconfirmed, now: Self.now)

@@ -220,7 +220,7 @@ import Testing
             try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1), OutboxFixture.slot(2)]))
         try await expect(outbox.lastUses().keys.sorted(), equals: ["post-1", "post-2"])
         let first = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
-        _ = try await outbox.store.end(first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
+        _ = try await outbox.store.drop(first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
         try await expect(outbox.lastUses(), equals: ["post-2": OutboxFixture.start])
     }
 

@@ -83,7 +83,11 @@ import Testing
         let bench = try await Bench([Self.delivered])
         _ = try await bench.deliver(failing: [nil, failure])
         let stale = try await bench.stored()
-        let done = try await bench.delivery.deliver(stale, now: { Self.now + 2 }) { .ready($0) }
+        let error = await outboxError {
+            _ = try await bench.delivery.deliver(stale, now: { Self.now + 2 }) { .ready($0) }
+        }
+        #expect(error?.code == .stateChanged)
+        let done = try await bench.delivery.deliver(bench.stored(), now: { Self.now + 2 }) { .ready($0) }
         #expect(done.state == .done)
         #expect(done.attempts == 1)
         #expect(done.sends == 1)

@@ -116,13 +116,13 @@ import Testing
     @Test func aPartThatTurnsOutToHaveArrivedIsTakenBackToo() async throws {
         let outbox = try await OutboxFixture()
         _ = try await end(try await begin(outbox), delivered(1), outbox)
-        let second = try await end(
-            try #require(try await goOn(outbox).first), .unknown(reason: "transport"), outbox)
-        let lost = try await outbox.store.end(
+        _ = try await end(try #require(try await goOn(outbox).first), .unknown(reason: "transport"), outbox)
+        let second = try #require(try await outbox.store.unresolved().first)
+        _ = try await outbox.store.end(
             second, as: .failed, reason: Action.Reason.unconfirmed, sighting: Self.now + 600, now: Self.now + 90)
         try await expect(goOn(outbox).map(\.reason), equals: [Action.Reason.threadEnded])
         try await expect(outbox.store.undoTally(), equals: UndoTally(waiting: 1, remembered: 1))
-        _ = try await outbox.store.confirm(lost, remoteID: "uri-2", remoteAddress: "2", now: Self.now + 600)
+        _ = try await outbox.store.confirm(second, remoteID: "uri-2", remoteAddress: "2", now: Self.now + 600)
         let due = try await outbox.store.dueUndos(now: Self.now + 700)
         #expect(Set(due.map(\.subject)) == [Self.first, "\(Self.first)/2"])
         try await expect(goOn(outbox)) { $0.isEmpty }

@@ -104,7 +104,7 @@ import Testing
     }
 
     private func make(
-        _ change: Change, by store: OutboxStore, claimed: Action, sending: Action, planned: Action
+        _ change: Change, by store: OutboxStore, claimed: Claimed, sending: Departed, planned: Action
     ) async throws {
         let now = Self.now + 100
         switch change {
@@ -113,10 +113,10 @@ import Testing
         case .claim: _ = try await store.claim(planned, now: now)
         case .beginSending:
             _ = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
-        case .withdraw: _ = try await store.postpone(claimed, until: nil, reason: nil, now: now)
+        case .withdraw: _ = try await store.withdraw(claimed, now: now)
         case .resend: _ = try await store.resend(sending, lookUp: now + 90, deadline: .seconds(30), now: now)
         case .confirm: _ = try await store.confirm(sending, remoteID: "u", remoteAddress: nil, now: now)
-        case .postpone: _ = try await store.postpone(sending, until: now, reason: "unavailable", now: now)
+        case .postpone: _ = try await store.giveBack(sending, until: now, reason: "unavailable", now: now)
         case .awaitLookUp: _ = try await store.awaitLookUp(sending, at: now, reason: "timeout", now: now)
         case .end: _ = try await store.end(claimed, as: .failed, reason: "rejected", now: now)
         case .expire: _ = try await store.expire(now: now)
@@ -131,7 +131,7 @@ import Testing
         try await store.propose(OutboxFixture.reply(subject, expires: expires), now: Self.now).action
     }
 
-    private func begin(_ subject: String, _ store: OutboxStore) async throws -> Action {
+    private func begin(_ subject: String, _ store: OutboxStore) async throws -> Departed {
         let claimed = try await store.claim(try await propose(subject, store), now: Self.now)
         return try await store.beginSending(claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
     }
@@ -210,7 +210,7 @@ import Testing
             let claimed = try await office.store.claim(rest[1], now: Self.now)
             let sending = try await office.store.beginSending(
                 claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
-            _ = await network.send(sending)
+            _ = await network.send(sending.action)
             try await LeaseTable(storage: office.first, mirror: "m").release(office.lease, now: 1)
             let store = try await office.takeOver()
             let new = Delivery(store: store, deliverer: network)

@@ -112,11 +112,11 @@ import Testing
         let outbox = try await OutboxFixture()
         let done = try await delivered("a", outbox)
         _ = try await outbox.store.askUndo(done.id, now: Self.now)
-        try await outbox.store.undoFailed(done.id, "too-busy", next: Self.now + 60, now: Self.now + 1)
+        try await outbox.store.undoFailed(done, "too-busy", next: Self.now + 60, now: Self.now + 1)
         try await expect(outbox.store.dueUndos(now: Self.now + 59)) { $0.isEmpty }
         try await expect(outbox.store.dueUndos(now: Self.now + 60).map(\.id), equals: [done.id])
         try await expect(outbox.store.undoTally(), equals: UndoTally(waiting: 1))
-        try await outbox.store.undoFailed(done.id, "forbidden", next: nil, now: Self.now + 61)
+        try await outbox.store.undoFailed(done, "forbidden", next: nil, now: Self.now + 61)
         try await expect(outbox.store.dueUndos(now: .distantFuture)) { $0.isEmpty }
         try await expect(outbox.store.undoTally(), equals: UndoTally(refused: 1))
         try await expect(stored("a", outbox).undo?.outcome, equals: "forbidden")
@@ -150,10 +150,12 @@ import Testing
             sightings: [.absent, Self.found()])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let sent = try await outbox.deliver("a", by: delivery)
+        let departed = try #require(try await outbox.store.unresolved().first)
         _ = try await outbox.store.askUndo(sent.id, now: Self.now + 5)
         // Nor by a worker that read the row before the wish.
         await #expect(throws: OutboxError.self) {
-            _ = try await outbox.store.resend(sent, lookUp: Self.now + 190, deadline: .seconds(30), now: Self.now + 91)
+            _ = try await outbox.store.resend(
+                departed, lookUp: Self.now + 190, deadline: .seconds(30), now: Self.now + 91)
         }
         try await expect(delivery.reconcile(at: Self.now + 91).map(\.isUnconfirmed), equals: [true])
         await expect(network.sent.count, equals: 1)
@@ -165,20 +167,20 @@ import Testing
 
     @Test func whatNeverLeftIsSkippedAndWhatWasRefusedIsForgotten() async throws {
         let outbox = try await OutboxFixture()
-        var claimed: [Action] = []
+        var departed: [Departed] = []
         for subject in ["a", "b"] {
             let stored = try await outbox.store.propose(OutboxFixture.reply(subject), now: Self.now).action
             let taken = try await outbox.store.claim(stored, now: Self.now)
-            claimed.append(
+            departed.append(
                 try await outbox.store.beginSending(taken, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
             )
             try await expect(outbox.store.askUndo(stored.id, reason: "source-gone", now: Self.now), equals: .remembered)
         }
-        let withheld = try await outbox.store.postpone(claimed[0], until: Self.now + 60, reason: "x", now: Self.now)
+        let withheld = try await outbox.store.giveBack(departed[0], until: Self.now + 60, reason: "x", now: Self.now)
         #expect(withheld.state == .skipped)
         #expect(withheld.reason == "source-gone")
         #expect(withheld.undo?.next == nil)
-        let refused = try await outbox.store.end(claimed[1], as: .failed, reason: "rejected", now: Self.now)
+        let refused = try await outbox.store.end(departed[1], as: .failed, reason: "rejected", now: Self.now)
         #expect(refused.state == .failed)
         #expect(refused.reason == "rejected")
         #expect(refused.undo?.next == nil)

@@ -1,4 +1,4 @@
-"""Checks five rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks six rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
@@ -6,6 +6,8 @@
 3. A comment describes no parameter that is not there. It need not describe those whose names say all.
 4. A command holds no SQL and asks no table: it calls the desk and reports.
 5. The name of a JSON document is written in one place: it means one shape.
+6. Every statement that changes an action begins with `OutboxStore.changing`, which raises the row's revision, or with
+   `OutboxStore.noting`, which keeps it.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -148,6 +150,17 @@ def shared_schemas() -> list[str]:
     ]
 
 
+def bare_updates() -> list[str]:
+    """The statements that change actions and do not say whether the revision stays."""
+    places = []
+    for file in sorted(SOURCES.rglob("*.swift")):
+        for number, line in enumerate(file.read_text().split("\n"), 1):
+            if "UPDATE actions" in line and not re.search(r"static let (?:changing|noting): SQL", line):
+                path = file.relative_to(ROOT).as_posix()
+                places.append(f"{path}:{number}: changes actions; begin with OutboxStore.changing or OutboxStore.noting")
+    return places
+
+
 def unknown_parameters() -> list[str]:
     """The described parameters that their declaration does not have."""
     row = re.compile(r"\s*///\s+- (?:Parameter )?(\w+):")
@@ -188,6 +201,7 @@ def main() -> int:
         return 0
     known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
     problems = network_names() + unknown_parameters() + statements_in_commands() + shared_schemas()
+    problems += bare_updates()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)

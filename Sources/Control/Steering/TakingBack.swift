@@ -98,7 +98,7 @@ package struct TakingBack: Sendable {
             stored = try await store(error, of: action)
             if !error.dropsItem { round.obstacle = error }
         } catch let error as UndoObstacle {
-            stored = try await store.undoFailed(action.id, error.description, next: nil, now: clock.now)
+            stored = try await store.undoFailed(action, error.description, next: nil, now: clock.now)
         }
         onStep(.outcomeStored)
         guard let stored else { return round.obstacle == nil }
@@ -127,11 +127,11 @@ package struct TakingBack: Sendable {
         let cause = error.retryCause
         let rule = RetryRule.undo(cause)
         guard !error.dropsItem, !rule.isOver(since: asked, now: now) else {
-            return try await store.undoFailed(action.id, error.description, next: nil, now: now)
+            return try await store.undoFailed(action, error.description, next: nil, now: now)
         }
         let next = rule.next(
             after: action.undo?.attempts ?? 1, key: action.id, asked: error.retryAfter, now: now)
-        let stored = try await store.undoFailed(action.id, error.description, next: next, now: now)
+        let stored = try await store.undoFailed(action, error.description, next: next, now: now)
         // What a server cannot do for one post it may do for another; these causes are about all of them.
         switch cause {
         case .tooBusy: try await store.putOffUndos(allowance(for: action.kind).kinds, until: next, now: now)

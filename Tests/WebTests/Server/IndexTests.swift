@@ -166,7 +166,7 @@ import Testing
                 { try await mirror.set(["MAX_PER_DAY": "3"], seen: nil, now: now) },
                 { _ = try await mirror.archive.mute("word", "rain", seen: nil, now: now) },
                 { _ = try await store.askUndos([done.id], now: now) },
-                { try await store.undoFailed(done.id, "unavailable", next: now + 60, now: now) },
+                { try await store.undoFailed(done, "unavailable", next: now + 60, now: now) },
                 { try await store.undone(done.id, now: now + 1) },
             ]
             for change in changes {
