@@ -57,6 +57,16 @@ import Testing
 
     // MARK: Rows that the network does not bear out
 
+    @Test func anAnswerIsExcusedIfItsMentionWasSaidToBeGone() {
+        var run = AuditRun(.mastodon)
+        for hour in [5.0, 6] { run.end(run.answer(hour: hour), as: .failed, reason: "not-found") }
+        #expect(run.report.unexplained == 2)
+        run.input.deniedChecks = 1
+        #expect(run.report.unexplained == 1)
+        run.input.deniedChecks = 2
+        #expect(run.report.unexplained == 0)
+    }
+
     @Test func aFailureThatNothingProvokedIsUnexplained() {
         var run = AuditRun(.mastodon)
         run.end(run.post(hour: 5), as: .failed, reason: "forbidden")

@@ -77,6 +77,7 @@ package final class SandboxFaults: @unchecked Sendable {
         var method: String?
         var path: String
         var parameters: Set<String>
+        var needsLogin: Bool
         var remaining: Int
         var whenMet: (@Sendable () -> Void)?
     }
@@ -104,17 +105,18 @@ package final class SandboxFaults: @unchecked Sendable {
     ///   - method: Only requests with this method; nil for any.
     ///   - path: Only requests whose path begins so.
     ///   - parameters: Only requests with one of these in their query; empty for any.
+    ///   - needsLogin: Whether only requests with a login fail.
     ///   - whenMet: Called for every request that meets the fault; must return at once.
     package func failNext(
         _ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/",
-        having parameters: Set<String> = [], whenMet: (@Sendable () -> Void)? = nil
+        having parameters: Set<String> = [], needsLogin: Bool = false, whenMet: (@Sendable () -> Void)? = nil
     ) {
         lock.withLock {
             guard count > 0 else { return }
             planned.append(
                 Planned(
-                    fault: fault, method: method, path: path, parameters: parameters, remaining: count,
-                    whenMet: whenMet))
+                    fault: fault, method: method, path: path, parameters: parameters, needsLogin: needsLogin,
+                    remaining: count, whenMet: whenMet))
         }
     }
 
@@ -135,8 +137,9 @@ package final class SandboxFaults: @unchecked Sendable {
             guard !planned.isEmpty else { return nil }
             let (method, path) = (request.method, request.path)
             let names = request.query.map(\.name)
+            let hasLogin = request.header("authorization") != nil
             let index = planned.firstIndex { plan in
-                plan.method ?? method == method && path.hasPrefix(plan.path)
+                plan.method ?? method == method && path.hasPrefix(plan.path) && (hasLogin || !plan.needsLogin)
                     && (plan.parameters.isEmpty || !plan.parameters.isDisjoint(with: names))
             }
             guard let index else { return nil }

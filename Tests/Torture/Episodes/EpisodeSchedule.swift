@@ -67,6 +67,8 @@ struct EpisodeSchedule {
         plan.skews = (0..<2).map { _ in Self.skew(&generator) }
         plan.publishesRepeats = !generator.chance(0.25)
         switch kind {
+        case .calm where !filter.networkFaults.isEmpty:
+            plan.networkFaults = faults.networkFaults(of: plan.shape, &generator)
         case .calm, .fenced, .endured: break
         case .dayAhead: plan.clockJump = faults.clockJump(.dayAhead, &generator)
         case .killed, .killedAt, .terminated, .overlapped, .frozen:

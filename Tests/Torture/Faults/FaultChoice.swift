@@ -102,6 +102,10 @@ struct FaultChoice {
         case .unavailable: .unavailable(times: generator.number(in: 1...25))
         case .unauthorized: .unauthorized
         case .vanish: .vanish(seconds: generator.number(in: 0.1...1.5))
+        case .refusedChecks:
+            .refusedChecks(
+                deaf: generator.number(in: 1...3), times: generator.number(in: 2...30), way: generator.number(in: 0...2)
+            )
         }
     }
 

@@ -8,6 +8,8 @@ actor FaultDirector {
     private static let pause = 20
     /// How often it is looked whether requests have met the faults, in real seconds.
     private static let glance = 0.02
+    /// How checks are refused, in turn: some for now, some for good.
+    private static let refusals = [503, 404, 429]
 
     private let network: NetworkName
     private let sandbox: Sandbox
@@ -17,6 +19,7 @@ actor FaultDirector {
     private let tally: FaultTally
     /// The faults that only whoever reads mentions meets.
     private let deafness = FaultTally()
+    private let denials = FaultTally()
     private var switched = Switched()
     /// The stretch in which nobody can read mentions.
     private var deafStretch: Int?
@@ -44,6 +47,9 @@ actor FaultDirector {
 
     /// How often each kind of fault befell somebody: those that were planned and that no request met do not count.
     nonisolated var befallen: [String: Int] { tally.counts }
+
+    /// The number of checks before a request that were told that the post is gone.
+    nonisolated var deniedChecks: Int { denials.counts.values.reduce(0, +) }
 
     /// When the clock of a worker was wrong by more than it may differ anyway.
     var wrongClocks: [WrongClock] { get async { await clocks.stretches } }
@@ -112,6 +118,9 @@ actor FaultDirector {
             tally.count(timed.fault.kind)
             return await vanish(seconds: seconds)
         }
+        if case .refusedChecks(let deaf, let times, let way) = timed.fault {
+            return refuseChecks(deaf: deaf, times: times, way: way)
+        }
         let (fault, count) = Self.planned(timed.fault)
         switched.planned += count
         if timed.fault.hindrance != .none { switched.hinders = true }
@@ -123,6 +132,35 @@ actor FaultDirector {
             fault, count: count, method: timed.hitsWritesOnly ? "POST" : nil,
             path: timed.hitsWritesOnly ? Self.writePath(on: network) : "/",
             whenMet: { [tally] in tally.count(timed.fault.kind) })
+    }
+
+    /// Lets another pass than the one of the mentions hear them, the answers to what it sends be lost, and then every check
+    /// before a request fail.
+    private func refuseChecks(deaf: Int, times: Int, way: Int) {
+        deafen(times: deaf)
+        let kind = NetworkFault.Kind.refusedChecks
+        let path = Self.checkPath(on: network)
+        let faults = sandbox.faults
+        // The first lost answer counts.
+        let before = tally.counts[kind.rawValue]
+        let refuse: @Sendable () -> Void = { [tally, denials] in
+            guard tally.counts[kind.rawValue] == before else { return }
+            tally.count(kind)
+            for number in 0..<times {
+                let status = Self.refusals[(number + way) % Self.refusals.count]
+                faults.failNext(
+                    .error(status: status, message: "Not now"), method: "GET", path: path,
+                    needsLogin: true,
+                    whenMet: { if status == 404 { denials.count(kind) } })
+            }
+        }
+        faults.failNext(
+            .dropAnswer, count: NetworkFault.lostBesideChecks, method: "POST", path: Self.writePath(on: network),
+            whenMet: refuse)
+        switched.planned += NetworkFault.lostBesideChecks + times
+        switched.hinders = true
+        switched.lastsToTheEnd = true
+        switched.aftermath = max(switched.aftermath, Self.wait(saysWhen: false, on: network))
     }
 
     /// Lets something be wrong for long, and mends it.
@@ -189,9 +227,9 @@ extension FaultDirector {
     }
 
     /// Whoever reads mentions is told to come later, until the episode is over.
-    private func deafen() {
+    private func deafen(times: Int = .max) {
         if deafStretch == nil { deafStretch = timeline.begin(.noFeed) }
-        refuseMentions(.error(status: 503, message: "Service unavailable"), count: .max, having: [])
+        refuseMentions(.error(status: 503, message: "Service unavailable"), count: times, having: [])
     }
 
     private func refuseMentions(_ fault: SandboxFault, count: Int, having parameters: Set<String>) {
@@ -233,6 +271,15 @@ extension FaultDirector {
         }
     }
 
+    /// How the requests begin that read a single post: the answered one, or the original of a text.
+    private static func checkPath(on network: NetworkName) -> String {
+        switch network {
+        case .mastodon: "/api/v1/statuses/"
+        case .x: "/2/tweets"
+        default: "/xrpc/app.bsky.feed.getPosts"
+        }
+    }
+
     /// The sandbox's own name for the fault, and how many requests it meets.
     private static func planned(_ fault: NetworkFault) -> (SandboxFault, count: Int) {
         switch fault {
@@ -256,6 +303,8 @@ extension FaultDirector {
         case .unauthorized: (.error(status: 401, message: "The access token is invalid"), 1)
         // The server is not there to do anything.
         case .vanish: (.hang, 0)
+        // These are many.
+        case .refusedChecks: (.hang, 0)
         }
     }
 }

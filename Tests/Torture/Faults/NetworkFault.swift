@@ -24,6 +24,12 @@ enum NetworkFault: Equatable, Hashable, Sendable {
     case unauthorized
     /// The whole server is gone for so many real seconds.
     case vanish(seconds: Double)
+    /// Mentions cannot be read so many times at first, and the answers to some writes are lost. From the first lost answer
+    /// on, so many reads of single posts, which a worker makes before it sends, are refused in one of several ways.
+    case refusedChecks(deaf: Int, times: Int, way: Int)
+
+    /// The number of answers to writes that are lost beside refused checks.
+    static let lostBesideChecks = 4
 }
 
 extension NetworkFault {
@@ -43,13 +49,14 @@ extension NetworkFault {
         case unavailable
         case unauthorized
         case vanish
+        case refusedChecks = "refused-checks"
 
         /// How often it has its turn while all have theirs.
         var turns: Int {
             switch self {
             case .dropAnswer: 6
             case .resetAnswer: 5
-            case .dropRequest, .resetRequest, .page, .hang, .actLate: 4
+            case .dropRequest, .resetRequest, .page, .hang, .actLate, .refusedChecks: 4
             case .truncateAnswer, .tooMany, .unavailable, .drip, .endlessAnswer, .unauthorized: 3
             case .vanish: 2
             }
@@ -72,6 +79,7 @@ extension NetworkFault {
         case .unavailable: .unavailable
         case .unauthorized: .unauthorized
         case .vanish: .vanish
+        case .refusedChecks: .refusedChecks
         }
     }
 
@@ -89,7 +97,7 @@ extension NetworkFault {
         switch self {
         case .dropRequest, .dropAnswer, .resetRequest, .resetAnswer, .truncateAnswer, .actLate, .page(200), .vanish:
             .none
-        case .page, .tooMany, .unavailable, .unauthorized: .whileItLasts
+        case .page, .tooMany, .unavailable, .unauthorized, .refusedChecks: .whileItLasts
         case .drip, .endlessAnswer, .hang: .toTheEnd
         }
     }
