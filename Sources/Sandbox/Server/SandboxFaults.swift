@@ -79,7 +79,7 @@ package final class SandboxFaults: @unchecked Sendable {
         var parameters: Set<String>
         var needsLogin: Bool
         var remaining: Int
-        var whenMet: (@Sendable () -> Void)?
+        var whenMet: (@Sendable (String) -> Void)?
     }
 
     private let lock = NSLock()
@@ -106,10 +106,10 @@ package final class SandboxFaults: @unchecked Sendable {
     ///   - path: Only requests whose path begins so.
     ///   - parameters: Only requests with one of these in their query; empty for any.
     ///   - needsLogin: Whether only requests with a login fail.
-    ///   - whenMet: Called for every request that meets the fault; must return at once.
+    ///   - whenMet: Called with path and query of every request that meets the fault; must return at once.
     package func failNext(
         _ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/",
-        having parameters: Set<String> = [], needsLogin: Bool = false, whenMet: (@Sendable () -> Void)? = nil
+        having parameters: Set<String> = [], needsLogin: Bool = false, whenMet: (@Sendable (String) -> Void)? = nil
     ) {
         lock.withLock {
             guard count > 0 else { return }
@@ -149,7 +149,7 @@ package final class SandboxFaults: @unchecked Sendable {
             if met.remaining == 0 { planned.remove(at: index) }
             return met
         }
-        met?.whenMet?()
+        met?.whenMet?(request.target)
         return met?.fault
     }
 }

@@ -59,20 +59,11 @@ extension Audit {
 
     /// What is wrong with an action that failed for another reason than that it is not known what became of it.
     private func objection(toFailure action: Action) -> String? {
-        if wasRefusedOnPurpose(action) || deniedReplies.contains(action.id) { return nil }
+        if wasRefusedOnPurpose(action) || action.target.map({ wasDenied($0.address) }) == true { return nil }
         let isRepetition = action.reason == Action.Reason.duplicate && isSaidElsewhere(action)
         return isRepetition && writes(of: action).contains(where: \.isRefusal)
             ? nil : "failed with \(action.reason ?? "no reason"), which nothing provoked"
     }
-
-    /// The answers that were not sent because their mentions seemed to be gone, as many as that was said of.
-    private var deniedReplies: Set<String> {
-        let lost = actions.filter { $0.kind == .reply && $0.state == .failed && $0.reason == Self.notFound }
-        return Set(lost.prefix(input.deniedChecks).map(\.id))
-    }
-
-    /// How the network's refusal of a post that is gone is recorded.
-    private static let notFound = "not-found"
 
     /// Whether the bot has the text on the network in another place.
     private func isSaidElsewhere(_ action: Action) -> Bool {

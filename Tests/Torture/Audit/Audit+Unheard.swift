@@ -99,7 +99,8 @@ extension Audit {
 
     /// What is wrong with keeping a note about a mention instead of deciding about it; nil if the network is to blame.
     fileprivate func objection(to item: Hearing.Item, about mention: SandboxLedger.Mention) -> String? {
-        guard mention.kind == .friend, !mention.isHardToRead, !wasRefused(about: mention, [.thread, .person, .post])
+        guard mention.kind == .friend, !mention.isHardToRead, !wasRefused(about: mention, [.thread, .person, .post]),
+            !wasDenied(mention.id)
         else { return nil }
         return "is \(item.state.rawValue) (\(item.reason)) although nothing is wrong with it"
     }

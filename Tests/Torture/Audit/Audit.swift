@@ -93,6 +93,11 @@ struct Audit: Sendable {
     func wasRefusedOnPurpose(_ action: Action) -> Bool {
         writes(of: action).contains { $0.isRefusal && $0.fault != nil }
     }
+
+    /// Whether a read of a post was told on purpose that it is gone.
+    func wasDenied(_ address: String) -> Bool {
+        input.deniedChecks.contains { ($0.removingPercentEncoding ?? $0).contains(address) }
+    }
 }
 
 // MARK: - Time

@@ -32,8 +32,8 @@ struct AuditInput: Sendable {
     var wrongClocks: [WrongClock] = []
     /// What a person did meanwhile.
     var person = PersonLedger()
-    /// The number of checks before a request that were told that the post is gone, which it was not.
-    var deniedChecks = 0
+    /// The reads that were told that a post is gone, which it was not, by path and query.
+    var deniedChecks: [String] = []
     /// How long a worker that nothing disturbs may take for one thing, from noticing it to the request.
     ///
     /// What had no longer stretch than this counts as hindered: it is not held against the worker.

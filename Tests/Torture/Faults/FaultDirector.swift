@@ -19,7 +19,7 @@ actor FaultDirector {
     private let tally: FaultTally
     /// The faults that only whoever reads mentions meets.
     private let deafness = FaultTally()
-    private let denials = FaultTally()
+    private let denials = Notes()
     private var switched = Switched()
     /// The stretch in which nobody can read mentions.
     private var deafStretch: Int?
@@ -48,8 +48,8 @@ actor FaultDirector {
     /// How often each kind of fault befell somebody: those that were planned and that no request met do not count.
     nonisolated var befallen: [String: Int] { tally.counts }
 
-    /// The number of checks before a request that were told that the post is gone.
-    nonisolated var deniedChecks: Int { denials.counts.values.reduce(0, +) }
+    /// The checks before a request that were told that the post is gone, by path and query.
+    nonisolated var deniedChecks: [String] { denials.values }
 
     /// When the clock of a worker was wrong by more than it may differ anyway.
     var wrongClocks: [WrongClock] { get async { await clocks.stretches } }
@@ -131,7 +131,7 @@ actor FaultDirector {
         sandbox.faults.failNext(
             fault, count: count, method: timed.hitsWritesOnly ? "POST" : nil,
             path: timed.hitsWritesOnly ? Self.writePath(on: network) : "/",
-            whenMet: { [tally] in tally.count(timed.fault.kind) })
+            whenMet: { [tally] _ in tally.count(timed.fault.kind) })
     }
 
     /// Lets another pass than the one of the mentions hear them, the answers to what it sends be lost, and then every check
@@ -143,7 +143,7 @@ actor FaultDirector {
         let faults = sandbox.faults
         // The first lost answer counts.
         let before = tally.counts[kind.rawValue]
-        let refuse: @Sendable () -> Void = { [tally, denials] in
+        let refuse: @Sendable (String) -> Void = { [tally, denials] _ in
             guard tally.counts[kind.rawValue] == before else { return }
             tally.count(kind)
             for number in 0..<times {
@@ -151,7 +151,7 @@ actor FaultDirector {
                 faults.failNext(
                     .error(status: status, message: "Not now"), method: "GET", path: path,
                     needsLogin: true,
-                    whenMet: { if status == 404 { denials.count(kind) } })
+                    whenMet: { if status == 404 { denials.add($0) } })
             }
         }
         faults.failNext(
@@ -241,7 +241,7 @@ extension FaultDirector {
             }
         sandbox.faults.failNext(
             fault, count: count, method: "GET", path: path, having: parameters,
-            whenMet: { [deafness] in deafness.count(Deafness.met) })
+            whenMet: { [deafness] _ in deafness.count(Deafness.met) })
     }
 
     private enum Deafness: String {
