@@ -362,6 +362,18 @@ import Testing
         try await expect(place.mirror.table.record().profileSettled, equals: nil)
     }
 
+    /// Who chooses to leave the profile as it is does not find it written later.
+    @Test func aProfileThatIsToStayAsItIsIsNotWritten() async throws {
+        let place = try await Place()
+        let proposal = try await place.mirror.profileProposal()
+        place.sandbox.faults.failNext(.dropRequest, method: "PATCH", path: Self.profilePath)
+        await #expect(throws: NetworkError.self) { try await place.mirror.writeProfile(proposal) }
+        try await place.mirror.settleProfile()
+        try await place.waitForTheEnd()
+        try await expect(place.recover().finished, equals: 0)
+        try await expect(place.mirror.profileProposal().present, equals: proposal.present)
+    }
+
     @Test func aRefusedProfileLeavesNothingOpen() async throws {
         let place = try await Place()
         let proposal = try await place.mirror.profileProposal()

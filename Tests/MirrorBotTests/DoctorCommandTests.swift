@@ -153,6 +153,25 @@ import Testing
         await sandbox.stop()
     }
 
+    /// Whoever does not want to wait leaves the rest to the next command or a worker.
+    @Test func aSecondSignalEndsItAtOnce() async throws {
+        try await stage.train(Fixture.lines())
+        let cleaning = Promise<Void>()
+        let faults = sandbox.faults
+        faults.failNext(.dropAnswer, method: "POST", path: "/api/v1/statuses") {
+            // The bot's own posts, among which the program then looks for its own.
+            faults.failNext(.hang, method: "GET", path: "/api/v1/accounts/") { cleaning.fulfill(()) }
+        }
+        let program = try stage.start(["doctor", "--probe"])
+        await program.wait { cleaning.isFulfilled }
+        program.send(SIGINT)
+        program.send(SIGTERM)
+        await expect(program.ending().status) { [128 + SIGINT, 128 + SIGTERM].contains($0) }
+        await expect(texts().count, equals: 1)
+        try await expect(open().count, equals: 1)
+        await sandbox.stop()
+    }
+
     /// The next command knows what a killed one has made, and takes it back.
     @Test(arguments: Cut.all) func whatAKilledProbeLeavesIsTakenBack(_ cut: Cut) async throws {
         let ending = try await self.cut(cut, by: SIGKILL)

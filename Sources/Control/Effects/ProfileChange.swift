@@ -60,7 +60,6 @@ extension HumanMirror {
             throw error
         }
         try await settleProfile()
-        try await effects.end(effect)
         return true
     }
 

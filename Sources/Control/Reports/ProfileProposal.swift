@@ -83,10 +83,13 @@ extension HumanMirror {
     /// - Throws: `ConfigurationError` without a bot or a human that is known; `NetworkError`; the store's error.
     package func profileProposal() async throws -> ProfileProposal { try await proposal().report }
 
-    /// Notes that the bot's profile needs nothing more of the setup.
+    /// Notes that the bot's profile needs nothing more of the setup, nor of a change that was cut.
     ///
     /// - Throws: The store's error.
-    package func settleProfile() async throws { try await table.settleProfile(now: clock.now) }
+    package func settleProfile() async throws {
+        try await table.settleProfile(now: clock.now)
+        try await effects.drop(.profile)
+    }
 
     /// - Returns: The proposal, the bot's network, and the present profile; that is nil where no
     ///   program can read it.
