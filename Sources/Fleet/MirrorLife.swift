@@ -268,25 +268,32 @@ package actor MirrorLife {
         return min(max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture)
     }
 
-    /// Carries out due requests to undo during a pause.
+    /// Carries out due requests to undo during a pause, and takes back or finishes the effects of
+    /// commands that were cut.
     ///
     /// - Returns: The time of the next check.
     /// - Throws: What only a person can mend; the store's error.
     private func takeBack(_ worker: Worker) async throws -> Date {
         let mirror = worker.mirror
         let store = mirror.outbox(lease: lease)
-        guard let due = try await store.nextRecall(now: clock.now) else { return .distantFuture }
+        func next() async throws -> Date? {
+            let undo = try await store.nextRecall(now: clock.now)
+            let effect = try await mirror.effects.next(now: clock.now)
+            return [undo, effect].compactMap(\.self).min()
+        }
+        guard let due = try await next() else { return .distantFuture }
         guard due <= clock.now else { return due }
         try await mirror.table.requireHere()
         do {
             let bot = gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
             guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
-            _ = try await Recall(mirror, network: bot, lease: lease).carryOut()
+            let account = try await mirror.table.record().bot
+            _ = try await Recall(mirror, network: bot, lease: lease, bot: account).carryOut()
         } catch let error as NetworkError where !error.stopsActor {
             logger.warning("Nothing taken back yet", metadata: [LogKeys.error: "\(error)"])
             return .distantFuture
         }
-        return try await store.nextRecall(now: clock.now) ?? .distantFuture
+        return try await next() ?? .distantFuture
     }
 
     // MARK: The passes

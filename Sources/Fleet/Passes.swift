@@ -50,7 +50,9 @@ final class Passes: Sendable {
         if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
         // A look-up may find that a copy was sent, so it counts as well.
         if let next = known.next, next <= parts.clock.now { tellOfCopy() }
-        let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard, knowing: known)
+        let delivered = try await parts.courier.deliverDue(
+            ActionKind.allCases, heard: heard, knowing: known)
+        let attention = [delivered, try await recoverEffects()].compactMap(\.self).min()
         let now = parts.clock.now
         let hasQuestions: Bool = if known.waitsForMentions { true } else { await parts.originals.hasDoubts }
         let cadence = parts.cadence
@@ -58,6 +60,17 @@ final class Passes: Sendable {
         let latest = isAhead ? wait : min(wait, nextPlan(after: now))
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         return min(max(attention ?? latest, now + 1), latest)
+    }
+
+    /// Takes back or finishes what a command was cut in.
+    ///
+    /// - Returns: When the next of it is due; nil for none.
+    private func recoverEffects() async throws -> Date? {
+        guard let effects = parts.effects, let next = try await effects.next() else { return nil }
+        guard next <= parts.clock.now else { return next }
+        guard try await parts.bot.isOpen() else { return parts.bot.pause(at: parts.clock.now) }
+        _ = try await effects.carryOut()
+        return try await effects.next()
     }
 
     /// When the next plan is to be made: at midnight, or before it where plans are made ahead; an hour earlier or later on
@@ -133,6 +146,7 @@ final class Passes: Sendable {
         try await parts.store.clean(before: start)
         try await parts.feedTable.clean(before: start)
         try await parts.proofs.tidy(now: parts.clock.now)
+        try await parts.effects?.clean(before: start)
         try await parts.goOnForgetting()
         for sentence in try await parts.store.setAside(limit: Self.setAsideTold) {
             parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])

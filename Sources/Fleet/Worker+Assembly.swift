@@ -105,6 +105,8 @@ extension Worker {
                 store: store, network: bot,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
             feeds: feeds, feedTable: mirror.feeds, proofs: mirror.proofs,
+            effects: deliverer == nil
+                ? EffectRecovery(mirror, network: bot, account: accounts.bot) : nil,
             // A run that only pretends to send buys nothing that is not needed for the day.
             training: deliverer == nil
                 ? network.flatMap { PaidTraining(mirror, zone: zone, human: $0, own: accounts.own) } : nil,

@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Control
 import Favorites
 import Foundation
 import Logging
@@ -34,6 +35,8 @@ struct WorkerParts: Sendable {
     let feeds: WatchedFeeds
     let feedTable: FeedTable
     let proofs: ProofTable
+    /// Takes back or finishes what commands were cut in; `nil` for a dry run.
+    let effects: EffectRecovery?
     /// Goes on with trainings that money cut short; `nil` where reading the human's posts costs nothing.
     let training: PaidTraining?
     /// Ends what a person has begun to have forgotten.

@@ -10,6 +10,7 @@ package enum LogKeys {
     package static let attempt = "retry.attempt"
     package static let count = "count"
     package static let day = "plan.day"
+    package static let effect = "effect.kind"
     package static let error = "error"
     package static let feed = "feed"
     package static let kind = "action.kind"

@@ -12,6 +12,8 @@ package struct MirrorStores: Sendable {
     package let feeds: FeedTable
     /// Proofs that visitors of the public page ask for.
     package let proofs: ProofTable
+    /// Changes at the bot's network that are no actions.
+    package let effects: EffectTable
     /// Since when the networks refuse credentials, and what fails in the work.
     package let refusals: FaultTable
     /// Stored logins and sessions.
@@ -41,6 +43,7 @@ package struct MirrorStores: Sendable {
         table = MirrorTable(storage: storage, mirror: mirror)
         feeds = FeedTable(storage: storage, mirror: mirror, times: times)
         proofs = ProofTable(storage: storage, mirror: mirror)
+        effects = EffectTable(storage: storage, mirror: mirror)
         refusals = FaultTable(storage: storage, mirror: mirror)
         self.vault = vault
         self.spending = spending
@@ -59,6 +62,7 @@ extension HumanMirror {
     package var table: MirrorTable { stores.table }
     package var feeds: FeedTable { stores.feeds }
     package var proofs: ProofTable { stores.proofs }
+    package var effects: EffectTable { stores.effects }
     package var refusals: FaultTable { stores.refusals }
     package var vault: CredentialVault { stores.vault }
     package var spending: SpendingTable { stores.spending }

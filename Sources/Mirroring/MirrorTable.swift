@@ -85,7 +85,7 @@ package struct MirrorTable: Sendable {
     /// The versions (`MirrorVersion`) of the mirrors of a database that a worker may work for, by name.
     ///
     /// Those that moved away or are not all here yet are left out, and so are those that pause, unless something of theirs
-    /// is to be taken back: they need no worker.
+    /// is to be taken back or finished: they need no worker.
     ///
     /// - Throws: The store's error.
     package static func versionsOfLiving(in storage: any StorageEngine, now: Date) async throws -> [String: Int64] {
@@ -93,7 +93,10 @@ package struct MirrorTable: Sendable {
             """
             SELECT mirror, version FROM mirrors
             WHERE move_state IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
-                OR EXISTS (SELECT 1 FROM actions WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL))
+                OR EXISTS (
+                    SELECT 1 FROM actions WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL)
+                OR EXISTS (
+                    SELECT 1 FROM effects WHERE effects.mirror = mirrors.mirror AND next_ms IS NOT NULL))
             """)
         return Dictionary(try rows.map { (try $0.text("mirror"), try $0.integer("version")) }) { first, _ in first }
     }

@@ -46,6 +46,7 @@ package enum Migrations {
         Migration(id: "0038_proofs", source: PackageResources._038_proofs_sql),
         Migration(id: "0039_page_indexes", source: PackageResources._039_page_indexes_sql),
         Migration(id: "0040_departures", source: PackageResources._040_departures_sql),
+        Migration(id: "0041_effects", source: PackageResources._041_effects_sql),
         Migration(id: "0044_revisions", source: PackageResources._044_revisions_sql),
     ]
 

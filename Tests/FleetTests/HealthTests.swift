@@ -92,6 +92,7 @@ import Testing
         },
         mild(.unconfirmed) { $0.unconfirmed = ["post a1"] },
         mild(.rowsSetAside) { $0.setAside = ["row 1 of actions is set aside"] },
+        mild(.effectOpen) { $0.effects = [effect] },
         mild(.clockWrong) { $0.clockLead = -300 },
         mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isWithoutText = true },
         mild(.holdUseless, hiddenBy: elsewhere) { $0.wishes.uselessHold = "HOLD_WHILE_ACTIVE has no effect" },
@@ -114,6 +115,10 @@ import Testing
             $0.refusals[.human] = StoredFault(since: hourAgo, error: "no", code: "unauthorized")
         },
     ]
+
+    private static let effect = Effect(
+        id: "e", kind: .probe, account: "mirror@home.example", mark: "probe 0123456789ab", begun: now,
+        next: now + 90, holder: "somebody")
 
     static func wellFacts() -> HealthFacts {
         var facts = HealthFacts(now: now)

@@ -35,14 +35,15 @@ import Testing
     private func probed(
         _ habits: MastodonHabits, on network: NetworkName = .mastodon
     ) async throws -> (broken: Set<ServerPromise>, unseen: Set<ServerPromise>) {
-        let (_, bot, sandbox) = try await bot(habits, on: network)
+        let (mirror, bot, sandbox) = try await bot(habits, on: network)
         let account = try await bot.verifyAccount()
         let before = try await bot.ownPosts(since: Sample.hour(0)).count
-        let result = await ServerProbe(network: bot, account: account, now: { Sample.hour(8) }).run()
+        let result = await ServerProbe(mirror, network: bot, account: account).run()
         #expect(result.error == nil)
         #expect(result.left.isEmpty)
         // Nothing of it is left, whatever the server does.
         try await expect(bot.ownPosts(since: Sample.hour(0)).count, equals: before)
+        try await expect(mirror.effects.all()) { $0.isEmpty }
         withExtendedLifetime(sandbox) {}
         return (
             Set(result.kept.filter { $0.value == .some(false) }.keys),

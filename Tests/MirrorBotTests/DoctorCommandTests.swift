@@ -90,4 +90,111 @@ import Testing
         expect(report["bot"]?.fix) { $0?.contains("mirror-bot rebind") == true }
         await sandbox.stop()
     }
+
+    // MARK: The probe
+
+    /// A request of the probe, after which the program gets a signal.
+    struct Cut: CustomTestStringConvertible, Sendable {
+        let method: String
+        let path: String
+        /// How many such requests come before it.
+        let after: Int
+        let fault: SandboxFault
+
+        var testDescription: String { "\(method) \(path) after \(after), \(fault)" }
+
+        /// The server acts before the signal, or never does.
+        static let all = [SandboxFault.dropAnswer, .hang].flatMap { fault in
+            [
+                Cut(method: "POST", path: "/api/v1/statuses", after: 0, fault: fault),
+                Cut(method: "POST", path: "/api/v1/statuses", after: 1, fault: fault),
+                Cut(method: "PUT", path: "/api/v1/statuses", after: 0, fault: fault),
+            ]
+        }
+    }
+
+    /// Starts a probe that gets a signal at one of its requests.
+    private func cut(_ cut: Cut, by signal: Int32) async throws -> Ending {
+        try await stage.train(Fixture.lines())
+        let reached = Promise<Void>()
+        // The requests before it pass as they are.
+        for _ in 0..<cut.after {
+            sandbox.faults.failNext(
+                .drip(bytesPerSecond: 1_000_000), method: cut.method, path: cut.path)
+        }
+        sandbox.faults.failNext(cut.fault, method: cut.method, path: cut.path) {
+            reached.fulfill(())
+        }
+        let program = try stage.start(["doctor", "--probe"])
+        await program.wait { reached.isFulfilled }
+        program.send(signal)
+        return await program.ending()
+    }
+
+    private func texts() async -> [String] {
+        let ledger = await sandbox.ledger
+        let removed = Set(ledger.removals.map(\.postID))
+        return ledger.deliveries.filter { !removed.contains($0.id) }.map(\.text)
+    }
+
+    private func open() async throws -> [String] {
+        try await stage.status().obstacles?.filter { $0.code == .effectOpen }.map(\.sentence) ?? []
+    }
+
+    /// The command takes its posts back before the signal ends it.
+    @Test(arguments: Cut.all, [SIGINT, SIGTERM])
+    func aSignalEndsTheProbeAndItsPosts(_ cut: Cut, _ signal: Int32) async throws {
+        let ending = try await self.cut(cut, by: signal)
+        #expect(ending.status == 128 + signal, "\(ending.error)")
+        await expect(texts()) { $0.isEmpty }
+        // Only a request that may still act is told.
+        let mayAct = cut.method == "POST" && cut.fault == .hang
+        try await expect(open().count, equals: mayAct ? 1 : 0)
+        await sandbox.stop()
+    }
+
+    /// Whoever does not want to wait leaves the rest to the next command or a worker.
+    @Test func aSecondSignalEndsItAtOnce() async throws {
+        try await stage.train(Fixture.lines())
+        let cleaning = Promise<Void>()
+        let faults = sandbox.faults
+        faults.failNext(.dropAnswer, method: "POST", path: "/api/v1/statuses") {
+            // The bot's own posts, among which the program then looks for its own.
+            faults.failNext(.hang, method: "GET", path: "/api/v1/accounts/") { cleaning.fulfill(()) }
+        }
+        let program = try stage.start(["doctor", "--probe"])
+        await program.wait { cleaning.isFulfilled }
+        program.send(SIGINT)
+        program.send(SIGTERM)
+        await expect(program.ending().status) { [128 + SIGINT, 128 + SIGTERM].contains($0) }
+        await expect(texts().count, equals: 1)
+        try await expect(open().count, equals: 1)
+        await sandbox.stop()
+    }
+
+    /// The next command knows what a killed one has made, and takes it back.
+    @Test(arguments: Cut.all) func whatAKilledProbeLeavesIsTakenBack(_ cut: Cut) async throws {
+        let ending = try await self.cut(cut, by: SIGKILL)
+        #expect(ending.status == 128 + SIGKILL)
+        let isLeft = cut.method != "POST" || cut.after == 1 || cut.fault == .dropAnswer
+        await expect(texts()) { !$0.isEmpty == isLeft }
+        try await expect(open()) { $0.count == 1 && $0[0].contains("mirror-bot undo --resume") }
+        let found = try await stage.run("doctor", environment: ["COLUMNS": "400"])
+        #expect(found.output.contains("! unfinished"), "\(found.output)")
+        let probed = try await stage.run("doctor", "--probe", environment: ["COLUMNS": "400"])
+        #expect(probed.output.contains("a deleted post can no longer be read"), "\(probed.output)")
+        await expect(texts()) { $0.isEmpty }
+        await sandbox.stop()
+    }
+
+    @Test func undoTakesBackWhatAKilledProbeLeft() async throws {
+        _ = try await cut(Cut.all[0], by: SIGKILL)
+        await expect(texts().count, equals: 1)
+        let ending = try await stage.run("undo", "--resume")
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.output.contains("1 interrupted probes or changes of"), "\(ending.output)")
+        await expect(texts()) { $0.isEmpty }
+        try await expect(open()) { $0.isEmpty }
+        await sandbox.stop()
+    }
 }

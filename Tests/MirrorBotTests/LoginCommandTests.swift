@@ -57,6 +57,26 @@ import Testing
         await sandbox.stop()
     }
 
+    /// A token that is not kept is given back.
+    @Test func aLoginThatIsRefusedLeavesNoToken() async throws {
+        let sandbox = try await Sandbox.live()
+        let words = ["--server", sandbox.url]
+        try await expect(logIn("mastodon", .bot, at: sandbox, words).status, equals: 0)
+        let revoked = Promise<Void>()
+        sandbox.faults.failNext(
+            .drip(bytesPerSecond: 1_000_000), method: "POST", path: "/oauth/revoke"
+        ) { revoked.fulfill(()) }
+        let again = try await logIn("mastodon", .bot, at: sandbox, words)
+        #expect(again.status == 0)
+        #expect(!revoked.isFulfilled)
+        let other = try await logIn("mastodon", .bot, at: sandbox, words, browsing: .human)
+        #expect(other.status == 78, "\(other.error)")
+        #expect(other.error.contains("this mirror belongs to"), "\(other.error)")
+        #expect(!other.error.contains("could not be revoked"), "\(other.error)")
+        #expect(revoked.isFulfilled)
+        await sandbox.stop()
+    }
+
     @Test func xGivesAPIN() async throws {
         let sandbox = try await Sandbox.live()
         let keys = sandbox.xKeys(.bot)
@@ -257,8 +277,11 @@ import Testing
     }
 
     /// Answers the questions of a login, and opens the address that it shows as a browser would.
+    ///
+    /// - Parameter person: Who is logged in there, if not whom the login is for.
     private func logIn(
-        _ network: String, _ role: SandboxRole, at sandbox: Sandbox, _ words: [String], first: [String] = []
+        _ network: String, _ role: SandboxRole, at sandbox: Sandbox, _ words: [String], first: [String] = [],
+        browsing person: SandboxRole? = nil
     ) async throws -> Ending {
         let terminal = try PseudoTerminal()
         let program = try stage.start(
@@ -270,7 +293,7 @@ import Testing
         try await program.waitForError(network == "x" ? "PIN: " : "Code: ")
         let address = try #require(
             program.errorSoFar.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(sandbox.url) })
-        let hint = network == "x" ? "" : "&as=\(role.rawValue)"
+        let hint = network == "x" ? "" : "&as=\((person ?? role).rawValue)"
         try terminal.type(try await BrowsedPage.code(at: String(address) + hint) + "\n")
         return await program.ending()
     }

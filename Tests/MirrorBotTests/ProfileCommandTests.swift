@@ -77,6 +77,38 @@ import Testing
         await sandbox.stop()
     }
 
+    /// A change that was cut is finished; a person who is asked again decides anew.
+    @Test func aChangeThatWasCutIsFinishedOrDecidedAnew() async throws {
+        let stage = try await stage(.mastodon)
+        func cut() async throws {
+            sandbox.faults.failNext(
+                .dropRequest, method: "PATCH", path: "/api/v1/accounts/update_credentials")
+            try await expect(stage.run("profile", "--yes").status, equals: 69)
+            try await expect(open(stage).count, equals: 1)
+        }
+        let before = try await proposal(stage)
+        try await cut()
+        // Nobody can be asked, so nobody agrees.
+        try await expect(stage.run("profile").status, equals: 64)
+        try await expect(open(stage), equals: [])
+        try await expect(proposal(stage).present, equals: before.present)
+
+        try await cut()
+        try await expect(proposal(stage).present, equals: before.present)
+        let ending = try await stage.run("undo", "--resume", "--json")
+        #expect(ending.status == 0, "\(ending.error)")
+        let receipt = try Stage.decode(UndoReceipt.self, from: ending)
+        #expect(receipt.effects == 1)
+        #expect(receipt.isComplete)
+        try await expect(open(stage), equals: [])
+        try await expect(proposal(stage).proposed, equals: nil)
+        await sandbox.stop()
+    }
+
+    private func open(_ stage: Stage) async throws -> [String] {
+        try await stage.status().obstacles?.filter { $0.code == .effectOpen }.map(\.sentence) ?? []
+    }
+
     @Test func onXTheLineIsPrinted() async throws {
         let stage = try await stage(.x)
         let ending = try await stage.run("profile")

@@ -377,8 +377,27 @@ extension HealthFacts {
                 ))
         }
         found += setAside.map { make(.rowsSetAside, .note, of: [], $0) }
+        found += effects.prefix(Self.named).map(open)
         found += clock
         return found
+    }
+
+    /// A probe or a change of the profile that is not over.
+    private func open(_ effect: Effect) -> Obstacle {
+        let begun = words(effect.begun)
+        let what =
+            switch effect.kind {
+            case .probe: "posts of doctor --probe, begun \(begun), may still be at the bot's server"
+            case .profile: "a change of the bot's profile, begun \(begun), may not be written"
+            }
+        let error = effect.error.map { ": \(local($0))" } ?? ""
+        let byHand = effect.kind == .probe ? "delete them by hand, or run" : "run"
+        let remedy: Obstacle.Remedy =
+            effect.next == nil
+            ? .run("mirror-bot undo --resume", "\(byHand) mirror-bot undo --resume")
+            : .run("mirror-bot undo --resume", "a worker ends that, or mirror-bot undo --resume")
+        return make(
+            .effectOpen, .note, of: [], since: effect.begun, what + error, brief: what, remedy)
     }
 
     /// Seconds by which a clock may be wrong: OAuth and the age of mentions suffer from more.

@@ -71,6 +71,8 @@ package struct HealthFacts: Sendable {
     package var unconfirmed: [String] = []
     /// Rows of actions that this version does not understand, a sentence each.
     package var setAside: [String] = []
+    /// Probes and changes of the profile that are not over, the oldest first.
+    package var effects: [Effect] = []
 
     package init(now: Date) { self.now = now }
 }

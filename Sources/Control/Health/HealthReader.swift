@@ -38,6 +38,8 @@ struct HealthNumbers {
     var unconfirmed = 0
     /// Spans of other zones that are noted.
     var zones = 0
+    /// Probes and changes of the profile that are not over.
+    var effects = 0
     var undo = UndoTally()
     var examination: LastExamination?
 }
@@ -53,6 +55,7 @@ extension HealthNumbers {
         (hasFavorites, denied) = (try row.int("has_favorites") == 1, try row.int("denied"))
         next = try row.optionalDate("next_ms")
         (unconfirmed, zones) = (try row.int("unconfirmed"), try row.int("zones"))
+        effects = try row.int("effects")
         undo = try UndoTally(row: row)
         if let at = try row.optionalDate("examined_ms") {
             examination = LastExamination(at: at, failed: try row.int("failed"), warned: try row.int("warned"))
@@ -116,6 +119,7 @@ struct HealthReader {
         if pulse != nil { facts.worker = .running }
         note(faults.faults, pulse, in: &facts)
         facts.store = try await storeFault(pulse?.faults ?? live, now: now)
+        if numbers.effects > 0 { facts.effects = try await mirror.effects.all() }
         if record.activated == nil || record.past == nil {
             facts.setup = try await mirror.setupSteps(record, accounts, posts: numbers.posts)
         }
@@ -215,6 +219,7 @@ struct HealthReader {
             (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
                 AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
             (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
+            \(EffectTable.number(of: name)) AS effects,
             (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'fail') AS failed,
             (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'warn') AS warned,
             (SELECT MAX(noted_ms) FROM findings WHERE mirror = \(name)) AS examined_ms,

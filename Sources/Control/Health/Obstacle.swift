@@ -123,6 +123,8 @@ extension Obstacle {
         case itemsUnreached = "items-unreached"
         case unconfirmed
         case rowsSetAside = "rows-set-aside"
+        /// A probe or a change of the profile was cut.
+        case effectOpen = "effect-open"
         case clockWrong = "clock-wrong"
         case ownPostsUnpaid = "own-posts-unpaid"
         // Posting as the settings want it.
@@ -173,6 +175,7 @@ extension Obstacle {
             case .budgetSpent, .mentionsUnpaid, .ownPostsUnpaid, .creditsDepleted: "budget"
             case .mentionsUnread, .feedUnread, .feedWaits, .itemsUnreadable, .itemsUnreached: "feeds"
             case .unconfirmed, .rowsSetAside: "actions"
+            case .effectOpen: "unfinished"
             case .clockWrong: "clock"
             case .holdUseless: "silence"
             case .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay: "plan"
@@ -208,8 +211,9 @@ extension Obstacle {
             case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope, .humanDisabled, .humanGone:
                 "nothing new is learned"
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
-                .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .clockWrong, .ownPostsUnpaid,
-                .zoneToCome, .zoneAdopted, .holdUseless, .everybodyDenied, .review, .undoProposed:
+                .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen, .clockWrong,
+                .ownPostsUnpaid, .zoneToCome, .zoneAdopted, .holdUseless, .everybodyDenied, .review,
+                .undoProposed:
                 nil
             }
         }
@@ -230,10 +234,10 @@ extension Obstacle {
             case .moved, .arriving, .paused, .noBotAccount, .botLoginUnusable, .sameAccount, .noTimeZone, .workerEnded,
                 .noWorker, .workerLate, .passLate:
                 nil
-            case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .ownPostsUnpaid,
-                .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours,
-                .silentDay,
-                .everybodyDenied, .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing, .countsUnavailable,
+            case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,
+                .ownPostsUnpaid, .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers,
+                .alwaysQuiet, .quietHours, .silentDay, .everybodyDenied, .homeUnread, .favoritesOff, .noFavoritesADay,
+                .dictionaryMissing, .countsUnavailable,
                 .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,
                 .humanLoginUnusable:
                 nil

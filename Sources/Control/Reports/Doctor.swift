@@ -121,9 +121,11 @@ package struct Doctor: Sendable {
                 let name = network.name.displayName
                 return [.ok("probe", "not needed: \(name) is one server, and each request costs money there")]
             }
-            let clock = mirror.clock
-            let found = await ServerProbe(network: network, account: account, now: { clock.now }).run()
-            try await mirror.probes.note(found.kept, of: account.id, now: clock.now)
+            // What an earlier probe left is taken back first.
+            let recovery = EffectRecovery(mirror, network: network, account: account.id)
+            _ = try await recovery.carryOut(takingOver: true)
+            let found = await ServerProbe(mirror, network: network, account: account).run()
+            try await mirror.probes.note(found.kept, of: account.id, now: mirror.clock.now)
             if let error = found.error {
                 findings.append(.warn("probe", "the probe could not finish: \(error)"))
             }
@@ -131,7 +133,7 @@ package struct Doctor: Sendable {
                 findings.append(
                     .warn(
                         "probe", "the post \(address) could not be deleted",
-                        fix: "delete it by hand"))
+                        fix: "run mirror-bot undo --resume, or delete it by hand"))
             }
         }
         guard let (kept, time) = try await mirror.probes.findings(of: account.id), kept[.publishes] != nil else {

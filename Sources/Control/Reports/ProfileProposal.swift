@@ -83,28 +83,18 @@ extension HumanMirror {
     /// - Throws: `ConfigurationError` without a bot or a human that is known; `NetworkError`; the store's error.
     package func profileProposal() async throws -> ProfileProposal { try await proposal().report }
 
-    /// Writes what is proposed.
-    ///
-    /// - Parameter shown: What a person has agreed to.
-    /// - Returns: False, and nothing is changed, if something else would have to be written now.
-    /// - Throws: As ``profileProposal()``.
-    package func writeProfile(_ shown: ProfileProposal) async throws -> Bool {
-        let (report, network, present) = try await proposal()
-        guard let wanted = report.proposed, wanted == shown.proposed, let network, let present else { return false }
-        var profile = present
-        (profile.bio, profile.fields) = (wanted.bio, wanted.fields)
-        try await network.setProfile(profile, insteadOf: present)
-        try await settleProfile()
-        return true
-    }
-
-    /// Notes that the bot's profile needs nothing more of the setup.
+    /// Notes that the bot's profile needs nothing more of the setup, nor of a change that was cut.
     ///
     /// - Throws: The store's error.
-    package func settleProfile() async throws { try await table.settleProfile(now: clock.now) }
+    package func settleProfile() async throws {
+        try await table.settleProfile(now: clock.now)
+        try await effects.drop(.profile)
+    }
 
-    private func proposal() async throws -> (
-        report: ProfileProposal, network: (any ProfiledNetwork)?, present: AccountProfile?
+    /// - Returns: The proposal, the bot's network, and the present profile; that is nil where no
+    ///   program can read it.
+    func proposal() async throws -> (
+        report: ProfileProposal, bot: any SocialNetwork, present: AccountProfile?
     ) {
         let bot = try await confirmedBotNetwork()
         let record = try await table.record()
@@ -119,7 +109,7 @@ extension HumanMirror {
         var report = ProfileProposal(mirror: name, bot: botHandle, network: bot.name, line: lines[0])
         guard let network = bot as? any ProfiledNetwork else {
             report.notes = ["\(bot.name.displayName) lets only a person change a profile: paste the line there"]
-            return (report, nil, nil)
+            return (report, bot, nil)
         }
         let present = try await network.profile()
         report.present = .init(bio: present.bio, fields: present.fields)
@@ -136,7 +126,7 @@ extension HumanMirror {
             }
         }
         if wanted != present { report.proposed = .init(bio: wanted.bio, fields: wanted.fields) }
-        return (report, network, present)
+        return (report, bot, present)
     }
 
     /// The human's name, of a login if none was verified yet.

@@ -18,6 +18,8 @@ package struct TakingBack: Sendable {
     package struct Round: Sendable {
         /// What was tried, as it is stored then.
         package var tried: [Action] = []
+        /// How many effects of cut commands are over.
+        package var effects = 0
         /// Why something has to wait; nil if nothing has to.
         package var obstacle: NetworkError?
 

@@ -133,12 +133,29 @@ package struct UndoReceipt: Codable, Sendable {
     package var refused = 0
     package var nothing = 0
     package var outOfReach = 0
+    /// Probes and changes of the profile that had been cut, and are taken back or finished now.
+    package var effects = 0
+    /// The same that are tried again later.
+    package var openEffects = 0
+    /// The same that the network does not let us end.
+    package var refusedEffects = 0
     package var actions: [Item] = []
 
     init(mirror: String) { self.mirror = mirror }
 
     /// Whether nothing is left to be done.
-    package var isComplete: Bool { waiting + unknown == 0 }
+    package var isComplete: Bool { waiting + unknown + openEffects == 0 }
+
+    /// Adds what became of interrupted probes and changes of the profile.
+    ///
+    /// - Parameters:
+    ///   - before: How many there were.
+    ///   - left: Those that are there now.
+    package mutating func add(effects before: Int, left: [Effect]) {
+        openEffects = left.count { $0.next != nil }
+        refusedEffects = left.count - openEffects
+        effects = max(0, before - left.count)
+    }
 
     mutating func add(_ item: Item) {
         actions.append(item)

@@ -1,8 +1,12 @@
 import ArgumentParser
+import Blocking
 import Control
 import Foundation
+import Logging
 import Mirroring
 import Posts
+import ServiceLifecycle
+import UnixSignals
 
 /// `mirror-bot doctor`.
 struct DoctorCommand: AsyncParsableCommand {
@@ -16,7 +20,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
             With --probe the bot publishes an unlisted post and an answer to it, reads them with and without a \
             login, changes one and deletes both. The result is stored and shown from then on. Run it once for every \
-            server that does not run Mastodon. Followers of the bot may see the post for a moment.
+            server that does not run Mastodon. Followers of the bot may see the post for a moment. Ctrl-C ends the \
+            probe and deletes the posts; after a second one, a worker or mirror-bot undo --resume deletes them.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -36,6 +41,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         if last { return try await showLast() }
+        guard probe else { return try await look() }
+        try await SignalledWork.run { try await look() }
+    }
+
+    private func look() async throws {
         let (_, problems) = try await options.checkedValues()
         var findings = problems.map { Finding.fail("settings", $0) }
         if findings.isEmpty {
@@ -73,6 +83,65 @@ struct DoctorCommand: AsyncParsableCommand {
             }
         } catch {
             return [.fail("database", error)]
+        }
+    }
+}
+
+/// Work that a signal asks to put away what it has made before the process ends.
+///
+/// The first signal begins a graceful shutdown, and ends the process when the work has ended. A second
+/// one ends it at once.
+private struct SignalledWork: Service {
+    let work: @Sendable () async throws -> Void
+
+    func run() async throws { try await work() }
+
+    /// Runs the work; where the process is not the command's own, signals are left alone.
+    static func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
+        guard Console.current.ownsProcess else { return try await work() }
+        let service = ServiceGroupConfiguration.ServiceConfiguration(
+            service: SignalledWork(work: work), successTerminationBehavior: .gracefullyShutdownGroup,
+            failureTerminationBehavior: .cancelGroup)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [service], logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() }))
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let received = ReceivedSignal()
+        let listener = Task {
+            for await signal in signals {
+                if !received.note(signal.rawValue) { end(by: signal.rawValue) }
+                await group.triggerGracefulShutdown()
+            }
+        }
+        try await afterwards({
+            listener.cancel()
+            if let signal = received.first { end(by: signal) }
+        }) { try await group.run() }
+    }
+
+    /// Ends the process as the signal would have without us.
+    private static func end(by number: Int32) {
+        try? Console.process.output.flush()
+        fflush(nil)
+        signal(number, SIG_DFL)
+        kill(getpid(), number)
+    }
+}
+
+/// The signal that a process got first.
+private final class ReceivedSignal: @unchecked Sendable {
+    // Sendable because `number` is only touched under `lock`.
+    private let lock = NSLock()
+    private var number: Int32?
+
+    var first: Int32? { lock.withLock { number } }
+
+    /// - Returns: False if there was one before.
+    func note(_ signal: Int32) -> Bool {
+        lock.withLock {
+            guard number == nil else { return false }
+            number = signal
+            return true
         }
     }
 }

@@ -74,6 +74,20 @@ struct LoginCommand: AsyncParsableCommand {
     private func logIn(to mirror: HumanMirror) async throws {
         if !print { try mirror.vault.requireKey() }
         let login = try await conversation(mirror)
+        let outcome: LoggedIn
+        do {
+            outcome = try await keep(login, for: mirror)
+        } catch {
+            // Nobody has the token that the network has issued.
+            await login.withdraw()
+            throw error
+        }
+        try tell(outcome)
+        if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
+    }
+
+    /// Verifies whose account a login opens, and stores it, unless it is only printed.
+    private func keep(_ login: LoginOutcome, for mirror: HumanMirror) async throws -> LoggedIn {
         let account = login.account
         let session = TriedSession()
         let network = try mirror.network(for: account, sessions: session)
@@ -87,8 +101,7 @@ struct LoginCommand: AsyncParsableCommand {
             try await mirror.vault.store(
                 StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
         }
-        try tell(outcome)
-        if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
+        return outcome
     }
 
     private func tell(_ outcome: LoggedIn) throws {

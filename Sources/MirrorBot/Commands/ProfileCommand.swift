@@ -50,6 +50,7 @@ struct ProfileOffer {
     ///   `agrees` throws.
     func make(if agrees: (String) throws -> Bool) async throws -> Bool {
         let proposal = try await mirror.profileProposal()
+        try await mirror.dropProfileChanges()
         show(proposal)
         guard proposal.proposed != nil else {
             try await mirror.settleProfile()
@@ -65,7 +66,9 @@ struct ProfileOffer {
     func printed(writing: Bool) async throws {
         let proposal = try await mirror.profileProposal()
         try JSONOutput.print(proposal)
-        if writing, proposal.proposed != nil { try await write(proposal) }
+        guard writing else { return }
+        try await mirror.dropProfileChanges()
+        if proposal.proposed != nil { try await write(proposal) }
     }
 
     private func write(_ proposal: ProfileProposal) async throws {

@@ -17,6 +17,9 @@ struct UndoCommand: AsyncParsableCommand {
             permits. A running worker or undo --resume continues an interrupted one, also during a pause. What was \
             taken back is never sent again, and its text counts as used.
 
+            With --resume or everything, the posts of an interrupted doctor --probe are deleted too, and an \
+            interrupted profile is finished.
+
             Only what this database knows can be taken back: not what the bot did before it had one, or as another \
             account.
             """)
@@ -102,10 +105,15 @@ struct UndoCommand: AsyncParsableCommand {
                 answers = try await desk.perform(AskUndo(ids: actions.map(\.id))).answers
             }
             let ids = Set(actions.map(\.id))
+            // Effects of commands that were cut belong to everything, and to what is still wanted.
+            let hasEffects = [.wanted, .everything].contains(scope)
+            let effects = hasEffects ? try await mirror.effects.all().count : 0
             let isLeft =
                 answers.values.contains { $0 == .asked || $0 == .remembered } || scope == .wanted && !ids.isEmpty
-            let obstacle = isLeft ? try await carryOut(ids, mirror) : nil
-            let receipt = try await undoing.receipt(for: actions, answers: answers)
+                || effects > 0
+            let obstacle = isLeft ? try await carryOut(ids, withEffects: effects > 0, mirror) : nil
+            var receipt = try await undoing.receipt(for: actions, answers: answers)
+            if effects > 0 { receipt.add(effects: effects, left: try await mirror.effects.all()) }
             if json { try JSONOutput.print(receipt) } else { UndoView.lines(receipt, scope).forEach { print($0) } }
             try await fail(receipt, obstacle, mirror)
         }
@@ -164,22 +172,28 @@ struct UndoCommand: AsyncParsableCommand {
     /// worker that runs.
     ///
     /// - Returns: Why some of it is still there; nil if nothing stood in the way.
-    private func carryOut(_ ids: Set<String>, _ mirror: HumanMirror) async throws -> (any Error)? {
+    private func carryOut(
+        _ ids: Set<String>, withEffects: Bool, _ mirror: HumanMirror
+    ) async throws -> (any Error)? {
         let progress = UndoProgress(total: ids.count, isQuiet: json)
         defer { progress.finish() }
         let recall: Recall
         do {
-            recall = Recall(mirror, network: try await mirror.confirmedBotNetwork(), lease: nil)
+            let network = try await mirror.confirmedBotNetwork()
+            let bot = withEffects ? try await mirror.table.record().bot : nil
+            recall = Recall(mirror, network: network, lease: nil, bot: bot)
         } catch let error as NetworkError where !error.stopsActor {
             return error
         }
         var failures = 0
         var sought = ids
+        var takesOver = true
         while true {
-            let round = try await recall.carryOut(lookingAtOnceFor: sought)
+            let round = try await recall.carryOut(lookingAtOnceFor: sought, takingOver: takesOver)
             sought = []
+            takesOver = false
             progress.add(round.tried.count { $0.undo?.next == nil })
-            failures = round.obstacle == nil || round.takenBack > 0 ? 0 : failures + 1
+            failures = round.obstacle == nil || round.takenBack + round.effects > 0 ? 0 : failures + 1
             if let obstacle = round.obstacle, obstacle.stopsActor || failures >= Self.failuresAtMost { return obstacle }
             guard let next = try await recall.next() else { return nil }
             guard next > mirror.clock.now else { continue }
@@ -199,6 +213,12 @@ struct UndoCommand: AsyncParsableCommand {
                 .refused,
                 "could not take back \(receipt.refused) of \(receipt.actions.count): the network refused; see "
                     + "mirror-bot explain ID")
+        }
+        if receipt.refusedEffects > 0 {
+            throw CommandError(
+                .refused,
+                "could not take back what an interrupted command left at the network; see mirror-bot "
+                    + "status")
         }
         guard !receipt.isComplete, try await !mirror.isAtWork(now: mirror.clock.now) else { return }
         let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
@@ -272,6 +292,9 @@ private enum UndoView {
             (receipt.unknown, "may have arrived; taken back if so"),
             (receipt.refused, "refused by the network"), (receipt.nothing, "did not happen, as far as known"),
             (receipt.outOfReach, "done by another account of the bot, so out of reach"),
+            (receipt.effects, "interrupted probes or changes of the profile, over now"),
+            (receipt.openEffects, "interrupted probes or changes of the profile, tried again later"),
+            (receipt.refusedEffects, "interrupted probes or changes of the profile, refused by the network"),
         ]
         var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         if lines.isEmpty { lines = ["nothing to take back"] }

@@ -22,7 +22,20 @@ struct LoginRequest {
 struct LoginOutcome {
     let account: AccountConfiguration
     /// Warnings for the person, one sentence each.
-    let warnings: [String]
+    var warnings: [String]
+    /// Gives back what the network issued for this login; nil where it issued nothing.
+    var revoke: (@Sendable () async throws -> Void)?
+
+    /// Gives back what the network issued, for a login that will not be kept.
+    func withdraw() async {
+        do {
+            try await revoke?()
+        } catch {
+            StandardError.tell(
+                "warning: the token of this login could not be revoked; revoke it in the account's "
+                    + "settings")
+        }
+    }
 }
 
 /// How accounts are logged in to, by network.

@@ -28,8 +28,16 @@ struct MastodonConversation {
         let request = try await login.register(for: role == .human ? .human : .bot)
         LoginPage(address: request.authorizeURL, role: role).show("allow the access, and copy the code")
         let grant = try await login.finish(request, code: try Question.answer("Code: ") { $0 })
-        let lacks = try await lacks(grant.credentials.accessToken, granted: grant.scopes, login)
-        return outcome(server, grant.credentials, canWrite: grant.canWrite, lacks: lacks)
+        var outcome = outcome(server, grant.credentials, canWrite: grant.canWrite, lacks: [])
+        outcome.revoke = { try await login.revoke(grant.credentials) }
+        do {
+            let lacks = try await lacks(grant.credentials.accessToken, granted: grant.scopes, login)
+            outcome.warnings += lacks
+            return outcome
+        } catch {
+            await outcome.withdraw()
+            throw error
+        }
     }
 
     private func pasted(_ server: String, _ login: MastodonLogin) async throws -> LoginOutcome {

@@ -85,6 +85,21 @@ package struct MastodonLogin: Sendable {
             canWrite: try await canWrite(scopes, tokens.accessToken))
     }
 
+    /// Revokes a token that will not be used.
+    ///
+    /// - Parameter credentials: Of a grant by ``finish(_:code:)``.
+    package func revoke(_ credentials: MastodonCredentials) async throws {
+        client.knownSecrets.add(credentials.accessToken, credentials.clientSecret)
+        let form = [
+            ("client_id", credentials.clientID ?? ""),
+            ("client_secret", credentials.clientSecret?.reveal() ?? ""),
+            ("token", credentials.accessToken.reveal()),
+        ]
+        let call = NetworkCall(
+            operation: .logIn, method: .post, path: ["oauth", "revoke"], form: form)
+        _ = try await client.send(call, token: nil)
+    }
+
     /// What the application that a token was given to may ask for at most; nil where the server does not tell.
     ///
     /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.

@@ -1,0 +1,88 @@
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Posts
+import Settings
+
+/// A change of the bot's profile.
+private struct ProfileChange {
+    let present: AccountProfile
+    let wanted: AccountProfile
+
+    /// Nil where nothing is proposed.
+    init?(_ report: ProfileProposal, _ present: AccountProfile?) {
+        guard let proposed = report.proposed, let present else { return nil }
+        self.present = present
+        var wanted = present
+        wanted.bio = proposed.bio
+        wanted.fields = proposed.fields
+        self.wanted = wanted
+    }
+
+    /// A digest that tells the change from any other.
+    var mark: String {
+        Seen(of: ["profile"] + Self.parts(present) + ["to"] + Self.parts(wanted)).description
+    }
+
+    private static func parts(_ profile: AccountProfile) -> [String] {
+        [profile.bio, "\(profile.fields.count)"] + profile.fields.flatMap { [$0.name, $0.value] }
+    }
+}
+
+extension HumanMirror {
+    /// Writes what is proposed.
+    ///
+    /// The change is an ``Effect`` before its request leaves. If it is cut, the next
+    /// ``EffectRecovery`` finishes it.
+    ///
+    /// - Parameter shown: What a person has agreed to.
+    /// - Returns: False, and nothing is changed, if something else would have to be written now.
+    /// - Throws: As ``profileProposal()``.
+    package func writeProfile(_ shown: ProfileProposal) async throws -> Bool {
+        let (report, bot, present) = try await proposal()
+        guard report.proposed == shown.proposed, let change = ProfileChange(report, present),
+            let network = bot as? any ProfiledNetwork
+        else { return false }
+        let account =
+            if let known = try await table.record().bot { known } else {
+                try await bot.verifyAccount().id
+            }
+        let now = clock.now
+        let patience = EffectRecovery(self, network: bot, account: account).patience
+        let effect = try await effects.begin(
+            .profile, mark: change.mark, account: account, begun: bot.present(at: now), sent: now,
+            next: now + patience)
+        do {
+            try await network.setProfile(change.wanted, insteadOf: change.present)
+        } catch let error as NetworkError where error.outcome != .unknown {
+            try await effects.end(effect)
+            throw error
+        }
+        try await settleProfile()
+        return true
+    }
+
+    /// Finishes a change of the profile that was cut, if it is still the one that a person agreed
+    /// to; else the next `mirror-bot profile` shows what the profile says.
+    ///
+    /// - Parameter mark: ``ProfileChange/mark`` of the change.
+    /// - Throws: As ``profileProposal()``.
+    func finishProfile(_ mark: String) async throws {
+        let (report, bot, present) = try await proposal()
+        guard report.proposed != nil else { return try await settleProfile() }
+        guard let change = ProfileChange(report, present), change.mark == mark,
+            let network = bot as? any ProfiledNetwork
+        else {
+            return logger.notice(
+                "Profile changed by somebody else, so a change of it was not finished")
+        }
+        try await network.setProfile(change.wanted, insteadOf: change.present)
+        try await settleProfile()
+    }
+
+    /// Drops changes of the profile that were cut, since a person decides about it anew.
+    ///
+    /// - Throws: The store's error.
+    package func dropProfileChanges() async throws { try await effects.drop(.profile) }
+}
