@@ -93,7 +93,8 @@ extension Worker {
             logger: logger, zone: zone, activated: activated, archive: mirror.archive, people: mirror.people,
             classifiers: classifiers, bot: bot, human: human,
             learnable: Learnable(people: mirror.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
-            planner: planner, hold: hold,
+            planner: planner,
+            judging: TextJudging(mirror.archive, planner.judge, isPatient: true) { [clock] in clock.uptime }, hold: hold,
             courier: Courier(
                 of: mirror, hands: hands, store: store, planner: planner, hold: hold, bot: bot, originals: originals,
                 goOnForgetting: unlearning.goOnForgetting),
