@@ -124,15 +124,18 @@ extension Archive {
         case outdated
     }
 
-    /// Stores what rules made of some posts, in one transaction; a post that was changed meanwhile stays unprepared.
+    /// Stores what rules made of some posts, in one transaction; a post that was changed meanwhile
+    /// stays unprepared.
     ///
     /// - Parameters:
-    ///   - prepared: The posts as ``unprepared(_:by:atMost:)`` returned them, and what became of each.
+    ///   - prepared: The posts as ``unprepared(_:by:atMost:)`` returned them, and what became of
+    ///     each.
     ///   - version: Names the rules.
     ///   - lastUse: An expression for when a row of `posts` was last used.
     ///   - uses: An expression for how often it was.
     package func store(
-        _ prepared: [(post: Unprepared, preparation: Preparation)], by version: String, lastUse: SQL, uses: SQL = "0"
+        _ prepared: [(post: Unprepared, preparation: Preparation)], by version: String,
+        lastUse: SQL, uses: SQL = "0"
     ) async throws {
         guard !prepared.isEmpty else { return }
         var rows: SQL = ""
@@ -152,7 +155,8 @@ extension Archive {
                 rules = \(version), last_used_ms = \(lastUse), uses = \(uses)
             FROM (VALUES \(rows)) AS prepared
             WHERE posts.mirror = \(mirror) AND posts.network = prepared.column1
-                AND posts.post_id = prepared.column2 AND posts.is_reply = FALSE AND posts.rules = prepared.column9
+                AND posts.post_id = prepared.column2 AND posts.is_reply = FALSE
+                AND posts.rules = prepared.column9
             """)
     }
 
@@ -188,7 +192,8 @@ extension Archive {
         return try zip(posts, rows).map { post, row in
             Unprepared(
                 post: post, sequel: sequels[post.id] ?? Sequel(),
-                earlier: EarlierVerdict(rules: try row.text("rules"), fitness: try StoredFitness(row)))
+                earlier: EarlierVerdict(
+                    rules: try row.text("rules"), fitness: try StoredFitness(row)))
         }
     }
 
@@ -292,8 +297,8 @@ extension Archive {
         return unsent
     }
 
-    /// The first and the last name, in their order, of the rules that prepared what answers nobody; empty for a post that
-    /// none have prepared.
+    /// The first and the last name, in their order, of the rules that prepared what answers nobody;
+    /// empty for a post that none have prepared.
     ///
     /// - Returns: Nil where nothing is archived that answers nobody.
     package func preparedBy() async throws -> (first: String, last: String)? {
@@ -303,7 +308,9 @@ extension Archive {
             SELECT (\(own) ORDER BY rules LIMIT 1) AS first, (\(own) ORDER BY rules DESC LIMIT 1) AS last
             """
         ).first
-        guard let row, let first = try row.optionalText("first"), let last = try row.optionalText("last") else {
+        guard let row, let first = try row.optionalText("first"),
+            let last = try row.optionalText("last")
+        else {
             return nil
         }
         return (first, last)
@@ -322,18 +329,24 @@ extension Archive {
     ///   - place: The end of the stretch before; nil to begin with the oldest posts.
     ///   - number: About how many posts of the archive the stretch has, habits or not.
     /// - Returns: The end of the stretch; nil if it is the last one.
-    package func habits(after place: Int64?, atMost number: Int) async throws -> (habits: [Habit], end: Int64?) {
+    package func habits(after place: Int64?, atMost number: Int) async throws -> (
+        habits: [Habit], end: Int64?
+    ) {
         let mirror = mirror
         return try await storage.read { connection in
             let later: SQL = "mirror = \(mirror) AND created_ms > \(place ?? .min)"
             let end = try connection.query(
-                "SELECT created_ms FROM posts WHERE \(later) ORDER BY created_ms LIMIT 1 OFFSET \(number - 1)"
+                """
+                SELECT created_ms FROM posts WHERE \(later)
+                ORDER BY created_ms LIMIT 1 OFFSET \(number - 1)
+                """
             ).first?.integer("created_ms")
             let habits = try connection.query(
                 """
                 SELECT text, client, created_ms FROM posts
                 WHERE \(later) AND created_ms <= \(end ?? .max)
-                    AND (client IS NOT NULL OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
+                    AND (client IS NOT NULL
+                        OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
                 """
             ).map { row in
                 Habit(

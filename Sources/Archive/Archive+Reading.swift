@@ -260,7 +260,8 @@ extension Archive.Original {
 
     init(_ row: SQLRow) throws {
         post = try PostRow.post(row)
-        judged = Archive.EarlierVerdict(rules: try row.text("rules"), fitness: try Archive.StoredFitness(row))
+        judged = Archive.EarlierVerdict(
+            rules: try row.text("rules"), fitness: try Archive.StoredFitness(row))
         denied = try row.optionalDate("denied_ms")
     }
 }

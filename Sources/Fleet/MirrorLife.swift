@@ -24,8 +24,8 @@ package actor MirrorLife {
     private static let tidyingLast: TimeInterval = 3_600
     /// The same of a mirror among many.
     private static let tidyingAmongMany: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
-    /// Seconds from the start to the first look for texts that are not judged: what was said to the bot, and what is due,
-    /// comes first.
+    /// Seconds from the start to the first look for texts that are not judged: what was said to the
+    /// bot, and what is due, comes first.
     private static let judgingWaits: TimeInterval = 10
     /// Seconds between two writes of the request counts, which `status --metrics` shows.
     private static let metricsLast: TimeInterval = 600
@@ -339,10 +339,12 @@ package actor MirrorLife {
     }
 
     private func wait(betweenTidyingsOf worker: Worker) -> TimeInterval {
-        isAlone ? Self.tidyingLast : Cadence.wait(of: worker.mirror.name, within: Self.tidyingAmongMany)
+        isAlone
+            ? Self.tidyingLast : Cadence.wait(of: worker.mirror.name, within: Self.tidyingAmongMany)
     }
 
-    /// Judges the texts that are not judged yet, a step at a time: whatever else is due has its turn between two.
+    /// Judges the texts that are not judged yet, a step at a time: whatever else is due has its
+    /// turn between two.
     private func judging(_ worker: Worker, _ passes: Passes) -> Rounds.Pass {
         let wait = wait(betweenTidyingsOf: worker)
         return upkeep(worker, Passes.texts, .human) { try await passes.judge(wait: wait) }

@@ -41,7 +41,8 @@ final class Passes: Sendable {
     ///   - onCopy: Called when the bot may say something of the human's, which is to be followed from then on.
     ///   - onTexts: Called when there are texts to judge.
     init(
-        parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {}, onCopy: @escaping @Sendable () -> Void = {},
+        parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {},
+        onCopy: @escaping @Sendable () -> Void = {},
         onTexts: @escaping @Sendable () -> Void = {}
     ) {
         self.parts = parts
@@ -282,8 +283,8 @@ final class Passes: Sendable {
         return []
     }
 
-    /// Judges some of the human's texts that are new, or all in turn after a change of the rules, so that no plan has to
-    /// wait for that.
+    /// Judges some of the human's texts that are new, or all in turn after a change of the rules,
+    /// so that no plan has to wait for that.
     ///
     /// - Parameter wait: Seconds until the next look once all are judged.
     /// - Returns: When to go on.

@@ -55,7 +55,8 @@ import Testing
         try await test.prepare(version, lastUse: lastUse) { post, _ in
             let isOdd = (Int(post.id.value.dropFirst()) ?? 0) % 2 == 1
             return Archive.Preparation(
-                textKey: "\(version) \(post.text)", unfit: isOdd ? "odd" : nil, length: post.text.count)
+                textKey: "\(version) \(post.text)", unfit: isOdd ? "odd" : nil,
+                length: post.text.count)
         }
     }
 
@@ -92,7 +93,8 @@ import Testing
         try await test.archive.rewrite(changed)
         try await test.archive.store(
             posts.map { ($0, preparation($0.post)) }, by: "2", lastUse: "CAST(NULL AS BIGINT)")
-        try await expect(test.archive.unprepared(by: "2", atMost: 10).map(\.post.text), equals: ["another text"])
+        try await expect(
+            test.archive.unprepared(by: "2", atMost: 10).map(\.post.text), equals: ["another text"])
         try await expect(test.archive.unprepared(.unjudged, by: "3", atMost: 10).count, equals: 1)
         try await expect(test.archive.unprepared(by: "3", atMost: 10).count, equals: 2)
     }
@@ -101,7 +103,9 @@ import Testing
     @Test func habitsAreReadStretchByStretch() async throws {
         let test = try await TestArchive()
         var posts = (0..<25).map { post("p\($0)", at: $0 / 3) }
-        for index in posts.indices { posts[index].text = index % 2 == 0 ? "about #tea \(index)" : "about tea \(index)" }
+        for index in posts.indices {
+            posts[index].text = index % 2 == 0 ? "about #tea \(index)" : "about tea \(index)"
+        }
         posts[1].client = "Pocket Client"
         try await test.store(posts)
         var (place, texts, stretches): (Int64?, [String], Int) = (nil, [], 0)
@@ -111,7 +115,9 @@ import Testing
             (place, stretches) = (end, stretches + 1)
         } while place != nil
         #expect(stretches == 5)
-        #expect(texts.sorted() == posts.filter { $0.client != nil || $0.text.contains("#") }.map(\.text).sorted())
+        #expect(
+            texts.sorted()
+                == posts.filter { $0.client != nil || $0.text.contains("#") }.map(\.text).sorted())
     }
 
     @Test func textsAreCountedAndFoundByMinuteAgeAndLength() async throws {
@@ -157,7 +163,8 @@ import Testing
             return Archive.Preparation(
                 textKey: post.id.value, unfit: nil, length: 5,
                 fitness: Archive.StoredFitness(
-                    grade: number / 4 * 2, window: windows[number % 4], reason: number > 0 ? "dated" : nil))
+                    grade: number / 4 * 2, window: windows[number % 4],
+                    reason: number > 0 ? "dated" : nil))
         }
         func names(_ filter: Archive.TextFilter) async throws -> [String] {
             try await test.archive.texts(in: [600...600], filter).map(\.id.value).sorted()

@@ -453,7 +453,8 @@ import Testing
     private func unfitness(of post: Post, at date: Date, _ desk: Desk) async throws -> String? {
         let archive = desk.mirror.archive
         return try await desk.maker.unfitness(
-            of: try #require(try await archive.original(post.id)), archive.unwanted(in: Self.zone), at: date)
+            of: try #require(try await archive.original(post.id)), archive.unwanted(in: Self.zone),
+            at: date)
     }
 
     @Test func onlyWhatStandsForItselfThenIsPlanned() async throws {

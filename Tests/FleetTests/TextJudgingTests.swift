@@ -10,11 +10,13 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import Fleet
 @testable import Mirroring
 @testable import Settings
 
-/// Texts are judged in short steps, after the looks and the posts of a worker, and again only when they are chosen.
+/// Texts are judged in short steps, after the looks and the posts of a worker, and again only when
+/// they are chosen.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct TextJudgingTests {
     private static let zone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
     private static let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
@@ -23,7 +25,8 @@ import Testing
 
     private static func post(_ number: Int, _ text: String) -> Post {
         Post(
-            id: PostID(network: .mastodon, value: "https://sandbox.example/\(number)"), author: human, text: text,
+            id: PostID(network: .mastodon, value: "https://sandbox.example/\(number)"),
+            author: human, text: text,
             createdAt: now - Double(730 * 86_400) - Double(number * 5_003))
     }
 
@@ -68,8 +71,11 @@ import Testing
 
     // MARK: Steps
 
-    /// A step takes a fraction of a second however many texts there are, and what it found is stored.
-    @Test(arguments: Engine.allCases) func aStepJudgesForAQuarterOfASecond(_ engine: Engine) async throws {
+    /// A step takes a fraction of a second however many texts there are, and what it found is
+    /// stored.
+    @Test(arguments: Engine.allCases) func aStepJudgesForAQuarterOfASecond(_ engine: Engine)
+        async throws
+    {
         let mirror = try await mirror(40, on: engine)
         let judge = mirror.textJudge(zone: Self.zone)
         let judging = TextJudging(mirror.archive, judge, uptime: Ticks(0.1).read)
@@ -85,7 +91,9 @@ import Testing
     /// Many steps have a limit of their own where the clock stands still.
     @Test func aStepJudgesTwoHundredTextsAtMost() async throws {
         let mirror = try await mirror(450)
-        let judging = TextJudging(mirror.archive, mirror.textJudge(zone: Self.zone), isPatient: true) { 0 }
+        let judging = TextJudging(
+            mirror.archive, mirror.textJudge(zone: Self.zone), isPatient: true
+        ) { 0 }
         var counts: [Int] = []
         while try await judging.step() { counts.append(try await judged(mirror)) }
         #expect(counts == [0, 200, 400])
@@ -104,7 +112,8 @@ import Testing
             counts.append(try await judged(mirror))
         }
         #expect(counts == Array(stride(from: 4, through: 60, by: 4)))
-        try await expect(mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
+        try await expect(
+            mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
     }
 
     private struct Told: Service {
@@ -124,7 +133,9 @@ import Testing
         let group = ServiceGroup(
             configuration: .init(
                 services: [
-                    .init(service: Told(judging: judging), successTerminationBehavior: .gracefullyShutdownGroup)
+                    .init(
+                        service: Told(judging: judging),
+                        successTerminationBehavior: .gracefullyShutdownGroup)
                 ], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let told = Task { await group.triggerGracefulShutdown() }
         try await group.run()
@@ -149,13 +160,17 @@ import Testing
 
     /// Neither another server nor other settings have the words of a text judged again.
     @Test func aServerThatCountsOtherwiseHasNothingJudgedAgain() async throws {
-        let mirror = try await mirror(30) { $0 == 7 ? "See https://example.org/rivers" : "Thought \($0) about rivers" }
+        let mirror = try await mirror(30) {
+            $0 == 7 ? "See https://example.org/rivers" : "Thought \($0) about rivers"
+        }
         let judge = mirror.textJudge(zone: Self.zone)
         try await mirror.archive.prepare(by: judge)
         let rules = try #require(try await mirror.archive.preparedBy())
         let planted = PostID(network: .mastodon, value: "https://sandbox.example/3")
-        try await mirror.storage.lenient.execute("UPDATE posts SET grade = 2 WHERE post_id = \(planted.value)")
-        let limits = PublishingLimits(maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints)
+        try await mirror.storage.lenient.execute(
+            "UPDATE posts SET grade = 2 WHERE post_id = \(planted.value)")
+        let limits = PublishingLimits(
+            maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints)
         let other = mirror.textJudge(zone: Self.zone, limits: limits)
         #expect(try await !TextJudging(mirror.archive, other) { 0 }.step())
         try await mirror.archive.prepare(by: other)
@@ -164,7 +179,8 @@ import Testing
         var strict = other
         strict.rules.links = .leftOut
         try await mirror.archive.prepare(by: strict)
-        try await expect(mirror.archive.unsent(Archive.TextFilter(longest: 500)).unfit["has-link"], equals: 1)
+        try await expect(
+            mirror.archive.unsent(Archive.TextFilter(longest: 500)).unfit["has-link"], equals: 1)
         try await expect(mirror.archive.fitness(of: planted)?.grade, equals: 2)
     }
 
@@ -172,27 +188,32 @@ import Testing
     @Test func aTextThatTheServerFindsTooLongIsNotChosen() async throws {
         let link = "https://example.org/" + String(repeating: "r", count: 180)
         let mirror = try await mirror(60, variables: ["FITNESS": "off"]) { number in
-            number % 2 == 0 ? "Thought number \(number) about \(link)" : "Thought number \(number) about rivers"
+            number % 2 == 0
+                ? "Thought number \(number) about \(link)" : "Thought number \(number) about rivers"
         }
         try await mirror.archive.prepare(by: mirror.textJudge(zone: Self.zone))
         func texts(_ limits: PublishingLimits) async throws -> [String] {
             var texts: [String] = []
             for number in 0..<12 {
                 let day = LocalTime(Self.now, in: Self.zone).day.advanced(by: number)
-                let planned = try await maker(mirror, limits: limits).preview(day, now: Self.now, watching: false)
+                let planned = try await maker(mirror, limits: limits).preview(
+                    day, now: Self.now, watching: false)
                 texts += try #require(planned).slots.map { try #require($0.payload.wording?.text) }
             }
             return texts
         }
         try await expect(texts(.mastodon)) { $0.contains { $0.contains(link) } }
-        let short = PublishingLimits(maximumCharacters: 100, charactersPerURL: nil, unit: .codePoints)
+        let short = PublishingLimits(
+            maximumCharacters: 100, charactersPerURL: nil, unit: .codePoints)
         try await expect(texts(short)) { !$0.isEmpty && !$0.contains { $0.contains(link) } }
     }
 
-    /// What rules of an earlier version called plain is looked at again when it is chosen, and when it leaves.
+    /// What rules of an earlier version called plain is looked at again when it is chosen, and when
+    /// it leaves.
     @Test func whatEarlierRulesJudgedIsJudgedAgainWhenItIsChosen() async throws {
         let mirror = try await mirror(90) { number in
-            number % 3 > 0 ? "Today I counted \(number) boats" : "Thought number \(number) about boats"
+            number % 3 > 0
+                ? "Today I counted \(number) boats" : "Thought number \(number) about boats"
         }
         let judge = mirror.textJudge(zone: Self.zone)
         try await mirror.archive.prepare(by: judge)
@@ -205,9 +226,12 @@ import Testing
         var slots: [Intent] = []
         for number in 0..<20 {
             let day = LocalTime(Self.now, in: Self.zone).day.advanced(by: number)
-            slots += try #require(try await maker.preview(day, now: Self.now, watching: false)).slots
+            slots += try #require(try await maker.preview(day, now: Self.now, watching: false))
+                .slots
         }
-        expect(slots) { $0.count > 5 && $0.allSatisfy { $0.payload.wording?.text.hasPrefix("Thought") == true } }
+        expect(slots) {
+            $0.count > 5 && $0.allSatisfy { $0.payload.wording?.text.hasPrefix("Thought") == true }
+        }
         let unwanted = try await mirror.archive.unwanted(in: Self.zone)
         func unfitness(_ number: Int) async throws -> String? {
             let id = PostID(network: .mastodon, value: "https://sandbox.example/\(number)")
@@ -219,9 +243,11 @@ import Testing
         var strict = maker
         strict.judge.rules.links = .leftOut
         _ = try await mirror.archive.store(
-            [Self.post(200, "https://example.org/ tells of boats")], timeZone: Self.zone, limit: nil)
+            [Self.post(200, "https://example.org/ tells of boats")], timeZone: Self.zone, limit: nil
+        )
         let linked = try #require(
-            try await mirror.archive.original(PostID(network: .mastodon, value: "https://sandbox.example/200")))
+            try await mirror.archive.original(
+                PostID(network: .mastodon, value: "https://sandbox.example/200")))
         try await expect(strict.unfitness(of: linked, unwanted, at: Self.now), equals: "has-link")
         // Nothing was judged but what was chosen.
         try await expect(mirror.archive.preparedBy()?.last) { $0?.contains(" fit1") == true }
@@ -239,7 +265,8 @@ import Testing
         let original = try #require(try await mirror.archive.original(id))
         #expect(original.judged.fitness.reason == "rare-tag")
         let unwanted = try await mirror.archive.unwanted(in: Self.zone)
-        try await expect(maker(mirror).unfitness(of: original, unwanted, at: Self.now), equals: "rare-tag")
+        try await expect(
+            maker(mirror).unfitness(of: original, unwanted, at: Self.now), equals: "rare-tag")
     }
 
     // MARK: Plans
@@ -251,7 +278,8 @@ import Testing
         var slots: [Intent] = []
         for number in 0..<8 {
             slots += try #require(
-                try await maker(mirror).preview(day.advanced(by: number), now: Self.now, watching: false)
+                try await maker(mirror).preview(
+                    day.advanced(by: number), now: Self.now, watching: false)
             ).slots
         }
         #expect(!slots.isEmpty)
@@ -260,8 +288,42 @@ import Testing
         try await expect(judged(mirror), equals: 450)
         // The worker judges them once more when it has counted habits.
         try await mirror.archive.prepare(by: mirror.textJudge(zone: Self.zone))
-        try await expect(mirror.archive.preparedBy()?.last) { $0?.hasSuffix(Habits.unknown) == false }
-        try await expect(mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
+        try await expect(mirror.archive.preparedBy()?.last) {
+            $0?.hasSuffix(Habits.unknown) == false
+        }
+        try await expect(
+            mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
+    }
+
+    /// A command that names a slot of another day makes no plan wait for the archive, and writes
+    /// nothing.
+    @Test(arguments: ["2026-07-01#1", "2027-03-01#2", "12:00", "0123456789ab"])
+    func namingASlotJudgesNothingAgain(_ name: String) async throws {
+        let bare = try await BareMirror(variables: ["TIME_ZONE": Self.zone.identifier])
+        var counter: CountingEngine?
+        let mirror = try await HumanMirror.open(try bare.configuration(), making: .mirror) {
+            place in
+            let engine = CountingEngine(try await Storage.open(place))
+            counter = engine
+            return engine
+        }
+        try await mirror.closing { mirror in
+            _ = try await mirror.table.notePast(.whole, now: Self.now)
+            _ = try await mirror.archive.store(
+                (0..<80).map { Self.post($0, "Thought number \($0) about rivers") },
+                timeZone: Self.zone, limit: nil)
+            // As a worker does that knows the bot's server.
+            let limits = PublishingLimits(
+                maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints)
+            try await mirror.archive.prepare(by: mirror.textJudge(zone: Self.zone, limits: limits))
+            _ = try await mirror.archive.scheduleRows()
+            let numbers = try await #require(counter).counting {
+                // Whether there is such a slot does not matter here.
+                _ = try? await mirror.action(named: name, in: Self.zone, now: Self.now)
+            }
+            #expect(numbers.changes == 0)
+            #expect(numbers.statements > 0)
+        }
     }
 
     // MARK: Workers
@@ -271,9 +333,11 @@ import Testing
         let fixture = try await MirrorFixture.start(days: 1, from: 8)
         let mirror = fixture.mirror
         _ = try await mirror.archive.store(
-            (0..<1_200).map { Self.post($0, "Thought number \($0) about rivers") }, timeZone: Sample.zone,
+            (0..<1_200).map { Self.post($0, "Thought number \($0) about rivers") },
+            timeZone: Sample.zone,
             limit: 100_000)
-        try await mirror.storage.lenient.execute("UPDATE posts SET rules = '', text_key = NULL, unfit = NULL")
+        try await mirror.storage.lenient.execute(
+            "UPDATE posts SET rules = '', text_key = NULL, unfit = NULL")
         try await fixture.live(until: 8 + 9.0 / 3_600)
         let read = try await mirror.feeds.health(now: fixture.clock.now)
         expect(read) { $0.contains { $0.feed == FeedName.botMentions && $0.lastSuccess != nil } }
@@ -281,7 +345,8 @@ import Testing
         #expect(!slots.isEmpty)
         try await expect(judged(mirror)) { (1...500).contains($0) }
         try await fixture.live(until: 8.1)
-        try await expect(mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
+        try await expect(
+            mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
         try await expect(judged(mirror)) { $0 > 1_200 }
     }
 }

@@ -245,27 +245,32 @@ package struct PlanMaker: Sendable {
 
     /// Why the text of a post is not sent by itself; nil if it may leave at an instant.
     ///
-    /// Of what a plan may choose for want of others only the days and hours count. What other rules judged, as those of an
-    /// earlier version, is judged anew.
+    /// Of what a plan may choose for want of others only the days and hours count. What other rules
+    /// judged, as those of an earlier version, is judged anew.
     ///
     /// - Parameters:
     ///   - original: The post, with what was found of its text.
     ///   - date: When it leaves.
     /// - Returns: The stable name of the first rule that speaks against it.
     /// - Throws: The store's error.
-    package func unfitness(of original: Archive.Original, _ unwanted: Unwanted, at date: Date) async throws -> String? {
+    package func unfitness(of original: Archive.Original, _ unwanted: Unwanted, at date: Date)
+        async throws -> String?
+    {
         // A further part of a thread is judged with its first.
         guard !original.post.isReply else { return nil }
         var parts: [Post] = []
         if !judge.isCurrent(original.judged.rules, unwanted) {
             let sequel = try await archive.sequel(of: original.post)
             parts = sequel.parts
-            if case .failure(let refusal) = judge.rules.wording(of: original.post, sequel) { return refusal.code }
+            if case .failure(let refusal) = judge.rules.wording(of: original.post, sequel) {
+                return refusal.code
+            }
         }
         guard configuration.fitness != .off else { return nil }
         let fitness = judge.fitness(of: original, followedBy: parts)
         let time = LocalTime(date, in: zone)
-        return fitness.grade <= FitnessMode.loose.grade.rawValue && fitness.holds(on: time.day, at: time.minute)
+        return fitness.grade <= FitnessMode.loose.grade.rawValue
+            && fitness.holds(on: time.day, at: time.minute)
             ? nil : fitness.reason
     }
 
@@ -325,8 +330,8 @@ struct TextPool {
     private static let draws = 40
     /// How many texts are looked at more closely for a slot; nearly always the first may be sent.
     private static let tries = 200
-    /// How many texts that were never judged are judged at once, and at most, before a choice: a fraction of a second,
-    /// and a few seconds where hardly any were judged.
+    /// How many texts that were never judged are judged at once, and at most, before a choice: a
+    /// fraction of a second, and a few seconds where hardly any were judged.
     private static let (judgedAtOnce, judgedAtMost) = (50, 500)
 
     private let maker: PlanMaker
@@ -375,13 +380,15 @@ struct TextPool {
 
     /// Counts the texts that may be used, after some were judged that never were.
     ///
-    /// All others that are not judged are left to ``TextJudging``, unless there are too few to choose from.
+    /// All others that are not judged are left to ``TextJudging``, unless there are too few to
+    /// choose from.
     private static func counts(
         _ filter: Archive.TextFilter, _ maker: PlanMaker, _ unwanted: Unwanted
     ) async throws -> [Archive.TextCount] {
         var counts: [Archive.TextCount] = []
         for _ in 0..<(judgedAtMost / judgedAtOnce) {
-            let mayBeMore = try await maker.archive.prepareUnjudged(by: maker.judge, unwanted, atMost: judgedAtOnce)
+            let mayBeMore = try await maker.archive.prepareUnjudged(
+                by: maker.judge, unwanted, atMost: judgedAtOnce)
             counts = try await maker.archive.textCounts(filter)
             let number = counts.reduce(0) { $0 + $1.minutes.reduce(0, +) }
             guard mayBeMore, number < 2 * TextJudge.fewest else { break }
@@ -400,18 +407,23 @@ struct TextPool {
             let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
             guard let choice = try await choose(from: shelf, at: minute, &generator) else { break }
             taken.insert(choice.textKey)
-            guard let wording = try await wording(of: choice, from: shelf, at: minute, of: day) else { continue }
+            guard let wording = try await wording(of: choice, from: shelf, at: minute, of: day)
+            else { continue }
             let why = choice.explanation
             let description = shelf.isPlain ? "plain, \(why)" : "\(why)"
             let words = [description, shelf.concession].compactMap(\.self).joined(separator: "; ")
-            return (wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
+            return (
+                wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes)
+            )
         }
         return (nil, Explanation("no archived post may be used at this time"))
     }
 
-    /// The wording of a text that was chosen by what is stored of it; nil if it may not be sent after all.
+    /// The wording of a text that was chosen by what is stored of it; nil if it may not be sent
+    /// after all.
     ///
-    /// Only now the bot's server is asked, and what other rules judged, as those of an earlier version, is judged anew.
+    /// Only now the bot's server is asked, and what other rules judged, as those of an earlier
+    /// version, is judged anew.
     private func wording(
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> Action.Wording? {
@@ -420,7 +432,8 @@ struct TextPool {
         let isCurrent = judge.isCurrent(original.judged.rules, unwanted)
         // Where no threads are sent, nothing that begins one is judged to be fit.
         let sequel =
-            isCurrent && judge.rules.threads != .whole ? Archive.Sequel() : try await maker.archive.sequel(of: post)
+            isCurrent && judge.rules.threads != .whole
+            ? Archive.Sequel() : try await maker.archive.sequel(of: post)
         guard case .success(let wording) = judge.rules.wording(of: post, sequel) else { return nil }
         if isCurrent { return wording }
         if maker.objection(to: post, unwanted) != nil { return nil }

@@ -81,13 +81,14 @@ package struct TextJudge: Sendable {
     private func habits(in name: String) -> Substring? {
         guard let range = name.range(of: ofFitness, options: .backwards) else { return nil }
         let habits = name[range.upperBound...]
-        return (habits.isEmpty || habits.hasPrefix(" ")) && !habits.hasPrefix(" words") ? habits : nil
+        return (habits.isEmpty || habits.hasPrefix(" ")) && !habits.hasPrefix(" words")
+            ? habits : nil
     }
 
     /// Applies the rules to a post of the archive.
     ///
-    /// What a person or a server may change is found out anew; the words, which takes longer than all else, are judged
-    /// again only if the rules of fitness or the habits have changed.
+    /// What a person or a server may change is found out anew; the words, which takes longer than
+    /// all else, are judged again only if the rules of fitness or the habits have changed.
     ///
     /// - Parameter habits: Nil while they are not known.
     func preparation(
@@ -101,7 +102,8 @@ package struct TextJudge: Sendable {
             textKey: prepared.key,
             unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
             length: prepared.length,
-            fitness: isJudged(unprepared, habits) ? unprepared.earlier.fitness : fitness(of: post, parts, habits))
+            fitness: isJudged(unprepared, habits)
+                ? unprepared.earlier.fitness : fitness(of: post, parts, habits))
     }
 
     /// Whether what was found of the words of a post holds.
@@ -117,10 +119,12 @@ package struct TextJudge: Sendable {
     private func fitness(of post: Post, _ parts: [Post], _ habits: Habits?) -> Archive.StoredFitness {
         guard let habits else { return Archive.StoredFitness(verdict(on: post, followedBy: parts)) }
         return Archive.StoredFitness(
-            habits.complete(verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text)))
+            habits.complete(
+                verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text)))
     }
 
-    /// What these rules find of a text of the archive: what is stored, unless other rules found that.
+    /// What these rules find of a text of the archive: what is stored, unless other rules found
+    /// that.
     ///
     /// - Parameter parts: What follows it in a thread that is sent whole.
     func fitness(of original: Archive.Original, followedBy parts: [Post]) -> Archive.StoredFitness {
@@ -128,7 +132,8 @@ package struct TextJudge: Sendable {
         guard habits(in: original.judged.rules) == nil else { return stored }
         let fitness = fitness(of: original.post, parts, nil)
         // A habit is found by the whole archive, and what was found of it holds until then.
-        let isOfHabit = [Refusal.Reason.machineClient, .rareTag].map(\.rawValue).contains(stored.reason)
+        let isOfHabit = [Refusal.Reason.machineClient, .rareTag].map(\.rawValue).contains(
+            stored.reason)
         return isOfHabit && stored.grade > fitness.grade ? stored : fitness
     }
 }

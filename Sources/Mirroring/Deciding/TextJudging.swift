@@ -5,10 +5,12 @@ package import Foundation
 import Outbox
 import ServiceLifecycle
 
-/// Judges the texts of an archive in steps of a fraction of a second, so that no look and no post waits for all of them.
+/// Judges the texts of an archive in steps of a fraction of a second, so that no look and no post
+/// waits for all of them.
 ///
-/// A step either counts a stretch of the archive's habits or judges some posts, and stores what it found with the name of
-/// the rules. So a process that is killed goes on with the posts that are left, and only counts again.
+/// A step either counts a stretch of the archive's habits or judges some posts, and stores what it
+/// found with the name of the rules. So a process that is killed goes on with the posts that are
+/// left, and only counts again.
 package actor TextJudging {
     /// The most posts that a step judges.
     private static let postsAtOnce = 200
@@ -18,7 +20,8 @@ package actor TextJudging {
     private static let longestStep: TimeInterval = 0.25
     /// Seconds after which habits are counted anew before further posts are judged.
     private static let habitsLast: TimeInterval = 21_600
-    /// Judges for all mirrors of a process, one at a time, after everything else that the machine has to do.
+    /// Judges for all mirrors of a process, one at a time, after everything else that the machine
+    /// has to do.
     private static let thread = ThreadExecutor(name: "texts", isPatient: true)
 
     private let archive: Archive
@@ -110,7 +113,9 @@ package actor TextJudging {
             guard judged.isEmpty || !isOver else { break }
             try Task.checkCancellation()
             if isPatient {
-                let preparation = try await Self.thread.run { judge.preparation(of: post, unwanted, habits) }
+                let preparation = try await Self.thread.run {
+                    judge.preparation(of: post, unwanted, habits)
+                }
                 judged.append((post, preparation))
             } else {
                 judged.append((post, judge.preparation(of: post, unwanted, habits)))
@@ -124,17 +129,21 @@ package actor TextJudging {
 extension Archive {
     /// Judges all texts that no rules or other ones have judged.
     ///
-    /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`; what was judged until then stays.
+    /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`; what was judged until
+    ///   then stays.
     package func prepare(by judge: TextJudge) async throws {
         let judging = TextJudging(self, judge) { SystemUptime.seconds }
         while try await judging.step() { try Task.checkCancellation() }
     }
 
-    /// Judges some texts that no rules have judged, without the archive's habits: those are counted by ``TextJudging``.
+    /// Judges some texts that no rules have judged, without the archive's habits: those are counted
+    /// by ``TextJudging``.
     ///
     /// - Returns: Whether there may be more.
     /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`.
-    func prepareUnjudged(by judge: TextJudge, _ unwanted: Unwanted, atMost number: Int) async throws -> Bool {
+    func prepareUnjudged(by judge: TextJudge, _ unwanted: Unwanted, atMost number: Int) async throws
+        -> Bool
+    {
         let version = judge.version(unwanted) + Habits.unknown
         let posts = try await unprepared(.unjudged, by: version, atMost: number)
         var judged: [(post: Unprepared, preparation: Preparation)] = []
@@ -151,6 +160,7 @@ extension Archive {
     fileprivate func store(
         _ judged: [(post: Unprepared, preparation: Preparation)], by version: String
     ) async throws {
-        try await store(judged, by: version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount)
+        try await store(
+            judged, by: version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount)
     }
 }

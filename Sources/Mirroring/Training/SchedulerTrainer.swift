@@ -24,7 +24,8 @@ package struct SchedulerTrainer: Sendable {
     ///   - mirror: The mirror's data.
     ///   - zone: The human's zone, in which minutes are recorded.
     ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
-    ///   - judges: Whether the texts are judged at the end, which may take minutes; false leaves that to a worker.
+    ///   - judges: Whether the texts are judged at the end, which may take minutes; false leaves
+    ///     that to a worker.
     ///   - report: Told how far it has come, and what it costs before it begins.
     package init(
         mirror: HumanMirror, zone: TimeZone, budget: TrainingBudget? = nil, judges: Bool = true,
