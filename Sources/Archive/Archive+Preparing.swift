@@ -39,7 +39,7 @@ extension Archive {
     }
 
     /// What was found of a text before, by rules that may have been others.
-    package struct EarlierVerdict: Sendable {
+    package struct EarlierVerdict: Equatable, Sendable {
         /// Names those rules; empty if there were none.
         package let rules: String
         package let fitness: StoredFitness
@@ -84,7 +84,7 @@ extension Archive {
         case unfit
         /// Longer than the bot's server takes.
         case tooLong = "too-long"
-        /// Not looked at yet; the next plan does it.
+        /// Not looked at yet; the worker does it soon.
         case unjudged
         /// An answer to somebody.
         case answer
@@ -107,35 +107,44 @@ extension Archive {
         package let createdAt: Date
     }
 
-    /// How many posts are prepared in one transaction.
-    private static let batch = 500
+    /// A post that answers nobody and was prepared by no rules, or by other ones.
+    package struct Unprepared: Sendable {
+        package let post: Post
+        /// What of a thread follows it.
+        package let sequel: Sequel
+        /// What was found of it before.
+        package let earlier: EarlierVerdict
+    }
 
-    /// Prepares some posts that no rules, or other ones, have prepared.
+    /// Which posts are to be prepared.
+    package enum PreparationNeed: Sendable {
+        /// Those that no rules have prepared.
+        case unjudged
+        /// Those that no rules, or rules of another version, have prepared.
+        case outdated
+    }
+
+    /// Stores what rules made of some posts, in one transaction; a post that was changed meanwhile
+    /// stays unprepared.
     ///
     /// - Parameters:
+    ///   - prepared: The posts as ``unprepared(_:by:atMost:)`` returned them, and what became of
+    ///     each.
     ///   - version: Names the rules.
     ///   - lastUse: An expression for when a row of `posts` was last used.
     ///   - uses: An expression for how often it was.
-    ///   - prepare: Applies the rules to a post that is no reply, and to what of a thread follows it; it is told what was
-    ///     found before.
-    /// - Returns: Whether there may be more.
-    /// - Throws: ``ArchiveError``, or the store's error.
-    package func prepareSome(
-        version: String, lastUse: SQL, uses: SQL = "0", _ prepare: (Post, Sequel, EarlierVerdict) -> Preparation
-    ) async throws -> Bool {
-        let posts = try await unprepared(by: version)
-        guard !posts.isEmpty else { return false }
-        let mirror = mirror
-        let sequels = try await storage.read { try Self.sequels(of: posts.map(\.post), mirror, $0) }
+    package func store(
+        _ prepared: [(post: Unprepared, preparation: Preparation)], by version: String,
+        lastUse: SQL, uses: SQL = "0"
+    ) async throws {
+        guard !prepared.isEmpty else { return }
         var rows: SQL = ""
-        for (index, (post, earlier)) in posts.enumerated() {
-            // Some milliseconds of work; what has to be sent does not wait for all of it.
-            if index % 20 == 19 { await Task.yield() }
-            let prepared = prepare(post, sequels[post.id] ?? Sequel(), earlier)
+        for (index, (unprepared, preparation)) in prepared.enumerated() {
+            let (id, fitness) = (unprepared.post.id, preparation.fitness)
             let row: [SQLValue] = [
-                post.id.network.rawValue.sqlValue, post.id.value.sqlValue, prepared.textKey.sqlValue,
-                prepared.unfit.sqlValue, prepared.length.sqlValue, prepared.fitness.grade.sqlValue,
-                prepared.fitness.window.sqlValue, prepared.fitness.reason.sqlValue,
+                id.network.rawValue.sqlValue, id.value.sqlValue, preparation.textKey.sqlValue,
+                preparation.unfit.sqlValue, preparation.length.sqlValue, fitness.grade.sqlValue,
+                fitness.window.sqlValue, fitness.reason.sqlValue, unprepared.earlier.rules.sqlValue,
             ]
             rows += index == 0 ? "\(list: row)" : ", \(list: row)"
         }
@@ -147,30 +156,44 @@ extension Archive {
             FROM (VALUES \(rows)) AS prepared
             WHERE posts.mirror = \(mirror) AND posts.network = prepared.column1
                 AND posts.post_id = prepared.column2 AND posts.is_reply = FALSE
+                AND posts.rules = prepared.column9
             """)
-        return posts.count >= Self.batch
     }
 
-    private func unprepared(by version: String) async throws -> [(post: Post, earlier: EarlierVerdict)] {
-        let (mirror, fields) = (mirror, PostRow.fields)
-        return try await storage.read { connection in
-            var posts: [(Post, EarlierVerdict)] = []
-            // Two ranges of an index, since "another one" is none.
-            for condition in ["rules < \(version)", "rules > \(version)"] as [SQL] where posts.count < Self.batch {
-                posts += try connection.query(
-                    """
-                    SELECT \(fields), rules, grade, fit_when, fit_reason FROM posts
-                    WHERE mirror = \(mirror) AND is_reply = FALSE AND \(condition)
-                    ORDER BY rules LIMIT \(Self.batch - posts.count)
-                    """
-                ).map { row in
-                    (
-                        try PostRow.post(row),
-                        EarlierVerdict(rules: try row.text("rules"), fitness: try StoredFitness(row))
-                    )
-                }
+    /// Some of the posts that answer nobody and are to be prepared.
+    ///
+    /// - Parameters:
+    ///   - need: Which posts.
+    ///   - version: Names the rules that hold.
+    ///   - limit: The most to return.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func unprepared(
+        _ need: PreparationNeed = .outdated, by version: String, atMost limit: Int
+    ) async throws -> [Unprepared] {
+        // Two ranges of an index, since "another one" is none.
+        let conditions: [SQL] =
+            switch need {
+            case .unjudged: ["rules = ''"]
+            case .outdated: ["rules < \(version)", "rules > \(version)"]
             }
-            return posts
+        var rows: [SQLRow] = []
+        for condition in conditions where rows.count < limit {
+            rows += try await storage.query(
+                """
+                SELECT \(PostRow.fields), rules, grade, fit_when, fit_reason FROM posts
+                WHERE mirror = \(mirror) AND is_reply = FALSE AND \(condition)
+                ORDER BY rules LIMIT \(limit - rows.count)
+                """)
+        }
+        guard !rows.isEmpty else { return [] }
+        let posts = try rows.map(PostRow.post)
+        let mirror = mirror
+        let sequels = try await storage.read { try Self.sequels(of: posts, mirror, $0) }
+        return try zip(posts, rows).map { post, row in
+            Unprepared(
+                post: post, sequel: sequels[post.id] ?? Sequel(),
+                earlier: EarlierVerdict(
+                    rules: try row.text("rules"), fitness: try StoredFitness(row)))
         }
     }
 
@@ -208,7 +231,7 @@ extension Archive {
         package var plain = 0
         /// Longer than the bot's server takes.
         package var tooLong = 0
-        /// Not judged yet; the next plan does it.
+        /// Not judged yet; the worker does it soon.
         package var unjudged = 0
     }
 
@@ -274,31 +297,63 @@ extension Archive {
         return unsent
     }
 
-    /// Whether all that answers nobody was prepared by rules of one version that begins so.
-    package func isPrepared(by beginning: String) async throws -> Bool {
+    /// The first and the last name, in their order, of the rules that prepared what answers nobody;
+    /// empty for a post that none have prepared.
+    ///
+    /// - Returns: Nil where nothing is archived that answers nobody.
+    package func preparedBy() async throws -> (first: String, last: String)? {
         let own: SQL = "SELECT rules FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE"
-        let rows = try await storage.query(
+        let row = try await storage.query(
             """
             SELECT (\(own) ORDER BY rules LIMIT 1) AS first, (\(own) ORDER BY rules DESC LIMIT 1) AS last
-            """)
-        guard let first = try rows.first?.optionalText("first") else { return true }
-        return try first == rows.first?.optionalText("last") && first.hasPrefix(beginning)
+            """
+        ).first
+        guard let row, let first = try row.optionalText("first"),
+            let last = try row.optionalText("last")
+        else {
+            return nil
+        }
+        return (first, last)
     }
 
-    /// The posts of which the author's program is known, or which may have hashtags, replies too.
+    /// A post of which the author's program is known, or which may have hashtags.
+    package struct Habit: Sendable {
+        package let text: String
+        package let client: String?
+        package let time: Date
+    }
+
+    /// Those of a stretch of time, replies too.
     ///
-    /// - Parameter body: Told the text, the program and the time of each.
-    package func forEachHabit(
-        _ body: @escaping @Sendable (_ text: String, _ client: String?, _ time: Date) -> Void
-    ) async throws {
+    /// - Parameters:
+    ///   - place: The end of the stretch before; nil to begin with the oldest posts.
+    ///   - number: About how many posts of the archive the stretch has, habits or not.
+    /// - Returns: The end of the stretch; nil if it is the last one.
+    package func habits(after place: Int64?, atMost number: Int) async throws -> (
+        habits: [Habit], end: Int64?
+    ) {
         let mirror = mirror
-        try await storage.read { connection in
-            try connection.forEach(
+        return try await storage.read { connection in
+            let later: SQL = "mirror = \(mirror) AND created_ms > \(place ?? .min)"
+            let end = try connection.query(
+                """
+                SELECT created_ms FROM posts WHERE \(later)
+                ORDER BY created_ms LIMIT 1 OFFSET \(number - 1)
+                """
+            ).first?.integer("created_ms")
+            let habits = try connection.query(
                 """
                 SELECT text, client, created_ms FROM posts
-                WHERE mirror = \(mirror) AND (client IS NOT NULL OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
+                WHERE \(later) AND created_ms <= \(end ?? .max)
+                    AND (client IS NOT NULL
+                        OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
                 """
-            ) { body(try $0.text("text"), try $0.optionalText("client"), try $0.date("created_ms")) }
+            ).map { row in
+                Habit(
+                    text: try row.text("text"), client: try row.optionalText("client"),
+                    time: try row.date("created_ms"))
+            }
+            return (habits, end)
         }
     }
 

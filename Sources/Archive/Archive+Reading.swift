@@ -62,8 +62,8 @@ extension Archive {
     /// An archived post with what is known of its text.
     package struct Original: Equatable, Sendable {
         package let post: Post
-        /// What the rules found of it; nil if they have not judged it.
-        package let fitness: StoredFitness?
+        /// What the rules found of it, and which rules; their name is empty if none have judged it.
+        package let judged: EarlierVerdict
         /// When the human's network first denied it; nil while the network shows it.
         package let denied: Date?
     }
@@ -260,7 +260,8 @@ extension Archive.Original {
 
     init(_ row: SQLRow) throws {
         post = try PostRow.post(row)
-        fitness = try row.text("rules").isEmpty ? nil : Archive.StoredFitness(row)
+        judged = Archive.EarlierVerdict(
+            rules: try row.text("rules"), fitness: try Archive.StoredFitness(row))
         denied = try row.optionalDate("denied_ms")
     }
 }

@@ -38,6 +38,9 @@ package struct Habits: Sendable {
         return complete
     }
 
+    /// The ``version`` of a text that was judged while nothing was known of the archive's habits.
+    package static let unknown = " unknown"
+
     /// Differs where the programs or the hashtags do; empty for none.
     package var version: String { machines.version + hashtags.version }
 

@@ -82,33 +82,42 @@ package struct TextRules: Equatable, Sendable {
         return checked(cleaned(text), from: text, prefix: prefix, besides: warningLength(of: post))
     }
 
-    /// Which rules these are, as far as they decide ``preparation(of:)``: others may come to other results.
+    /// Names these rules as far as they decide ``preparation(of:)``: others may come to other
+    /// results.
     ///
-    /// Begins with a number that grows when this program's own rules change.
+    /// Begins with a number that grows when this program's own rules change. The limits of the
+    /// bot's server have no part in it.
     package var version: String {
-        let address = limits.charactersPerURL.map(String.init) ?? "-"
-        let bytes = limits.maximumBytes.map(String.init) ?? "-"
+        let usual = PublishingLimits.usual(of: network)
+        let address = usual.charactersPerURL.map(String.init) ?? "-"
+        let bytes = usual.maximumBytes.map(String.init) ?? "-"
         let warnings = carriesWarnings ? " warned" : ""
         let media = pictures == .leftOut ? "" : " pictures \(pictures.rawValue)"
         // Not to be left out: earlier rules knew of no threads.
         let whole = " threads \(threads.rawValue)"
-        return
-            "4 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)\(whole)"
+        let counting = "\(usual.unit.rawValue) \(address) \(bytes)"
+        return "4 \(network.rawValue) \(links.rawValue) \(counting)\(warnings)\(media)\(whole)"
     }
 
-    /// What a plan has to know of a post, found out before there is one.
+    /// Facts about a post that are stored before there is a plan, the same whatever the bot's
+    /// server is.
     ///
-    /// How many characters the server allows does not matter here: the length tells.
+    /// The length is counted as is usual on the network. A server that counts otherwise, or allows
+    /// less, is asked when a text is chosen (``text(for:)``).
     ///
     /// - Parameter post: One of the human's posts.
     /// - Returns: What texts that read the same have in common, of what would be sent or else of the post; why nothing
-    ///   may be sent, if so; and how long a server finds what would be.
+    ///   may be sent, if so; and the length of what would be.
     package func preparation(of post: Post) -> (key: String, unfit: Refusal.Reason?, length: Int) {
         var rules = self
+        rules.limits = .usual(of: network)
         rules.limits.maximumCharacters = .max
         switch rules.text(for: post) {
         case .success(let text):
-            return (Self.textKey(text), nil, TextLength.count(text, limits: limits) + warningLength(of: post))
+            return (
+                Self.textKey(text), nil,
+                TextLength.count(text, limits: rules.limits) + warningLength(of: post)
+            )
         case .failure(let refusal): return (Self.textKey(post.text), refusal.reason, 0)
         }
     }

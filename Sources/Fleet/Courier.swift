@@ -350,8 +350,8 @@ package actor Courier {
         guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
         let original = try await archive.original(wording.source)
         // A person who pins a text has read it.
-        if action.kind == .post, !action.isPinned,
-            let reason = planner.unfitness(original?.fitness, at: clock.now)
+        if action.kind == .post, !action.isPinned, let original,
+            let reason = try await planner.unfitness(of: original, unwanted, at: clock.now)
         {
             return reason
         }

@@ -24,6 +24,9 @@ package actor MirrorLife {
     private static let tidyingLast: TimeInterval = 3_600
     /// The same of a mirror among many.
     private static let tidyingAmongMany: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
+    /// Seconds from the start to the first look for texts that are not judged: what was said to the
+    /// bot, and what is due, comes first.
+    private static let judgingWaits: TimeInterval = 10
     /// Seconds between two writes of the request counts, which `status --metrics` shows.
     private static let metricsLast: TimeInterval = 600
 
@@ -300,17 +303,21 @@ package actor MirrorLife {
 
     private func addPasses(_ worker: Worker, with parts: WorkerParts) async {
         guard let group else { return }
-        let passes = passes(
-            worker,
-            Passes(
-                parts: parts, onNews: { [rounds] in rounds.hurry(WorkFault.publisher, of: group) },
-                onCopy: { [rounds, clock] in
-                    rounds.hurry(Passes.originals, of: group, to: clock.now + Originals.interval)
-                }))
+        let work = Passes(
+            parts: parts, onNews: { [rounds] in rounds.hurry(WorkFault.publisher, of: group) },
+            onCopy: { [rounds, clock] in
+                rounds.hurry(Passes.originals, of: group, to: clock.now + Originals.interval)
+            },
+            onTexts: { [rounds, clock] in
+                rounds.hurry(Passes.texts, of: group, to: clock.now + Self.judgingWaits)
+            })
+        let passes = passes(worker, work)
+        let judging = judging(worker, work)
         let changes = changes(worker, bot: parts.bot)
-        await worker.faults.begins((passes + [changes]).map(\.name) + [WorkFault.clock])
+        await worker.faults.begins((passes + [judging, changes]).map(\.name) + [WorkFault.clock])
         logger.info("Worker started", metadata: [LogKeys.mirror: "\(worker.mirror.name)"])
         rounds.add(passes, to: group)
+        rounds.add([judging], to: group, due: clock.now + Self.judgingWaits)
         rounds.add([changes], to: group, due: clock.now + Self.changesLast)
     }
 
@@ -324,12 +331,10 @@ package actor MirrorLife {
                 return next
             }
         }
-        let amongMany = Cadence.wait(of: worker.mirror.name, within: Self.tidyingAmongMany)
-        let wait = isAlone ? Self.tidyingLast : amongMany
+        let wait = wait(betweenTidyingsOf: worker)
         let tidying = upkeep(worker, Worker.tidying, .human) {
             if isAlone { ProcessHeap.giveBack() }
             try await passes.clean()
-            try await passes.judge()
             return clock.now + wait
         }
         guard isAlone else { return own + [tidying] }
@@ -338,6 +343,18 @@ package actor MirrorLife {
             return clock.now + Self.metricsLast
         }
         return own + [tidying, metrics]
+    }
+
+    private func wait(betweenTidyingsOf worker: Worker) -> TimeInterval {
+        isAlone
+            ? Self.tidyingLast : Cadence.wait(of: worker.mirror.name, within: Self.tidyingAmongMany)
+    }
+
+    /// Judges the texts that are not judged yet, a step at a time: whatever else is due has its
+    /// turn between two.
+    private func judging(_ worker: Worker, _ passes: Passes) -> Rounds.Pass {
+        let wait = wait(betweenTidyingsOf: worker)
+        return upkeep(worker, Passes.texts, .human) { try await passes.judge(wait: wait) }
     }
 
     /// Looks for changes, where nobody else does, and compares the clocks; there is nothing to see at the start.

@@ -24,20 +24,31 @@ final class Passes: Sendable {
     private static let setAsideTold = 20
     /// The pass that looks at the human's posts of which the bot has said something.
     static let originals = "originals"
+    /// The pass that judges texts.
+    static let texts = "texts"
+    /// How long `run --once` judges texts after all else, in seconds.
+    private static let judgingOnce: TimeInterval = 20
     /// Below how many of the bot's posts one look asks for replies.
     private static let postsAtOnce = 50
 
     let parts: WorkerParts
     private let onNews: @Sendable () -> Void
     private let onCopy: @Sendable () -> Void
+    private let onTexts: @Sendable () -> Void
 
     /// - Parameters:
     ///   - onNews: Called when something may be due earlier than the publisher knows.
     ///   - onCopy: Called when the bot may say something of the human's, which is to be followed from then on.
+    ///   - onTexts: Called when there are texts to judge.
     init(
-        parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {}, onCopy: @escaping @Sendable () -> Void = {}
+        parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {},
+        onCopy: @escaping @Sendable () -> Void = {},
+        onTexts: @escaping @Sendable () -> Void = {}
     ) {
-        (self.parts, self.onNews, self.onCopy) = (parts, onNews, onCopy)
+        self.parts = parts
+        self.onNews = onNews
+        self.onCopy = onCopy
+        self.onTexts = onTexts
     }
 
     /// Makes today's plan when it is missing, and sends what is due.
@@ -281,19 +292,34 @@ final class Passes: Sendable {
         let kept = try await parts.archive.keep(
             posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
         try await parts.hold.note(posts, now: parts.clock.now)
-        if kept.stored > 0 { try await judge() }
+        if kept.stored > 0 { onTexts() }
         onNews()
         return []
     }
 
-    /// Finds out what the human's new texts are good for, and after a change of the rules all of them, so that no plan has to wait
-    /// for that.
-    func judge() async throws { try await parts.archive.prepare(by: parts.planner.judge) }
+    /// Judges some of the human's texts that are new, or all in turn after a change of the rules,
+    /// so that no plan has to wait for that.
+    ///
+    /// - Parameter wait: Seconds until the next look once all are judged.
+    /// - Returns: When to go on.
+    func judge(wait: TimeInterval) async throws -> Date {
+        try await parts.judging.step() ? parts.clock.now : parts.clock.now + wait
+    }
+
+    /// Judges texts for a while, where no later pass of this process will.
+    func judgeForAWhile() async throws {
+        let begin = parts.clock.uptime
+        while parts.clock.uptime - begin < Self.judgingOnce, !Task.isShuttingDownGracefully {
+            try Task.checkCancellation()
+            guard try await parts.judging.step() else { return }
+        }
+    }
 
     /// Goes on with a training that the month's money cut short.
     func train(_ training: PaidTraining) async throws -> Date {
         let classifier = try await parts.classifiers.classifier()
         let next = try await training.goOn(classifier)
+        onTexts()
         if let classifier { try await keepUpWeights(of: classifier) }
         return next
     }

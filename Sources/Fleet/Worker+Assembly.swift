@@ -93,7 +93,12 @@ extension Worker {
             logger: logger, zone: zone, activated: activated, archive: mirror.archive, people: mirror.people,
             classifiers: classifiers, bot: bot, human: human,
             learnable: Learnable(people: mirror.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
-            planner: planner, hold: hold,
+            planner: planner,
+            // A clock that jumps stands still until a pass has ended.
+            judging: TextJudging(mirror.archive, planner.judge, isPatient: !clock.jumps) { [clock] in
+                clock.uptime
+            },
+            hold: hold,
             courier: Courier(
                 of: mirror, hands: hands, store: store, planner: planner, hold: hold, bot: bot, originals: originals,
                 goOnForgetting: unlearning.goOnForgetting),

@@ -162,11 +162,17 @@ package final class Worker: Sendable {
                 let parts = try await noting(WorkFault.start) {
                     try await self.parts(lease: lease, deliverer: nil, gates: hasty)
                 }
-                await faults.begins(Passes(parts: parts).all.map(\.name) + [Self.tidying, WorkFault.clock])
+                await faults.begins(
+                    Passes(parts: parts).all.map(\.name) + [
+                        Self.tidying, Passes.texts, WorkFault.clock,
+                    ])
                 do {
                     try await pass(parts)
                     // A worker that looks only once is the only one that there is.
                     try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
+                    try await noting(Passes.texts) {
+                        try await Passes(parts: parts).judgeForAWhile()
+                    }
                 } catch {
                     await endPass(parts.bot)
                     throw error

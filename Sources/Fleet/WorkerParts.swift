@@ -27,6 +27,7 @@ struct WorkerParts: Sendable {
     let learnable: Learnable
     let store: OutboxStore
     let planner: PlanMaker
+    let judging: TextJudging
     let hold: SlotHold
     let courier: Courier
     let originals: Originals

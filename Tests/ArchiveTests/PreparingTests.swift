@@ -52,14 +52,12 @@ import Testing
     }
 
     private func prepare(_ test: TestArchive, _ version: String, lastUse: SQL = "CAST(NULL AS BIGINT)") async throws {
-        while try await test.archive.prepareSome(
-            version: version, lastUse: lastUse,
-            { post, _, _ in
-                let isOdd = (Int(post.id.value.dropFirst()) ?? 0) % 2 == 1
-                return Archive.Preparation(
-                    textKey: "\(version) \(post.text)", unfit: isOdd ? "odd" : nil, length: post.text.count)
-            })
-        {}
+        try await test.prepare(version, lastUse: lastUse) { post, _ in
+            let isOdd = (Int(post.id.value.dropFirst()) ?? 0) % 2 == 1
+            return Archive.Preparation(
+                textKey: "\(version) \(post.text)", unfit: isOdd ? "odd" : nil,
+                length: post.text.count)
+        }
     }
 
     @Test func everyPostIsPreparedOnceByTheRulesThatHold() async throws {
@@ -78,6 +76,48 @@ import Testing
         try await test.store([post("p0", replyTo: TestArchive.friend)])
         try await prepare(test, "3")
         try await expect(test.archive.texts(in: [0...0], Archive.TextFilter(longest: 100))) { $0.isEmpty }
+    }
+
+    /// What is stored about a text is about the text that was judged.
+    @Test func aPostThatChangesWhileItIsJudgedIsJudgedAgain() async throws {
+        let test = try await TestArchive()
+        try await test.store([post("p1"), post("p2", at: 1)])
+        func preparation(_ post: Post) -> Archive.Preparation {
+            Archive.Preparation(textKey: post.text, unfit: nil, length: 1)
+        }
+        try await test.prepare("1") { post, _ in preparation(post) }
+        let posts = try await test.archive.unprepared(by: "2", atMost: 10)
+        #expect(posts.count == 2)
+        var changed = posts[0].post
+        changed.text = "another text"
+        try await test.archive.rewrite(changed)
+        try await test.archive.store(
+            posts.map { ($0, preparation($0.post)) }, by: "2", lastUse: "CAST(NULL AS BIGINT)")
+        try await expect(
+            test.archive.unprepared(by: "2", atMost: 10).map(\.post.text), equals: ["another text"])
+        try await expect(test.archive.unprepared(.unjudged, by: "3", atMost: 10).count, equals: 1)
+        try await expect(test.archive.unprepared(by: "3", atMost: 10).count, equals: 2)
+    }
+
+    /// Stretches of time hold every post once, those of one instant in the same stretch.
+    @Test func habitsAreReadStretchByStretch() async throws {
+        let test = try await TestArchive()
+        var posts = (0..<25).map { post("p\($0)", at: $0 / 3) }
+        for index in posts.indices {
+            posts[index].text = index % 2 == 0 ? "about #tea \(index)" : "about tea \(index)"
+        }
+        posts[1].client = "Pocket Client"
+        try await test.store(posts)
+        var (place, texts, stretches): (Int64?, [String], Int) = (nil, [], 0)
+        repeat {
+            let (habits, end) = try await test.archive.habits(after: place, atMost: 4)
+            texts += habits.map(\.text)
+            (place, stretches) = (end, stretches + 1)
+        } while place != nil
+        #expect(stretches == 5)
+        #expect(
+            texts.sorted()
+                == posts.filter { $0.client != nil || $0.text.contains("#") }.map(\.text).sorted())
     }
 
     @Test func textsAreCountedAndFoundByMinuteAgeAndLength() async throws {
@@ -118,16 +158,14 @@ import Testing
         posts[0].client = "Pocket Client"
         try await test.store(posts)
         let windows = ["", "months 12", "weekdays 5", ""]
-        while try await test.archive.prepareSome(
-            version: "1", lastUse: "CAST(NULL AS BIGINT)",
-            { post, _, _ in
-                let number = Int(post.id.value.dropFirst()) ?? 0
-                return Archive.Preparation(
-                    textKey: post.id.value, unfit: nil, length: 5,
-                    fitness: Archive.StoredFitness(
-                        grade: number / 4 * 2, window: windows[number % 4], reason: number > 0 ? "dated" : nil))
-            })
-        {}
+        try await test.prepare("1") { post, _ in
+            let number = Int(post.id.value.dropFirst()) ?? 0
+            return Archive.Preparation(
+                textKey: post.id.value, unfit: nil, length: 5,
+                fitness: Archive.StoredFitness(
+                    grade: number / 4 * 2, window: windows[number % 4],
+                    reason: number > 0 ? "dated" : nil))
+        }
         func names(_ filter: Archive.TextFilter) async throws -> [String] {
             try await test.archive.texts(in: [600...600], filter).map(\.id.value).sorted()
         }
@@ -148,8 +186,8 @@ import Testing
         #expect(unsent.sometimes == ["dated": 2])
         #expect(unsent.unfit == ["dated": 4])
         try await expect(test.archive.fitness(of: posts[5].id)?.window, equals: "months 12")
-        #expect(try await test.archive.isPrepared(by: "1"))
-        #expect(try await !test.archive.isPrepared(by: "2"))
+        try await expect(test.archive.preparedBy()?.first, equals: "1")
+        try await expect(test.archive.preparedBy()?.last, equals: "1")
         try await expect(test.archive.post(posts[0].id)?.client, equals: "Pocket Client")
     }
 }

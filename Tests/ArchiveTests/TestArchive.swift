@@ -32,6 +32,19 @@ struct TestArchive {
             posts, timeZone: zone, limit: limit)
     }
 
+    /// Prepares all posts that no rules or other ones have prepared.
+    func prepare(
+        _ version: String, lastUse: SQL = "CAST(NULL AS BIGINT)",
+        _ prepare: (Post, Archive.Sequel) -> Archive.Preparation
+    ) async throws {
+        while true {
+            let posts = try await archive.unprepared(by: version, atMost: 500)
+            if posts.isEmpty { return }
+            try await archive.store(
+                posts.map { ($0, prepare($0.post, $0.sequel)) }, by: version, lastUse: lastUse)
+        }
+    }
+
     /// The ids of all posts that answer nobody, oldest first.
     func ids() async throws -> [String] { try await archive.standalonePosts().map(\.id.value) }
 }

@@ -65,13 +65,10 @@ import Testing
         let test = try await TestArchive()
         func judge() async throws -> [String: Int] {
             var seen: [String: Int] = [:]
-            while try await test.archive.prepareSome(
-                version: "1", lastUse: "CAST(NULL AS BIGINT)",
-                { post, sequel, _ in
-                    seen[post.id.value] = sequel.parts.count
-                    return Archive.Preparation(textKey: post.text, unfit: nil, length: 1)
-                })
-            {}
+            try await test.prepare("1") { post, sequel in
+                seen[post.id.value] = sequel.parts.count
+                return Archive.Preparation(textKey: post.text, unfit: nil, length: 1)
+            }
             return seen
         }
         try await test.store([post("1"), post("9", at: 90)])

@@ -66,6 +66,7 @@ import Testing
         _ = try await mirror.archive.store(
             posts, timeZone: Self.zone, limit: 10_000)
         let maker = mirror.planMaker(zone: Self.zone, store: mirror.outbox(lease: nil), limits: .mastodon)
+        try await mirror.archive.prepare(by: maker.judge)
         return Desk(mirror: mirror, maker: maker)
     }
 
@@ -319,7 +320,7 @@ import Testing
             posts, timeZone: .gmt, limit: nil)
         let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
         let minute = MinuteOfDay(hour: 0, minute: 5)
-        _ = try await TextPool(maker: desk.maker, planned: [], now: now)
+        try await desk.mirror.archive.prepare(by: desk.maker.judge)
         // A tenth was used lately.
         try await desk.mirror.storage.lenient.execute(
             "UPDATE posts SET last_used_ms = \(now - 86_400) WHERE post_id LIKE 'p%7' AND text LIKE 'Thought%'")
@@ -450,7 +451,10 @@ import Testing
     }
 
     private func unfitness(of post: Post, at date: Date, _ desk: Desk) async throws -> String? {
-        desk.maker.unfitness(try await desk.mirror.archive.fitness(of: post.id), at: date)
+        let archive = desk.mirror.archive
+        return try await desk.maker.unfitness(
+            of: try #require(try await archive.original(post.id)), archive.unwanted(in: Self.zone),
+            at: date)
     }
 
     @Test func onlyWhatStandsForItselfThenIsPlanned() async throws {
@@ -501,9 +505,14 @@ import Testing
         let unsent = try await archive.unsent(Archive.TextFilter(longest: 500))
         #expect(unsent.unfit[Archive.never] == 1)
         try await expect(archive.fitness(of: planted)?.grade, equals: 2)
-        // Other rules look at all of them.
+        // Other settings change what may be sent, and not how the words are judged.
         var judge = desk.maker.judge
         judge.rules.links = .leftOut
+        try await archive.prepare(by: judge)
+        try await expect(archive.fitness(of: planted)?.grade, equals: 2)
+        // Other rules look at all of them.
+        try await desk.mirror.storage.lenient.execute(
+            "UPDATE posts SET rules = REPLACE(rules, \(" fit\(Fitness.version)"), ' fit1')")
         try await archive.prepare(by: judge)
         try await expect(archive.fitness(of: planted)?.grade, equals: Fitness.Grade.plain.rawValue)
     }

@@ -367,7 +367,8 @@ package struct StatsReporter: Sendable {
         return unsent.unfit.map { line($0.value, ReportedReason($0.key)) } + sometimes + [
             line(unsent.replies, ReportedReason(Refusal.Reason.isReply.rawValue)),
             line(unsent.tooLong, ReportedReason(Refusal.Reason.tooLong.rawValue)),
-            line(unsent.unjudged, ReportedReason("not-judged", text: "the next plan looks at it")),
+            line(
+                unsent.unjudged, ReportedReason("not-judged", text: "the worker looks at it soon")),
         ]
     }
 

@@ -136,7 +136,7 @@ package struct StatusReport: Codable, Sendable {
         package var unfit: Int
         /// Of those, how many by which rule, the commonest first.
         package var reasons: [ReasonCount]
-        /// Not judged yet; the next plan does it, or the worker.
+        /// Not judged yet; the worker does it soon.
         package var unjudged: Int
 
         init(_ unsent: Archive.Unsent, _ mode: FitnessMode) {

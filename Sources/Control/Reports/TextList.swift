@@ -16,7 +16,7 @@ package struct TextList: Codable, Equatable, Sendable {
             case sometimes
             /// Not posted by itself.
             case unfit
-            /// Not looked at yet; the next plan does it.
+            /// Not looked at yet; the worker does it soon.
             case unjudged
             /// An answer to somebody, which may be sent to them again.
             case answer

@@ -243,20 +243,35 @@ package struct PlanMaker: Sendable {
         try await archive.circumstances(home: zone)
     }
 
-    /// Why the text of a post does not stand for itself when it leaves; nil if it does.
+    /// Why the text of a post is not sent by itself; nil if it may leave at an instant.
     ///
-    /// Of what a plan may choose for want of others only the days and hours count.
+    /// Of what a plan may choose for want of others only the days and hours count. What other rules
+    /// judged, as those of an earlier version, is judged anew.
     ///
     /// - Parameters:
-    ///   - fitness: What the rules found of the text; nil if they have not judged it.
+    ///   - original: The post, with what was found of its text.
     ///   - date: When it leaves.
     /// - Returns: The stable name of the first rule that speaks against it.
-    package func unfitness(_ fitness: Archive.StoredFitness?, at date: Date) -> String? {
-        guard configuration.fitness != .off, let fitness else { return nil }
+    /// - Throws: The store's error.
+    package func unfitness(of original: Archive.Original, _ unwanted: Unwanted, at date: Date)
+        async throws -> String?
+    {
+        // A further part of a thread is judged with its first.
+        guard !original.post.isReply else { return nil }
+        var parts: [Post] = []
+        if !judge.isCurrent(original.judged.rules, unwanted) {
+            let sequel = try await archive.sequel(of: original.post)
+            parts = sequel.parts
+            if case .failure(let refusal) = judge.rules.wording(of: original.post, sequel) {
+                return refusal.code
+            }
+        }
+        guard configuration.fitness != .off else { return nil }
+        let fitness = judge.fitness(of: original, followedBy: parts)
         let time = LocalTime(date, in: zone)
-        let holds =
-            fitness.window.isEmpty || FitnessWindow(fitness.window)?.holds(on: time.day, at: time.minute) == true
-        return fitness.grade <= FitnessMode.loose.grade.rawValue && holds ? nil : fitness.reason
+        return fitness.grade <= FitnessMode.loose.grade.rawValue
+            && fitness.holds(on: time.day, at: time.minute)
+            ? nil : fitness.reason
     }
 
     /// Why a post's pictures may not be sent as the settings are now; nil if they may, or it has none.
@@ -313,6 +328,11 @@ struct TextPool {
     private static let listed = 2_000
     /// How often is drawn from a window before all is looked through; nearly always the first draw does.
     private static let draws = 40
+    /// How many texts are looked at more closely for a slot; nearly always the first may be sent.
+    private static let tries = 200
+    /// How many texts that were never judged are judged at once, and at most, before a choice: a
+    /// fraction of a second, and a few seconds where hardly any were judged.
+    private static let (judgedAtOnce, judgedAtMost) = (50, 500)
 
     private let maker: PlanMaker
     private let chooser: TextChooser
@@ -325,6 +345,7 @@ struct TextPool {
     private let uses: [String: Int]
     /// How many posts of each minute are old enough.
     private let counts: [Archive.TextCount]
+    private let unwanted: Unwanted
     private var taken: Set<String>
     /// Keys of the plain texts that were not used too recently, by the windows that hold.
     private var unusedPlain: [[String]: Set<String>] = [:]
@@ -350,11 +371,29 @@ struct TextPool {
             after: configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast,
             before: now - Double(chooser.minimumAgeDays) * 86_400)
         mayRelaxAge = try await maker.mayRelaxAge()
-        try await maker.archive.prepare(by: maker.judge)
+        unwanted = try await maker.archive.unwanted(in: maker.zone)
+        counts = try await Self.counts(filter, maker, unwanted)
         used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
         uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
         if let most = configuration.maximumUses { taken.formUnion(uses.filter { $0.value >= most }.keys) }
-        counts = try await maker.archive.textCounts(filter)
+    }
+
+    /// Counts the texts that may be used, after some were judged that never were.
+    ///
+    /// All others that are not judged are left to ``TextJudging``, unless there are too few to
+    /// choose from.
+    private static func counts(
+        _ filter: Archive.TextFilter, _ maker: PlanMaker, _ unwanted: Unwanted
+    ) async throws -> [Archive.TextCount] {
+        var counts: [Archive.TextCount] = []
+        for _ in 0..<(judgedAtMost / judgedAtOnce) {
+            let mayBeMore = try await maker.archive.prepareUnjudged(
+                by: maker.judge, unwanted, atMost: judgedAtOnce)
+            counts = try await maker.archive.textCounts(filter)
+            let number = counts.reduce(0) { $0 + $1.minutes.reduce(0, +) }
+            guard mayBeMore, number < 2 * TextJudge.fewest else { break }
+        }
+        return counts
     }
 
     /// Chooses the text of one slot, and says why; the same text is not chosen again from this pool.
@@ -364,22 +403,43 @@ struct TextPool {
         at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (wording: Action.Wording?, why: Explanation) {
         var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
-        let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
-        let choice = try await choose(from: shelf, at: minute, &generator)
-        let rules = maker.judge.rules
-        guard let choice, let post = try await maker.archive.post(choice.id),
-            case .success(let wording) = rules.wording(of: post, try await sequel(of: post))
-        else { return (nil, Explanation("no archived post may be used at this time")) }
-        taken.insert(choice.textKey)
-        let why = choice.explanation
-        let description = shelf.isPlain ? "plain, \(why)" : "\(why)"
-        let words = [description, shelf.concession].compactMap(\.self).joined(separator: "; ")
-        return (wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
+        for _ in 0..<Self.tries {
+            let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
+            guard let choice = try await choose(from: shelf, at: minute, &generator) else { break }
+            taken.insert(choice.textKey)
+            guard let wording = try await wording(of: choice, from: shelf, at: minute, of: day)
+            else { continue }
+            let why = choice.explanation
+            let description = shelf.isPlain ? "plain, \(why)" : "\(why)"
+            let words = [description, shelf.concession].compactMap(\.self).joined(separator: "; ")
+            return (
+                wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes)
+            )
+        }
+        return (nil, Explanation("no archived post may be used at this time"))
     }
 
-    /// What follows a post that was chosen; where no threads are sent none that begins one was.
-    private func sequel(of post: Post) async throws -> Archive.Sequel {
-        maker.judge.rules.threads == .whole ? try await maker.archive.sequel(of: post) : Archive.Sequel()
+    /// The wording of a text that was chosen by what is stored of it; nil if it may not be sent
+    /// after all.
+    ///
+    /// Only now the bot's server is asked, and what other rules judged, as those of an earlier
+    /// version, is judged anew.
+    private func wording(
+        of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
+    ) async throws -> Action.Wording? {
+        guard let original = try await maker.archive.original(choice.id) else { return nil }
+        let (post, judge) = (original.post, maker.judge)
+        let isCurrent = judge.isCurrent(original.judged.rules, unwanted)
+        // Where no threads are sent, nothing that begins one is judged to be fit.
+        let sequel =
+            isCurrent && judge.rules.threads != .whole
+            ? Archive.Sequel() : try await maker.archive.sequel(of: post)
+        guard case .success(let wording) = judge.rules.wording(of: post, sequel) else { return nil }
+        if isCurrent { return wording }
+        if maker.objection(to: post, unwanted) != nil { return nil }
+        let fitness = judge.fitness(of: original, followedBy: sequel.parts)
+        let holds = shelf.filter.windows == nil || fitness.holds(on: day, at: minute)
+        return fitness.grade <= shelf.filter.grade && holds ? wording : nil
     }
 
     /// What there is for one slot.
@@ -512,6 +572,13 @@ struct TextPool {
                 id: $0.id, minute: $0.minute, textKey: $0.textKey, lastUsed: used[$0.textKey],
                 createdAt: $0.createdAt, uses: uses[$0.textKey] ?? 0)
         }
+    }
+}
+
+extension Archive.StoredFitness {
+    /// Whether a text may be used at a minute of a day, as far as its window tells.
+    fileprivate func holds(on day: LocalDay, at minute: MinuteOfDay) -> Bool {
+        window.isEmpty || FitnessWindow(window)?.holds(on: day, at: minute) == true
     }
 }
 

@@ -64,72 +64,85 @@ package struct TextJudge: Sendable {
         }
     }
 
-    /// Names the rules.
-    fileprivate func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + ofFitness }
+    /// Names the rules, but for the habits of the archive.
+    func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + ofFitness }
 
     /// Names those of fitness; without a dictionary they find more.
     private var ofFitness: String { " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")" }
 
-    fileprivate func preparation(
-        of post: Post, _ sequel: Archive.Sequel, _ unwanted: Unwanted, _ habits: Habits,
-        after earlier: Archive.EarlierVerdict
+    /// Whether a text was judged by these rules, whatever the habits were.
+    ///
+    /// - Parameter name: Of the rules that judged it, as it is stored.
+    func isCurrent(_ name: String, _ unwanted: Unwanted) -> Bool {
+        name.hasPrefix(version(unwanted)) && habits(in: name) != nil
+    }
+
+    /// The version of the habits in the name of rules; nil if those have other rules of fitness.
+    private func habits(in name: String) -> Substring? {
+        guard let range = name.range(of: ofFitness, options: .backwards) else { return nil }
+        let habits = name[range.upperBound...]
+        return (habits.isEmpty || habits.hasPrefix(" ")) && !habits.hasPrefix(" words")
+            ? habits : nil
+    }
+
+    /// Applies the rules to a post of the archive.
+    ///
+    /// What a person or a server may change is found out anew; the words, which takes longer than
+    /// all else, are judged again only if the rules of fitness or the habits have changed.
+    ///
+    /// - Parameter habits: Nil while they are not known.
+    func preparation(
+        of unprepared: Archive.Unprepared, _ unwanted: Unwanted, _ habits: Habits?
     ) -> Archive.Preparation {
+        let (post, sequel) = (unprepared.post, unprepared.sequel)
         let prepared = rules.preparation(of: post, thread: sequel.parts, isChain: sequel.isChain)
-        // Nearly always only what is unwanted, or a habit, has changed, and judging takes longer than all else.
-        let known = earlier.rules.range(of: ofFitness, options: .backwards).map { earlier.rules[$0.upperBound...] }
-        let isJudged =
-            earlier.rules.hasPrefix(rules.version + " ")
-            && known.map { habits.sayTheSame(of: ([post] + sequel.parts).map(\.text).joined(), as: $0) } ?? false
         // What is not sent anyway need not be judged as a whole.
         let parts = prepared.unfit == nil ? sequel.parts : []
         return Archive.Preparation(
             textKey: prepared.key,
             unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
-            length: prepared.length, fitness: isJudged ? earlier.fitness : fitness(of: post, parts, habits))
+            length: prepared.length,
+            fitness: isJudged(unprepared, habits)
+                ? unprepared.earlier.fitness : fitness(of: post, parts, habits))
     }
 
-    private func fitness(of post: Post, _ parts: [Post], _ habits: Habits) -> Archive.StoredFitness {
-        let verdict = habits.complete(
-            verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text))
+    /// Whether what was found of the words of a post holds.
+    private func isJudged(_ unprepared: Archive.Unprepared, _ habits: Habits?) -> Bool {
+        let (earlier, parts) = (unprepared.earlier.rules, unprepared.sequel.parts)
+        guard let known = self.habits(in: earlier) else { return false }
+        // Which parts of a thread are judged depends on the settings.
+        guard parts.isEmpty || earlier.hasPrefix(rules.version + " ") else { return false }
+        let text = ([unprepared.post] + parts).map(\.text).joined()
+        return habits?.sayTheSame(of: text, as: known) ?? (known == Habits.unknown)
+    }
+
+    private func fitness(of post: Post, _ parts: [Post], _ habits: Habits?) -> Archive.StoredFitness {
+        guard let habits else { return Archive.StoredFitness(verdict(on: post, followedBy: parts)) }
         return Archive.StoredFitness(
-            grade: verdict.grade.rawValue, window: verdict.window?.description ?? "",
-            reason: (verdict.reason ?? verdict.demotion)?.rawValue)
+            habits.complete(
+                verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text)))
+    }
+
+    /// What these rules find of a text of the archive: what is stored, unless other rules found
+    /// that.
+    ///
+    /// - Parameter parts: What follows it in a thread that is sent whole.
+    func fitness(of original: Archive.Original, followedBy parts: [Post]) -> Archive.StoredFitness {
+        let stored = original.judged.fitness
+        guard habits(in: original.judged.rules) == nil else { return stored }
+        let fitness = fitness(of: original.post, parts, nil)
+        // A habit is found by the whole archive, and what was found of it holds until then.
+        let isOfHabit = [Refusal.Reason.machineClient, .rareTag].map(\.rawValue).contains(
+            stored.reason)
+        return isOfHabit && stored.grade > fitness.grade ? stored : fitness
     }
 }
 
-extension Archive {
-    /// Prepares what no rules or other ones have prepared, some hundred posts at a time.
-    ///
-    /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`; what was prepared until then stays.
-    package func prepare(by judge: TextJudge) async throws {
-        let unwanted = try await unwanted(in: judge.zone)
-        let version = judge.version(unwanted)
-        guard try await !isPrepared(by: version) else { return }
-        let habits = try await habits()
-        while try await prepareSome(
-            version: version + habits.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
-            { judge.preparation(of: $0, $1, unwanted, habits, after: $2) })
-        {
-            try Task.checkCancellation()
-        }
-    }
-
-    private func habits() async throws -> Habits {
-        let counts = HabitCounts()
-        try await forEachHabit { counts.add($0, $1, $2) }
-        return counts.habits
-    }
-
-    private final class HabitCounts: @unchecked Sendable {
-        // Sendable because every access to `counted` holds the lock.
-        private let lock = NSLock()
-        private var counted = Habits()
-
-        var habits: Habits { lock.withLock { counted } }
-
-        func add(_ text: String, _ client: String?, _ time: Date) {
-            lock.withLock { counted.count(text, by: client, at: time) }
-        }
+extension Archive.StoredFitness {
+    fileprivate init(_ verdict: Fitness.Verdict) {
+        self.init(
+            grade: verdict.grade.rawValue, window: verdict.window?.description ?? "",
+            reason: (verdict.reason ?? verdict.demotion)?.rawValue)
     }
 }
 

@@ -37,7 +37,7 @@ package struct PaidTraining: Sendable {
         let left = try await mirror.feeds.trainingLeft()
         do {
             if let posts = left.begun(.ownPosts), try await canPay(.ownPosts) {
-                let trainer = SchedulerTrainer(mirror: mirror, zone: zone) { _ in }
+                let trainer = SchedulerTrainer(mirror: mirror, zone: zone, judges: false) { _ in }
                 note(.posts, try await trainer.train(from: human, limit: posts))
             }
             var limits: [Feed: Int] = [:]

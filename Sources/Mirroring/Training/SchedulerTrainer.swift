@@ -18,19 +18,23 @@ package struct SchedulerTrainer: Sendable {
     let zone: TimeZone
     let budget: TrainingBudget
     let report: @Sendable (TrainingProgress) -> Void
+    let judges: Bool
 
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's zone, in which minutes are recorded.
     ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
+    ///   - judges: Whether the texts are judged at the end, which may take minutes; false leaves
+    ///     that to a worker.
     ///   - report: Told how far it has come, and what it costs before it begins.
     package init(
-        mirror: HumanMirror, zone: TimeZone, budget: TrainingBudget? = nil,
+        mirror: HumanMirror, zone: TimeZone, budget: TrainingBudget? = nil, judges: Bool = true,
         report: @escaping @Sendable (TrainingProgress) -> Void
     ) {
         self.mirror = mirror
         self.zone = zone
         self.budget = budget ?? TrainingBudget(mirror.spending)
+        self.judges = judges
         self.report = report
     }
 
@@ -175,7 +179,7 @@ package struct SchedulerTrainer: Sendable {
     private func prepare() async throws {
         // First, for another zone moves what is made ready.
         let zone = try await mirror.adoptTimeZone(now: mirror.clock.now) ?? zone
-        try await mirror.archive.prepare(by: mirror.textJudge(zone: zone))
+        if judges { try await mirror.archive.prepare(by: mirror.textJudge(zone: zone)) }
         _ = try await mirror.archive.scheduleRows()
     }
 

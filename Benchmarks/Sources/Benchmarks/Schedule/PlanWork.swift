@@ -80,7 +80,8 @@ private struct PlanStage {
         maker = PlanMaker(
             archive: archive, store: store, configuration: configuration,
             judge: TextJudge(configuration, zone: Self.zone, tokenizer: nil), past: { .whole })
-        // Prepares the texts.
+        try await archive.prepare(by: maker.judge)
+        // The times of the posts are packed once.
         _ = try await milliseconds(ofDay: -1)
     }
 
