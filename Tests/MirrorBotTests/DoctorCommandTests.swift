@@ -122,7 +122,7 @@ import Testing
             sandbox.faults.failNext(
                 .drip(bytesPerSecond: 1_000_000), method: cut.method, path: cut.path)
         }
-        sandbox.faults.failNext(cut.fault, method: cut.method, path: cut.path) {
+        sandbox.faults.failNext(cut.fault, method: cut.method, path: cut.path) { _ in
             reached.fulfill(())
         }
         let program = try stage.start(["doctor", "--probe"])
@@ -158,9 +158,9 @@ import Testing
         try await stage.train(Fixture.lines())
         let cleaning = Promise<Void>()
         let faults = sandbox.faults
-        faults.failNext(.dropAnswer, method: "POST", path: "/api/v1/statuses") {
+        faults.failNext(.dropAnswer, method: "POST", path: "/api/v1/statuses") { _ in
             // The bot's own posts, among which the program then looks for its own.
-            faults.failNext(.hang, method: "GET", path: "/api/v1/accounts/") { cleaning.fulfill(()) }
+            faults.failNext(.hang, method: "GET", path: "/api/v1/accounts/") { _ in cleaning.fulfill(()) }
         }
         let program = try stage.start(["doctor", "--probe"])
         await program.wait { cleaning.isFulfilled }

@@ -65,7 +65,7 @@ import Testing
         let revoked = Promise<Void>()
         sandbox.faults.failNext(
             .drip(bytesPerSecond: 1_000_000), method: "POST", path: "/oauth/revoke"
-        ) { revoked.fulfill(()) }
+        ) { _ in revoked.fulfill(()) }
         let again = try await logIn("mastodon", .bot, at: sandbox, words)
         #expect(again.status == 0)
         #expect(!revoked.isFulfilled)
