@@ -63,7 +63,8 @@ final class Passes: Sendable {
         if let next = known.next, next <= parts.clock.now { tellOfCopy() }
         let delivered = try await parts.courier.deliverDue(
             ActionKind.allCases, heard: heard, knowing: known)
-        let attention = [delivered, try await recoverEffects()].compactMap(\.self).min()
+        let effect = try await recoverEffects(due: known.effect)
+        let attention = [delivered, effect].compactMap(\.self).min()
         let now = parts.clock.now
         let hasQuestions: Bool = if known.waitsForMentions { true } else { await parts.originals.hasDoubts }
         let cadence = parts.cadence
@@ -75,9 +76,10 @@ final class Passes: Sendable {
 
     /// Takes back or finishes what a command was cut in.
     ///
-    /// - Returns: When the next of it is due; nil for none.
-    private func recoverEffects() async throws -> Date? {
-        guard let effects = parts.effects, let next = try await effects.next() else { return nil }
+    /// - Parameter next: When the next of it is due; nil for none.
+    /// - Returns: The same afterwards.
+    private func recoverEffects(due next: Date?) async throws -> Date? {
+        guard let effects = parts.effects, let next else { return nil }
         guard next <= parts.clock.now else { return next }
         guard try await parts.bot.isOpen() else { return parts.bot.pause(at: parts.clock.now) }
         _ = try await effects.carryOut()
@@ -157,7 +159,6 @@ final class Passes: Sendable {
         try await parts.store.clean(before: start)
         try await parts.feedTable.clean(before: start)
         try await parts.proofs.tidy(now: parts.clock.now)
-        try await parts.effects?.clean(before: start)
         try await parts.goOnForgetting()
         for sentence in try await parts.store.setAside(limit: Self.setAsideTold) {
             parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])

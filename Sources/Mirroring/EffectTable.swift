@@ -1,4 +1,5 @@
 package import Foundation
+import Outbox
 package import Posts
 import Settings
 package import Storage
@@ -38,13 +39,15 @@ package struct Effect: Equatable, Sendable {
     /// Who works on it.
     var holder: String
 
-    /// Seconds after which a next time is not believed: no retry rule waits so long, so a clock was
-    /// wrong.
-    private static let farthest: TimeInterval = 2 * 86_400
-
     /// Whether a worker takes it up now.
     package func isDue(at now: Date) -> Bool {
-        next.map { $0 <= now || $0 > now + Self.farthest } ?? false
+        guard let next else { return false }
+        return next <= now || next > now + OutboxStore.longestEffectWait
+    }
+
+    /// Whether it was given up so long ago that nothing is told of it any more.
+    package func isForgotten(at now: Date) -> Bool {
+        next == nil && begun + OutboxStore.effectMemory <= now
     }
 }
 
@@ -174,22 +177,13 @@ package struct EffectTable: Sendable {
         ).compactMap(Self.effect)
     }
 
-    /// When a worker takes up the next one; nil if there is none.
+    /// When a worker looks at the next one; nil if there is none.
     ///
     /// - Throws: The store's error.
     package func next(now: Date) async throws -> Date? {
-        try await all().compactMap { $0.isDue(at: now) ? now : $0.next }.min()
-    }
-
-    /// Removes what was given up before `start`.
-    ///
-    /// - Throws: The store's error.
-    package func clean(before start: Date) async throws {
-        try await storage.execute(
-            """
-            DELETE FROM effects
-            WHERE mirror = \(mirror) AND next_ms IS NULL AND begun_ms < \(start.milliseconds)
-            """)
+        let rows = try await storage.query(
+            "SELECT \(OutboxStore.nextEffect(of: "\(mirror)", at: now)) AS next_ms")
+        return try rows.first?.optionalDate("next_ms")
     }
 
     /// The number of effects of a mirror, as a part of a statement.

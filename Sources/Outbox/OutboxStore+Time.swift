@@ -1,6 +1,6 @@
 package import Foundation
 import Posts
-import Storage
+package import Storage
 
 /// Due times and expiry of actions.
 extension OutboxStore {
@@ -56,6 +56,8 @@ extension OutboxStore {
         package var undo: Date?
         /// Going on with a thread.
         package var thread: Date?
+        /// Looking at an effect of a command that was cut; not a part of ``next``.
+        package var effect: Date?
         /// Whether replies wait until mentions are read.
         package var waitsForMentions = false
 
@@ -63,6 +65,25 @@ extension OutboxStore {
 
         /// The first of these times; what expires of other kinds is left to who sends them.
         package var next: Date? { [sending, lookUp, undo, thread].compactMap(\.self).min() }
+    }
+
+    /// Seconds after which an effect that was given up is forgotten.
+    package static let effectMemory: TimeInterval = 400 * 86_400
+    /// Seconds after which the next time of an effect is not believed: no retry rule waits so long, so
+    /// a clock was wrong.
+    package static let longestEffectWait: TimeInterval = 2 * 86_400
+
+    /// The time at which an effect of a command that was cut is looked at next, as a part of a
+    /// statement; null for none.
+    ///
+    /// It is read with the other times, so that it costs no statement of its own.
+    package static func nextEffect(of mirror: SQL, at now: Date) -> SQL {
+        """
+        (SELECT MIN(CASE WHEN next_ms IS NULL THEN begun_ms + \(Int64(effectMemory * 1_000))
+            WHEN next_ms > \((now + longestEffectWait).milliseconds)
+                THEN CAST(\(now.milliseconds) AS BIGINT)
+            ELSE next_ms END) FROM effects WHERE mirror = \(mirror))
+        """
     }
 
     /// Returns the first of the times of ``attention(_:heard:lookUpAfter:now:)``; nil if there is no work.
@@ -96,7 +117,8 @@ extension OutboxStore {
                 WHERE mirror = \(mirror) AND \(Self.unsettled) AND next_attempt_ms IS NOT NULL) AS sighting_ms,
                 \(nextUndo(at: now)) AS undo_ms,
                 (SELECT MIN(CAST(\(now.milliseconds) AS BIGINT)) FROM actions
-                WHERE mirror = \(mirror) AND \(Self.mayGoOn)) AS thread_ms
+                WHERE mirror = \(mirror) AND \(Self.mayGoOn)) AS thread_ms,
+                \(Self.nextEffect(of: "\(mirror)", at: now)) AS effect_ms
             FROM (
                 SELECT MIN(CASE WHEN \(isAsked) THEN CASE
                         WHEN state = 'suggested' OR next_attempt_ms > expires_ms THEN expires_ms + 1
@@ -116,6 +138,7 @@ extension OutboxStore {
         attention.lookUp = try ["look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }.min()
         attention.undo = try row.optionalDate("undo_ms")
         attention.thread = try row.optionalDate("thread_ms")
+        attention.effect = try row.optionalDate("effect_ms")
         attention.waitsForMentions = try row.int("unheard") > 0
         return attention
     }

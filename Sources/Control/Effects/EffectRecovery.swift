@@ -50,17 +50,10 @@ package struct EffectRecovery: Sendable {
     /// When a request that leaves now, and whatever it does, is over.
     var patience: TimeInterval { network.capabilities.requestDeadline.timeInterval + Self.margin }
 
-    /// When the next effect is due; nil if none is.
+    /// When an effect is looked at next; nil if there is none.
     ///
     /// - Throws: The store's error.
     package func next() async throws -> Date? { try await mirror.effects.next(now: now) }
-
-    /// Removes what was given up before `start`.
-    ///
-    /// - Throws: The store's error.
-    package func clean(before start: Date) async throws {
-        try await mirror.effects.clean(before: start)
-    }
 
     /// Takes back or finishes what is due.
     ///
@@ -73,6 +66,10 @@ package struct EffectRecovery: Sendable {
         for effect in try await mirror.effects.all() {
             // What is not begun is left to the next one.
             if Task.isCancelled || Task.isShuttingDownGracefully { break }
+            guard !effect.isForgotten(at: now) else {
+                try await mirror.effects.end(effect)
+                continue
+            }
             guard takingOver || effect.isDue(at: now) else { continue }
             guard var held = try await mirror.effects.take(effect, next: now + patience) else {
                 continue
