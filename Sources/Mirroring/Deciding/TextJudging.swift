@@ -18,8 +18,6 @@ package actor TextJudging {
     private static let habitsAtOnce = 2_000
     /// Seconds after which a step begins to judge no further post.
     private static let longestStep: TimeInterval = 0.25
-    /// Seconds after which habits are counted anew before further posts are judged.
-    private static let habitsLast: TimeInterval = 21_600
     /// Judges for all mirrors of a process, one at a time, after everything else that the machine
     /// has to do.
     private static let thread = ThreadExecutor(name: "texts", isPatient: true)
@@ -28,17 +26,16 @@ package actor TextJudging {
     private let judge: TextJudge
     private let isPatient: Bool
     private let uptime: @Sendable () -> TimeInterval
-    private var count = HabitCount()
-    /// Whether the last step left something to do.
-    private var isUnderWay = false
+    /// Nil between the last step of one look for texts and the first of the next.
+    private var count: HabitCount?
 
     /// What was counted of the archive's habits.
     private struct HabitCount {
         var habits = Habits()
         /// The end of the last stretch.
         var place: Int64?
-        /// When the last stretch was counted, on the monotonic clock; nil before.
-        var end: TimeInterval?
+        /// Whether that was the last one of the archive.
+        var isComplete = false
     }
 
     /// - Parameters:
@@ -64,49 +61,48 @@ package actor TextJudging {
     /// - Throws: `ArchiveError`, the store's error, or `CancellationError`.
     package func step() async throws -> Bool {
         let unwanted = try await archive.unwanted(in: judge.zone)
-        if !isUnderWay {
-            guard try await begin(unwanted) else { return false }
-            isUnderWay = true
+        guard let count else {
+            guard try await hasTexts(unwanted) else { return false }
+            self.count = try await counted(after: HabitCount())
+            return true
         }
-        guard count.end != nil else {
-            try await countHabits()
+        guard count.isComplete else {
+            self.count = try await counted(after: count)
             return true
         }
         let version = judge.version(unwanted) + count.habits.version
         let posts = try await archive.unprepared(by: version, atMost: Self.postsAtOnce)
-        let judged = try await judged(posts, unwanted)
+        let judged = try await judged(posts, unwanted, count.habits)
         try await archive.store(judged, by: version)
-        isUnderWay = posts.count >= Self.postsAtOnce || judged.count < posts.count
-        return isUnderWay
+        let mayBeMore = posts.count >= Self.postsAtOnce || judged.count < posts.count
+        if !mayBeMore { self.count = nil }
+        return mayBeMore
     }
 
-    /// Returns whether there is anything to judge, and forgets habits that may be others by now.
-    private func begin(_ unwanted: Unwanted) async throws -> Bool {
+    /// Returns whether a text was judged by no rules, by other ones, or without the habits.
+    private func hasTexts(_ unwanted: Unwanted) async throws -> Bool {
         guard let rules = try await archive.preparedBy() else { return false }
-        let isKnown = !rules.last.hasSuffix(Habits.unknown)
-        let isCurrent = judge.isCurrent(rules.last, unwanted)
-        if rules.first == rules.last, isCurrent, isKnown { return false }
-        let version = judge.version(unwanted) + count.habits.version
-        // Another process has counted later.
-        let isSuperseded = isCurrent && isKnown && rules.last != version
-        let isOld = count.end.map { uptime() - $0 >= Self.habitsLast } ?? false
-        if isSuperseded || isOld { count = HabitCount() }
-        return true
+        return rules.first != rules.last || !judge.isCurrent(rules.last, unwanted)
+            || rules.last.hasSuffix(Habits.unknown)
     }
 
-    private func countHabits() async throws {
-        let (habits, end) = try await archive.habits(after: count.place, atMost: Self.habitsAtOnce)
+    /// Counts the next stretch.
+    private func counted(after count: HabitCount) async throws -> HabitCount {
+        var count = count
+        let (habits, end) = try await archive.habits(
+            after: count.place, atMost: Self.habitsAtOnce)
         for habit in habits { count.habits.count(habit.text, by: habit.client, at: habit.time) }
         count.place = end
-        if end == nil { count.end = uptime() }
+        count.isComplete = end == nil
+        return count
     }
 
     /// Judges the first of some posts, at least one.
     private func judged(
-        _ posts: [Archive.Unprepared], _ unwanted: Unwanted
+        _ posts: [Archive.Unprepared], _ unwanted: Unwanted, _ habits: Habits
     ) async throws -> [(post: Archive.Unprepared, preparation: Archive.Preparation)] {
         let begin = uptime()
-        let (judge, habits) = (judge, count.habits)
+        let judge = judge
         var judged: [(post: Archive.Unprepared, preparation: Archive.Preparation)] = []
         for post in posts {
             let isOver = uptime() - begin >= Self.longestStep || Task.isShuttingDownGracefully
