@@ -377,6 +377,17 @@ import Testing
         #expect(world.unreached.isEmpty)
         #expect(world.crashes > 0)
     }
+
+    /// What lies below pages that repeat cannot be asked for, so it is named.
+    @Test func aGapThatEndsInACircleIsNamed() throws {
+        var state = state(gap())
+        let walk = try #require(state.begin(.gap, at: moment(90)))
+        let step = state.ended(walk, isOutOfPages: false, isCircle: true, at: moment(90))
+        #expect(step.next == .over(.whole))
+        #expect(step.unreached?.from == Self.start + 10)
+        #expect(step.unreached?.to == Self.start + 50)
+        #expect(state.progress.gap == nil)
+    }
 }
 
 /// A server with one feed, and a reader that stores what the state says; both fail by chance.

@@ -214,13 +214,22 @@ struct FeedState: Sendable {
     }
 
     /// Notes that there is no further page, or that no more may be asked for now.
-    mutating func ended(_ walk: Walk, isOutOfPages: Bool, at time: Moment) -> Step {
+    ///
+    /// - Parameter isCircle: Whether the server repeats its pages, so that what lies below them cannot be asked for.
+    mutating func ended(
+        _ walk: Walk, isOutOfPages: Bool, isCircle: Bool = false, at time: Moment
+    ) -> Step {
         switch walk.part {
         case .arrivals: return isOutOfPages ? Step(.over(.partial)) : endArrivals(at: time)
         case .newest: return Step(.over(.whole))
         case .gap:
             if isOutOfPages { return Step(.over(.partial)) }
+            let gap = progress.gap
             progress.gap = nil
+            guard isCircle, let gap, let floor = gap.floor else { break }
+            let end = max(gap.top ?? time.present, floor)
+            return Step(
+                .over(.whole), unreached: Unreached(from: floor, to: end, reason: "the server repeats its pages"))
         case .sweep(let floor):
             if isOutOfPages { return Step(.over(.partial)) }
             endSweep(downTo: floor, at: time)
