@@ -114,6 +114,36 @@ import Testing
         #expect(!walk.isComplete)
     }
 
+    /// The order of ids that contradicts the order of the feed leads nowhere.
+    @Test func nothingIsSearchedForByIdsThatDoNotSort() async throws {
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/timelines/home" else { return nil }
+            guard let cursor = request.query["max_id"] else {
+                return .json(Wire.list([Wire.status("50"), Wire.status("90"), Wire.status("70")]))
+            }
+            return cursor == "70" ? Answer(status: 502) : .json("[]")
+        }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest, isCareful: true)
+        _ = try await walk.next()
+        let error = try await #require(throws: NetworkError.self) { try await walk.next() }
+        #expect(error.code == .unavailable)
+        #expect(!walk.isComplete)
+    }
+
+    /// A timeline that is being built anew holds nothing for now; that ends neither a gap nor a search.
+    @Test func aTimelineThatIsBeingBuiltEndsNothing() async throws {
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/timelines/home" ? .json("[]", status: 206) : nil
+        }
+        for position in [FeedPosition.older("90"), .older("90 40:60:39"), .newer(than: "40 50:55:60")] {
+            let error = try await #require(throws: NetworkError.self) {
+                try await loopback.network.page(.home, position)
+            }
+            #expect(error.code == .unavailable)
+            #expect(!error.mayBeOfOneItem)
+        }
+    }
+
     /// Where nothing can be had, the walk says so, after few requests.
     @Test func aServerThatIsDownIsNoBrokenItem() async throws {
         let loopback = try Loopback { _ in Answer(status: 502) }

@@ -327,6 +327,7 @@ extension MastodonNetwork {
     }
 
     package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? {
+        guard memory.idsSort(in: feed) else { return nil }
         let search: BrokenItemSearch?
         switch position {
         case .newest: search = nil
@@ -367,6 +368,7 @@ extension MastodonNetwork {
         let size = isSingle ? 1 : Self.pageSize
         let bounds = [until.map { ("max_id", $0.text) }, since.map { ("min_id", $0.text) }].compactMap(\.self)
         var list = try await list(feed, bounds, size)
+        try requireComplete(list, of: feed)
         // Where items below the lower bound come too, nothing tells which item fails.
         let isBounded = since.map { !list.removeItems(notNewerThan: $0.text) } ?? true
         var rest: String?
@@ -374,7 +376,8 @@ extension MastodonNetwork {
         guard !list.entries.isEmpty || !isBounded else { return BrokenItemSearch.Answer(list: list) }
         let newest = list.newerCursor.flatMap(MastodonPlace.init)
         let lowest = rest.flatMap(MastodonPlace.init)
-        guard isBounded, let newest, until.map(newest.isBelow) ?? true, since.map({ $0.isBelow(newest) }) ?? true,
+        guard isBounded, memory.idsSort(in: feed), let newest, until.map(newest.isBelow) ?? true,
+            since.map({ $0.isBelow(newest) }) ?? true,
             rest == nil || lowest.map({ !newest.isBelow($0) && since?.isBelow($0) == true }) == true
         else {
             throw client.error(

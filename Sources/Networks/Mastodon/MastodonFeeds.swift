@@ -14,6 +14,8 @@ extension MastodonNetwork {
     private static let maximumOwnPages = 100
     /// The most pages that are read below one that does not reach down to the cursor.
     private static let maximumFillPages = 20
+    /// Seconds after which a timeline that is being built is asked for again.
+    private static let rebuilding: TimeInterval = 60
     /// How far the clocks of this machine and the server may be apart: seconds.
     private static let clockMargin: TimeInterval = 600
 
@@ -96,6 +98,7 @@ extension MastodonNetwork {
             return try await list(feed, [], size)
         case .older(let cursor):
             var list = try await list(feed, [("max_id", cursor)], size)
+            try requireComplete(list, of: feed)
             list.removeItems(notOlderThan: cursor, pageSize: size)
             if list.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(cursor) {
                 try await require(cursor, in: feed, size)
@@ -104,6 +107,17 @@ extension MastodonNetwork {
         case .newer(let cursor):
             return try await newer(feed, than: cursor, size)
         }
+    }
+
+    /// Tells the end of a feed from a timeline that holds nothing for now.
+    ///
+    /// - Throws: ``NetworkError`` that names a time, so that no item is blamed for it.
+    func requireComplete(_ list: MastodonList, of feed: Feed) throws(NetworkError) {
+        guard list.isIncomplete else { return }
+        var error = client.error(
+            feed.operation, .unavailable, outcome: .refused, detail: "the server builds the timeline anew")
+        error.retryAfter = client.now() + Self.rebuilding
+        throw error
     }
 
     /// Tells the end of a feed from a page below an item that is gone: such a server then sends nothing either.
@@ -203,7 +217,7 @@ extension MastodonNetwork {
         let response = try await session.send(call)
         let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
         // The home timeline is being built anew; it is told from an empty one by the status.
-        if response.status == 206 { return MastodonList(rateLimit: rateLimit) }
+        if response.status == 206 { return MastodonList(rateLimit: rateLimit, isIncomplete: true) }
         let entries =
             response.isCut
             ? [try tooLarge(call, feed, response)]
@@ -298,9 +312,12 @@ struct MastodonList {
     private var hasLink = false
     /// The ids tell which item is newer.
     private var idsSort = false
+    /// The server says that items may be missing for now.
+    let isIncomplete: Bool
 
-    init(rateLimit: RateLimit?) {
+    init(rateLimit: RateLimit?, isIncomplete: Bool = false) {
         self.rateLimit = rateLimit
+        self.isIncomplete = isIncomplete
     }
 
     /// - Parameters:
@@ -312,6 +329,7 @@ struct MastodonList {
     init(entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory, rateLimit: RateLimit?) {
         self.entries = entries
         self.rateLimit = rateLimit
+        isIncomplete = false
         hasLink = link != nil
         var known: Set<String> = []
         var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
