@@ -206,8 +206,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await read(feed) { try await $0.page(feed, position, size: size) }
     }
 
-    package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? {
-        try await read(feed) { try await $0.page(feed, passingItemBelow: cursor) }
+    package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? {
+        try await read(feed) { try await $0.page(feed, passing: position) }
     }
 
     private func read<Page: Sendable>(

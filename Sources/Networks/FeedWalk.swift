@@ -7,7 +7,7 @@ import Posts
 /// more than one page arrived. Items that a server repeats come once. A server
 /// that answers every page with the same items cannot keep it going. Where a
 /// page is too large an answer, smaller ones are asked for, down to single items;
-/// a careful walk does so for every page that breaks the server or its answer, and goes around the item that does.
+/// a careful walk does so for every page that breaks the server or its answer, and searches for the items that do.
 ///
 /// After an error the same page may be asked for again with ``next()``.
 package struct FeedWalk: Sendable {
@@ -20,7 +20,7 @@ package struct FeedWalk: Sendable {
     private let feed: Feed
     private var position: FeedPosition?
     private var pagesLeft: Int
-    private let isCareful: Bool
+    private var isCareful: Bool
     /// How many items to ask for; nil: as usual.
     private var size: Int?
     private var emptyPages = 0
@@ -59,6 +59,8 @@ package struct FeedWalk: Sendable {
         guard let position, pagesLeft > 0 else { return nil }
         var page = try await page(at: position)
         pagesLeft -= 1
+        // Behind a broken item there may be others.
+        isCareful = isCareful || page.isFromBelow
         let isEmpty = page.received == 0
         let hasItems = !page.items.isEmpty
         page.items.removeAll { !seenItems.insert($0.repetitionKey).inserted }
@@ -73,8 +75,8 @@ package struct FeedWalk: Sendable {
             let next = page.older.map(FeedPosition.older)
             advance(to: next, isEnd: next == nil || emptyPages >= Self.maximumEmptyPages)
         }
-        // Nothing but repetitions: the server goes round in circles.
-        if hasItems, page.items.isEmpty { self.position = nil }
+        // Nothing but repetitions: the server goes round in circles. A search may have to read some items again.
+        if hasItems, page.items.isEmpty, !page.isFromBelow { self.position = nil }
         return page
     }
 
@@ -89,9 +91,7 @@ package struct FeedWalk: Sendable {
             } catch let error as NetworkError where error.code == .tooLarge || isCareful && error.mayBeOfOneItem {
                 if let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) {
                     size = smaller
-                } else if isCareful, case .older(let cursor) = position,
-                    let page = try await network.page(feed, passingItemBelow: cursor)
-                {
+                } else if isCareful, let page = try await network.page(feed, passing: position) {
                     return page
                 } else {
                     throw error

@@ -43,14 +43,15 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError`` with code `.tooLarge` where fewer items may fit.
     func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage
 
-    /// What lies below an item that makes every page fail which has it, and what is left to be had above that.
+    /// Begins a search for an item that makes every page fail which has it.
     ///
-    /// - Parameters:
-    ///   - cursor: The item is the first below this one.
-    /// - Returns: A page with all items below the cursor but that one, down to the first that was found behind it; the
-    ///   item is ``FeedPage/unreadable``. Nil where the network's cursors tell no order, so that none can be made up.
+    /// The page's cursor leads to the steps of the search. They find what can be had, and name each item that cannot be
+    /// had as ``FeedPage/unreadable``, however many there are. One step makes a few requests at most.
+    ///
+    /// - Parameter position: The item is the first below it, or above it.
+    /// - Returns: Nil where the network's cursors tell no order, so that none can be made up.
     /// - Throws: ``NetworkError`` if no other item can be had either.
-    func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage?
+    func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage?
 
     /// Does all that publishing a draft needs, up to the request itself, which returns what the network calls the post.
     ///
@@ -159,7 +160,7 @@ extension SocialNetwork {
 
     package func emoji() async throws -> Set<String> { [] }
 
-    package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? { nil }
+    package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? { nil }
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? { nil }
 
@@ -248,6 +249,9 @@ package struct FeedPage: Sendable {
     package var received: Int
     /// Items that could not be read and are left out.
     package var unreadable: [UnreadableItem]
+    /// Whether the page is a step of a search for broken items, which reads a stretch from its lower end: its oldest item
+    /// does not tell how far down the feed was read.
+    package var isFromBelow = false
     package var rateLimit: RateLimit?
 
     package init(

@@ -367,6 +367,25 @@ import Testing
         #expect(world.state.progress.errorSince == nil)
     }
 
+    /// Two and more broken items at every distance make every page fail that has them.
+    ///
+    /// Each is noted, and nothing around them is passed over. Where ids tell no order, the stretch is named.
+    @Test(arguments: 0..<500)
+    func nothingBetweenBrokenItemsIsPassedOver(_ seed: Int) throws {
+        let isOrdered = seed % 3 > 0
+        let isHealthy = seed % 2 == 0
+        var world = FeedOnPaper(seed: UInt64(seed), isHealthy: isHealthy, breaks: isOrdered ? .ordered : .unordered)
+        world.live()
+        world.recover()
+        #expect(world.missing == [])
+        #expect(world.state.progress.gap == nil)
+        #expect(world.state.progress.errorSince == nil)
+        if isOrdered, isHealthy {
+            #expect(world.unheard == world.broken.sorted())
+            #expect(world.unreached.isEmpty)
+        }
+    }
+
     /// The same where only the reader's process dies: nothing is even named.
     @Test(arguments: 0..<100)
     func anInterruptionRepeatsAndNeverLoses(_ seed: Int) throws {
@@ -376,6 +395,30 @@ import Testing
         #expect(world.unheard == [])
         #expect(world.unreached.isEmpty)
         #expect(world.crashes > 0)
+    }
+
+    /// While a search reads a stretch from its lower end, an old item does not tell that the stretch was read.
+    @Test func aStepOfASearchEndsNoGap() throws {
+        var state = state(gap())
+        var walk = try #require(state.begin(.gap, at: moment(90)))
+        var step = page([9, 8, 7], older: "search")
+        step.isFromBelow = true
+        expect(state.took(step, in: &walk, at: moment(90)), equals: FeedState.Step(.anotherPage))
+        #expect(state.progress.gap == Stretch(cursor: "search", floor: Self.start + 10, top: Self.start + 50))
+        var sweep = try #require(state.begin(.sweep(floor: Self.start + 10), at: moment(90)))
+        expect(state.took(step, in: &sweep, at: moment(90)), equals: FeedState.Step(.anotherPage))
+        #expect(state.progress.sweep == Stretch(cursor: "search", floor: Self.start + 10))
+    }
+
+    /// What lies below pages that repeat cannot be asked for, so it is named.
+    @Test func aGapThatEndsInACircleIsNamed() throws {
+        var state = state(gap())
+        let walk = try #require(state.begin(.gap, at: moment(90)))
+        let step = state.ended(walk, isOutOfPages: false, isCircle: true, at: moment(90))
+        #expect(step.next == .over(.whole))
+        #expect(step.unreached?.from == Self.start + 10)
+        #expect(step.unreached?.to == Self.start + 50)
+        #expect(state.progress.gap == nil)
     }
 }
 
@@ -390,6 +433,10 @@ private struct FeedOnPaper {
     private var random: SeededGenerator
     private let isHealthy: Bool
     let depth: Int?
+    /// How the server answers for single items that make pages fail; nil where there are none.
+    private let breaks: Breaks?
+    private(set) var broken: Set<Int> = []
+    private var noted: Set<Int> = []
     /// When each item was made, in seconds; its name is its place.
     private var items: [TimeInterval] = []
     private var heard: Set<Int> = []
@@ -401,10 +448,17 @@ private struct FeedOnPaper {
     private var refused: (items: Range<Int>, code: NetworkError.Code)?
     private var faults = true
 
-    init(seed: UInt64, isHealthy: Bool = false) {
+    enum Breaks {
+        /// Ids tell the order, so that a search finds the items.
+        case ordered
+        case unordered
+    }
+
+    init(seed: UInt64, isHealthy: Bool = false, breaks: Breaks? = nil) {
         random = SeededGenerator(seed: seed)
         self.isHealthy = isHealthy
-        depth = isHealthy ? nil : [nil, nil, 40].randomElement(using: &random) ?? nil
+        self.breaks = breaks
+        depth = isHealthy || breaks != nil ? nil : [nil, nil, 40].randomElement(using: &random) ?? nil
         state = FeedState(Self.terms, depth: depth)
     }
 
@@ -413,7 +467,7 @@ private struct FeedOnPaper {
 
     /// The items that nobody heard of, and that no note names.
     var missing: [Int] {
-        unheard.filter { item in
+        unheard.filter { !noted.contains($0) }.filter { item in
             let made = Self.start + items[item]
             return !unreached.contains { $0.from <= made && made <= $0.to }
         }
@@ -440,7 +494,9 @@ private struct FeedOnPaper {
     /// Looks until nothing fails any more.
     mutating func recover() {
         (faults, refused) = (false, nil)
-        for _ in 0..<60 { look() }
+        // Above a broken item nothing is known of the present.
+        if breaks != nil { items.append(now) }
+        for _ in 0..<(breaks == nil ? 60 : 2_000) { look() }
     }
 
     private mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
@@ -451,6 +507,10 @@ private struct FeedOnPaper {
         let times = (0..<count).map { _ in now + Double.random(in: 0...pause, using: &random) }
         items += times.sorted()
         now += pause
+        guard breaks != nil, count > 0, chance(0.3) else { return }
+        let first = items.count - Int.random(in: 1...count, using: &random)
+        let distance = Int.random(in: 1...12, using: &random)
+        broken.formUnion([first, first + distance, first + 2 * distance].filter { $0 < items.count })
     }
 
     // MARK: The reader
@@ -482,11 +542,13 @@ private struct FeedOnPaper {
         guard var walk = state.begin(part, at: moment) else { return .whole }
         var position: FeedPosition? = walk.start
         var pages = 0
+        var isCareful = walk.isCareful
         while true {
             var step: FeedState.Step
             do {
                 if let place = position, pages < Self.terms.pages {
-                    let (page, next) = try page(at: place)
+                    let (page, next) = try page(at: place, isCareful)
+                    isCareful = isCareful || page.isFromBelow
                     (position, pages) = (next, pages + 1)
                     try dieByChance()
                     heard.formUnion(page.items.compactMap { Int($0.post.id.value) })
@@ -514,13 +576,15 @@ private struct FeedOnPaper {
 
     // MARK: The server
 
-    private mutating func page(at position: FeedPosition) throws -> (FeedPage, FeedPosition?) {
+    private mutating func page(
+        at position: FeedPosition, _ isCareful: Bool
+    ) throws -> (FeedPage, FeedPosition?) {
         if faults, !isHealthy, chance(0.05) {
             throw paperError(chance(0.5) ? .unavailable : chance(0.5) ? .transport : .rateLimited)
         }
         let shown = max(0, items.count - (depth ?? items.count))..<items.count
         let size = 10
-        let range: Range<Int>
+        var range: Range<Int>
         var isBackwards = true
         switch position {
         case .newest: range = max(shown.lowerBound, shown.upperBound - size)..<shown.upperBound
@@ -532,6 +596,12 @@ private struct FeedOnPaper {
             (range, isBackwards) = (begin..<min(begin + size, shown.upperBound), false)
         }
         if let refused, refused.items.overlaps(range) { throw paperError(refused.code) }
+        if case .older(let cursor) = position, let search = try search(cursor) { return step(search) }
+        if !broken.isDisjoint(with: range) {
+            guard isCareful else { throw paperError(.unavailable) }
+            range = isBackwards ? range.suffix(1) : range.prefix(1)
+            if !broken.isDisjoint(with: range) { return try pass(range, position) }
+        }
         let older = isBackwards && range.lowerBound > shown.lowerBound ? "\(epoch):\(range.lowerBound)" : nil
         let newer = isBackwards && position != .newest || range.isEmpty ? nil : "\(epoch):\(range.upperBound)"
         let posts = range.reversed().map { paperPost("\($0)", on: .mastodon, at: Self.start + items[$0]) }
@@ -541,8 +611,55 @@ private struct FeedOnPaper {
 
     private func place(_ cursor: String) throws -> Int {
         let parts = cursor.split(separator: ":").compactMap { Int($0) }
-        guard parts.count == 2, parts[0] == epoch else { throw paperError(.rejected) }
+        guard parts.count > 1, parts[0] == epoch else { throw paperError(.rejected) }
         return parts[1]
+    }
+
+    // MARK: Searches
+
+    /// The part of a search that is to be read still, and where the feed goes on below it.
+    private typealias Search = (range: Range<Int>, below: Int)
+
+    private func search(_ cursor: String) throws -> Search? {
+        let parts = cursor.split(separator: ":").compactMap { Int($0) }
+        guard parts.count == 4 else { return nil }
+        return (parts[2]..<parts[1], parts[3])
+    }
+
+    private func text(_ search: Search) -> String {
+        "\(epoch):"
+            + (search.range.isEmpty
+                ? "\(search.below)" : "\(search.range.upperBound):\(search.range.lowerBound):\(search.below)")
+    }
+
+    /// Begins a search at a broken item.
+    private mutating func pass(_ item: Range<Int>, _ position: FeedPosition) throws -> (FeedPage, FeedPosition?) {
+        guard breaks == .ordered else { throw paperError(.unavailable) }
+        var page = FeedPage(items: [], received: 1)
+        page.isFromBelow = true
+        switch position {
+        case .newest: throw paperError(.unavailable)
+        case .older:
+            let below = max(0, item.lowerBound - Int.random(in: 0...40, using: &random))
+            page.older = text((below..<item.upperBound, below))
+            return (page, page.older.map(FeedPosition.older))
+        case .newer:
+            noted.formUnion(item)
+            page.newer = "\(epoch):\(item.upperBound)"
+            return (page, page.newer.map { .newer(than: $0) })
+        }
+    }
+
+    /// Reads some items from the lower end of a search.
+    private mutating func step(_ search: Search) -> (FeedPage, FeedPosition?) {
+        let range = search.range.prefix(Int.random(in: 1...20, using: &random))
+        noted.formUnion(broken.intersection(range))
+        let posts = range.reversed().filter { !broken.contains($0) }
+            .map { paperPost("\($0)", on: .mastodon, at: Self.start + items[$0]) }
+        let older = text((range.upperBound..<search.range.upperBound, search.below))
+        var page = FeedPage(items: posts, older: older, received: max(posts.count, 1))
+        page.isFromBelow = true
+        return (page, .older(older))
     }
 }
 

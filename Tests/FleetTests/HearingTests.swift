@@ -131,6 +131,17 @@ import Testing
         #expect(health.unreached.map(\.to) == [late])
     }
 
+    /// Two stretches with the same end are one, as long as the longer one.
+    @Test func aLongerStretchTakesThePlaceOfAShorterOne() async throws {
+        let paper = try await paper()
+        let (feeds, now) = (paper.mirror.feeds, paper.clock.now)
+        for length in [60.0, 3_600, 600] {
+            try await feeds.note(
+                FeedState.Unreached(from: now - length, to: now, reason: "-"), of: FeedName.botMentions)
+        }
+        try await expect(health(paper).unreached.map(\.from), equals: [now - 3_600])
+    }
+
     /// Whoever is a year ahead would decide once more what was decided today.
     @Test func aClockThatIsAheadForgetsNothing() async throws {
         let paper = try await PaperMirror(bot: .mastodon, variables: ["HISTORY_DAYS": "30"])

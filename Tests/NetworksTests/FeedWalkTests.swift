@@ -40,22 +40,108 @@ import Testing
     /// Items that make pages fail are all that is missing, wherever they are and however far apart ids are.
     @Test(arguments: [
         (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [70, 69]), (.documented, 1, [1]),
-        (.documented, 1, [100, 60, 20]), (.documented, 1_000, [70]), (.documented, 700_001, [101, 55]),
-        (.nextOnLastPage, 37, [70, 2]), (.withoutLink, 1, [80, 79, 78, 30]), (.repeatsItems, 5, [40]),
+        (.documented, 1, [70, 60, 58, 3]), (.documented, 1, [100, 60, 20]), (.documented, 1_000, [70, 69]),
+        (.documented, 1, [129, 2]), (.documented, 700_001, [101, 55]),
+        (.documented, 115_000_000_000_000, [80, 79, 40]),
+        (.nextOnLastPage, 37, [70, 2, 1]), (.withoutLink, 1, [80, 79, 78, 30]), (.repeatsItems, 5, [40, 30]),
+        (.minIDAsSinceID, 9, [90, 70, 69]), (.smallPages, 1_000, [40, 31]), (.ulids, 1, [70, 69, 66]),
+        (.ulids, 1_000_000_007, [70, 60]), (.flakes, 1, [70, 68]), (.flakes, 1_000_000_007, [100, 60]),
     ])
     func aCarefulWalkMissesOnlyWhatBreaksPages(habit: PagingServer.Habit, spacing: Int, broken: [Int]) async throws {
         let paging = PagingServer(habit, count: 130, spacing: spacing, broken: Set(broken))
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
+        var found: Set<String> = []
+        var unreadable: [UnreadableItem] = []
+        while let page = try await walk.next() {
+            found.formUnion(page.items.map(\.address))
+            unreadable += page.unreadable
+        }
+        #expect(found == Set(paging.addresses((1...130).filter { !broken.contains($0) })))
+        #expect(walk.isComplete)
+        #expect(Set(unreadable.compactMap(\.address)) == Set(paging.addresses(broken)))
+        #expect(unreadable.count == broken.count)
+    }
+
+    /// The same above a position, also where the newest item is broken; and a look with few pages goes on with the next.
+    @Test(arguments: [
+        (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [130, 129]), (.documented, 1, [51, 53, 130]),
+        (.documented, 115_000_000_000_000, [60, 80, 130]), (.minIDAsSinceID, 9, [90, 70, 69]),
+        (.withoutLink, 3, [52, 53, 100]), (.ulids, 1_000_000_007, [70, 60]), (.flakes, 1, [70, 130]),
+    ])
+    func whatArrivesAroundBrokenItemsIsHeard(habit: PagingServer.Habit, spacing: Int, broken: [Int]) async throws {
+        let paging = PagingServer(habit, count: 130, spacing: spacing, broken: Set(broken))
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        var position = paging.address(50)
+        var found: Set<String> = []
+        var unreadable: Set<String> = []
+        var isComplete = false
+        for _ in 0..<200 where !isComplete {
+            var walk = FeedWalk(
+                of: loopback.network, .home, from: .newer(than: position), maximumPages: 7, isCareful: true)
+            while let page = try await walk.next() {
+                found.formUnion(page.items.map(\.address))
+                unreadable.formUnion(page.unreadable.compactMap(\.address))
+                position = page.newer ?? position
+            }
+            isComplete = walk.isComplete
+        }
+        #expect(isComplete)
+        #expect(found == Set(paging.addresses((51...130).filter { !broken.contains($0) })))
+        #expect(unreadable == Set(paging.addresses(broken)))
+        // What arrives then is heard, and the position is an item's again.
+        paging.grow(by: 2)
+        var walk = FeedWalk(of: loopback.network, .home, from: .newer(than: position), isCareful: true)
+        while let page = try await walk.next() {
+            found.formUnion(page.items.map(\.address))
+            position = page.newer ?? position
+        }
+        #expect(found.isSuperset(of: paging.addresses([131, 132])))
+        #expect(position == paging.address(132))
+    }
+
+    /// Where ids tell no order, nothing can be made up: the walk says so, and passes over nothing.
+    @Test func aBrokenItemAmongHashesEndsTheWalkWithAnError() async throws {
+        let paging = PagingServer(.hashes, count: 130, broken: [90, 70])
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
         var walk = FeedWalk(of: loopback.network, .home, from: .newest, isCareful: true)
         var found: [String] = []
-        var unreadable = 0
-        while let page = try await walk.next() {
-            found += page.items.map(\.address)
-            unreadable += page.unreadable.count
+        let error = try await #require(throws: NetworkError.self) {
+            while let page = try await walk.next() { found += page.items.map(\.address) }
         }
-        #expect(found == paging.addresses((1...130).reversed().filter { !broken.contains($0) }))
-        #expect(walk.isComplete)
-        #expect((1...broken.count).contains(unreadable))
+        #expect(error.code == .unavailable)
+        #expect(found == paging.addresses((91...130).reversed()))
+        #expect(!walk.isComplete)
+    }
+
+    /// The order of ids that contradicts the order of the feed leads nowhere.
+    @Test func nothingIsSearchedForByIdsThatDoNotSort() async throws {
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/timelines/home" else { return nil }
+            guard let cursor = request.query["max_id"] else {
+                return .json(Wire.list([Wire.status("50"), Wire.status("90"), Wire.status("70")]))
+            }
+            return cursor == "70" ? Answer(status: 502) : .json("[]")
+        }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest, isCareful: true)
+        _ = try await walk.next()
+        let error = try await #require(throws: NetworkError.self) { try await walk.next() }
+        #expect(error.code == .unavailable)
+        #expect(!walk.isComplete)
+    }
+
+    /// A timeline that is being built anew holds nothing for now; that ends neither a gap nor a search.
+    @Test func aTimelineThatIsBeingBuiltEndsNothing() async throws {
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/timelines/home" ? .json("[]", status: 206) : nil
+        }
+        for position in [FeedPosition.older("90"), .older("90 40:60:39"), .newer(than: "40 50:55:60")] {
+            let error = try await #require(throws: NetworkError.self) {
+                try await loopback.network.page(.home, position)
+            }
+            #expect(error.code == .unavailable)
+            #expect(!error.mayBeOfOneItem)
+        }
     }
 
     /// Where nothing can be had, the walk says so, after few requests.

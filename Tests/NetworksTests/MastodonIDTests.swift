@@ -47,12 +47,27 @@ import Testing
 
     @Test(
         arguments: [
-            ("1000", 0, "999"), ("1000", 3, "936"), ("10", 2, nil), ("1", 0, nil),
-            ("115999999999999999", 0, "115999999999934463"),
+            ("1000", 0, "999"), ("1000", 3, "936"), ("10", 1, "6"), ("10", 2, "1"), ("10", 3, nil), ("1", 0, nil),
+            ("2", 0, "1"), ("2", 1, nil), ("115999999999999999", 0, "115999999999934463"),
             ("01KAE3V700000000000000000B", 0, "01KAE3V6ZZ000000000000000B"),
+            ("0000000000000000000000000A", 0, "00000000000000000000000001"),
             ("AbCdEfGhIjKlMnOpQr", 0, "AbCdEfGLK33BLhEXsb"), ("d41d8cd98f00b204e9800998ecf8427e", 0, nil),
         ] as [(String, Int, String?)])
     func makesUpAnIDFurtherBelow(id: String, step: Int, expected: String?) {
-        #expect(MastodonID.id(below: id, step: step) == expected)
+        #expect(MastodonPlace(id)?.below(step: step)?.text == expected)
     }
+
+    @Test(
+        arguments: [
+            ("1000", 0, "1001"), ("1000", 3, "1064"), ("115999999999934463", 0, "115999999999999999"),
+            ("01KAE3V6ZZ000000000000000B", 0, "01KAE3V700000000000000000B"), ("9223372036854775807", 0, nil),
+            ("AbCdEfGLK33BLhEXsb", 0, "AbCdEfGhIjKlMnOpQr"), ("zzzzzzzzzzzzzzzzzz", 0, nil),
+            ("7ZZZZZZZZZZZZZZZZZZZZZZZZZ", 0, nil), ("99999999999999999999", 0, nil),
+        ] as [(String, Int, String?)])
+    func makesUpAnIDFurtherAbove(id: String, step: Int, expected: String?) {
+        #expect(MastodonPlace(id)?.above(step: step)?.text == expected)
+    }
+
+    @Test(arguments: ["", "d41d8cd98f00b204e9800998ecf8427e", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "12 13", "-1"])
+    func makesNoNumberOfAnIDWithoutOrder(id: String) { #expect(MastodonPlace(id) == nil) }
 }

@@ -29,6 +29,8 @@ final class PagingServer: Sendable {
         case hashes
         /// Ids are letters of both cases and digits, which computers sort in different ways.
         case flakes
+        /// Ids are ULIDs.
+        case ulids
     }
 
     let habit: Habit
@@ -62,7 +64,9 @@ final class PagingServer: Sendable {
     func address(_ number: Int) -> String {
         switch habit {
         case .hashes: Self.digits(of: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16, length: 32)
-        case .flakes: "AbZz" + Self.digits(of: UInt64(number), radix: 36, length: 14)
+        case .flakes: "AbZz" + Self.digits(of: UInt64(number * spacing), radix: 36, length: 14)
+        // Their digits have the order of the common ones, and are some of Crockford's.
+        case .ulids: "01KAE3V" + Self.digits(of: UInt64(number * spacing), radix: 16, length: 19).uppercased()
         default: String(number * spacing)
         }
     }
@@ -76,14 +80,29 @@ final class PagingServer: Sendable {
 
     /// The number of the newest post that is not newer than a cursor.
     private func number(_ cursor: String) -> Int? {
-        habit == .hashes || habit == .flakes
-            ? (1...2_000).first { address($0) == cursor } : Int(cursor.prefix { $0 != "e" }).map { $0 / spacing }
+        switch habit {
+        case .hashes: return (1...2_000).first { address($0) == cursor }
+        case .flakes, .ulids:
+            let above = numberAbove(cursor) ?? 0
+            return address(above) == cursor ? above : above - 1
+        default: return Int(cursor.prefix { $0 != "e" }).map { $0 / spacing }
+        }
     }
 
     /// The number of the oldest post that is not older than a cursor.
     private func numberAbove(_ cursor: String) -> Int? {
-        guard habit != .hashes, habit != .flakes else { return number(cursor) }
-        return Int(cursor.prefix { $0 != "e" }).map { ($0 + spacing - 1) / spacing }
+        switch habit {
+        case .hashes: return number(cursor)
+        case .flakes, .ulids:
+            // Their texts have the order of the numbers.
+            var range = 1..<2_000
+            while !range.isEmpty {
+                let middle = (range.lowerBound + range.upperBound) / 2
+                range = address(middle) < cursor ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            }
+            return range.lowerBound
+        default: return Int(cursor.prefix { $0 != "e" }).map { ($0 + spacing - 1) / spacing }
+        }
     }
 
     func answer(_ request: LoopbackServer.Request) -> Answer {

@@ -163,7 +163,10 @@ package actor FeedReader {
             let step =
                 switch answer {
                 case .success(let page?): state.took(page, in: &walk, at: moment)
-                case .success(nil): state.ended(walk, isOutOfPages: pager.isOutOfPages, at: moment)
+                case .success(nil):
+                    state.ended(
+                        walk, isOutOfPages: pager.isOutOfPages, isCircle: !pager.isOutOfPages && !pager.isComplete,
+                        at: moment)
                 case .failure(let error): state.failed(error, in: walk, at: moment)
                 }
             let isStored = try await store(since: before, items, step.unreached)

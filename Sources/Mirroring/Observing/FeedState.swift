@@ -214,13 +214,22 @@ struct FeedState: Sendable {
     }
 
     /// Notes that there is no further page, or that no more may be asked for now.
-    mutating func ended(_ walk: Walk, isOutOfPages: Bool, at time: Moment) -> Step {
+    ///
+    /// - Parameter isCircle: Whether the server repeats its pages, so that what lies below them cannot be asked for.
+    mutating func ended(
+        _ walk: Walk, isOutOfPages: Bool, isCircle: Bool = false, at time: Moment
+    ) -> Step {
         switch walk.part {
         case .arrivals: return isOutOfPages ? Step(.over(.partial)) : endArrivals(at: time)
         case .newest: return Step(.over(.whole))
         case .gap:
             if isOutOfPages { return Step(.over(.partial)) }
+            let gap = progress.gap
             progress.gap = nil
+            guard isCircle, let gap, let floor = gap.floor else { break }
+            let end = max(gap.top ?? time.present, floor)
+            return Step(
+                .over(.whole), unreached: Unreached(from: floor, to: end, reason: "the server repeats its pages"))
         case .sweep(let floor):
             if isOutOfPages { return Step(.over(.partial)) }
             endSweep(downTo: floor, at: time)
@@ -306,7 +315,8 @@ struct FeedState: Sendable {
     private mutating func tookOfGap(_ page: FeedPage, at time: Moment) -> Step {
         guard var gap = progress.gap, let floor = gap.floor else { return Step(.over(.whole)) }
         gap.pass(page.received)
-        (gap.top, gap.refused) = (page.oldest ?? gap.top, nil)
+        gap.top = page.bottom ?? gap.top
+        gap.refused = nil
         if let older = page.older, !Self.reaches(page, floor) {
             gap.cursor = older
             progress.gap = gap
@@ -339,7 +349,7 @@ struct FeedState: Sendable {
 
     private mutating func tookOfSweep(_ page: FeedPage, downTo floor: Date, at time: Moment) -> Step {
         if let older = page.older, !Self.reaches(page, floor) {
-            progress.sweep = Stretch(cursor: older, floor: floor, top: page.oldest ?? progress.sweep?.top)
+            progress.sweep = Stretch(cursor: older, floor: floor, top: page.bottom ?? progress.sweep?.top)
             return Step(.anotherPage)
         }
         endSweep(downTo: floor, at: time)
@@ -460,7 +470,7 @@ struct FeedState: Sendable {
 
     /// Whether a page ends below an instant; single items out of their place do not tell.
     private static func reaches(_ page: FeedPage, _ floor: Date) -> Bool {
-        !page.items.isEmpty && page.items.suffix(3).allSatisfy { $0.post.createdAt < floor }
+        !page.isFromBelow && !page.items.isEmpty && page.items.suffix(3).allSatisfy { $0.post.createdAt < floor }
     }
 }
 
@@ -475,4 +485,7 @@ extension Stretch? {
 extension FeedPage {
     /// Creation time of its oldest item.
     fileprivate var oldest: Date? { items.map(\.post.createdAt).min() }
+
+    /// Creation time down to which everything above is read; nil if the page does not tell.
+    fileprivate var bottom: Date? { isFromBelow ? nil : oldest }
 }

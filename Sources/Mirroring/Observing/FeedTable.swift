@@ -335,7 +335,8 @@ package struct FeedTable: Sendable {
         return """
             INSERT INTO feed_gaps (mirror, feed, from_ms, to_ms, reason)
             VALUES (\(mirror), \(feed), \(from.milliseconds), \(to.milliseconds), \(unreached.reason))
-            ON CONFLICT (mirror, feed, to_ms) DO NOTHING
+            ON CONFLICT (mirror, feed, to_ms) DO UPDATE SET from_ms = excluded.from_ms, reason = excluded.reason
+            WHERE excluded.from_ms < feed_gaps.from_ms
             """
     }
 

@@ -5,7 +5,7 @@ import Transport
 /// Reading feeds.
 extension MastodonNetwork {
     /// What is asked for; servers send less, and sometimes more.
-    private static let pageSize = 40
+    static let pageSize = 40
     /// The most answered posts that one page asks for.
     private static let maximumParents = 40
     /// The same for posts of others whose authors are known.
@@ -14,6 +14,8 @@ extension MastodonNetwork {
     private static let maximumOwnPages = 100
     /// The most pages that are read below one that does not reach down to the cursor.
     private static let maximumFillPages = 20
+    /// Seconds after which a timeline that is being built is asked for again.
+    private static let rebuilding: TimeInterval = 60
     /// How far the clocks of this machine and the server may be apart: seconds.
     private static let clockMargin: TimeInterval = 600
 
@@ -23,7 +25,13 @@ extension MastodonNetwork {
             _ = try await ownAccount()
             try requireVisibility()
         }
+        if let search = BrokenItemSearch(position) { return try await page(feed, of: search, position) }
         let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
+        return try await page(feed, of: list, position)
+    }
+
+    /// A page in our own terms.
+    func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws -> FeedPage {
         let translator = try await translator()
         var page = list.page(with: translator, position)
         // Whom the human answered is what answers are chosen by; of all others it does not matter.
@@ -90,6 +98,7 @@ extension MastodonNetwork {
             return try await list(feed, [], size)
         case .older(let cursor):
             var list = try await list(feed, [("max_id", cursor)], size)
+            try requireComplete(list, of: feed)
             list.removeItems(notOlderThan: cursor, pageSize: size)
             if list.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(cursor) {
                 try await require(cursor, in: feed, size)
@@ -98,6 +107,17 @@ extension MastodonNetwork {
         case .newer(let cursor):
             return try await newer(feed, than: cursor, size)
         }
+    }
+
+    /// Tells the end of a feed from a timeline that holds nothing for now.
+    ///
+    /// - Throws: ``NetworkError`` that names a time, so that no item is blamed for it.
+    func requireComplete(_ list: MastodonList, of feed: Feed) throws(NetworkError) {
+        guard list.isIncomplete else { return }
+        var error = client.error(
+            feed.operation, .unavailable, outcome: .refused, detail: "the server builds the timeline anew")
+        error.retryAfter = client.now() + Self.rebuilding
+        throw error
     }
 
     /// Tells the end of a feed from a page below an item that is gone: such a server then sends nothing either.
@@ -128,52 +148,6 @@ extension MastodonNetwork {
         }
         guard walk.isComplete else { throw incomplete("the server's pages do not reach back far enough") }
         return found
-    }
-
-    /// Made-up cursors, each further below than the one before, lead to something behind the item; from there
-    /// `min_id` leads up to it again.
-    package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? {
-        var last: NetworkError?
-        for step in 0..<MastodonID.steps {
-            guard let lower = MastodonID.id(below: cursor, step: step) else { break }
-            do {
-                let below = try await list(feed, [("max_id", lower)], 1)
-                // From below the made-up cursor, so that an item at that place is had; one that comes twice is taken once.
-                let since = MastodonID.id(below: lower, step: 0) ?? "0"
-                var found = try await readUp(feed, from: since, to: cursor)
-                _ = found.append(below)
-                return found.page(with: try await translator(), .older(cursor))
-            } catch let error as NetworkError where error.mayBeOfOneItem {
-                last = error
-            }
-        }
-        if let last { throw last }
-        return nil
-    }
-
-    /// Everything between two cursors from the lower one up to an item that cannot be had, which is noted.
-    private func readUp(_ feed: Feed, from floor: String, to ceiling: String) async throws -> MastodonList {
-        var result = MastodonList(rateLimit: nil)
-        var since = floor
-        var size = Self.pageSize
-        for _ in 0..<Self.maximumOwnPages {
-            do {
-                var more = try await list(feed, [("max_id", ceiling), ("min_id", since)], size)
-                guard let newest = more.newerCursor, newest != since, !more.entries.isEmpty else { return result }
-                since = newest
-                _ = more.append(result)
-                result = more
-            } catch let error as NetworkError where error.mayBeOfOneItem {
-                if size > 1 {
-                    size = 1
-                    continue
-                }
-                result.putFirst(
-                    UnreadableItem(digest: JSONBody.digest("\(feed.rawValue) \(since)".utf8), cause: "\(error)"))
-                return result
-            }
-        }
-        return result
     }
 
     private func incomplete(_ cause: String) -> NetworkError {
@@ -210,7 +184,7 @@ extension MastodonNetwork {
     /// Adds what lies between a list and a cursor.
     ///
     /// - Returns: Below what the rest lies, if some of it was not read.
-    private func fill(
+    func fill(
         _ result: inout MastodonList, _ feed: Feed, since: String, _ size: Int
     ) async throws -> String? {
         var reachesCursor = result.removeItems(notNewerThan: since)
@@ -233,7 +207,7 @@ extension MastodonNetwork {
         return nil
     }
 
-    private func list(
+    func list(
         _ feed: Feed, _ bounds: [(name: String, value: String)], _ size: Int
     ) async throws -> MastodonList {
         var call = try await call(for: feed)
@@ -243,7 +217,7 @@ extension MastodonNetwork {
         let response = try await session.send(call)
         let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
         // The home timeline is being built anew; it is told from an empty one by the status.
-        if response.status == 206 { return MastodonList(rateLimit: rateLimit) }
+        if response.status == 206 { return MastodonList(rateLimit: rateLimit, isIncomplete: true) }
         let entries =
             response.isCut
             ? [try tooLarge(call, feed, response)]
@@ -338,9 +312,12 @@ struct MastodonList {
     private var hasLink = false
     /// The ids tell which item is newer.
     private var idsSort = false
+    /// The server says that items may be missing for now.
+    let isIncomplete: Bool
 
-    init(rateLimit: RateLimit?) {
+    init(rateLimit: RateLimit?, isIncomplete: Bool = false) {
         self.rateLimit = rateLimit
+        self.isIncomplete = isIncomplete
     }
 
     /// - Parameters:
@@ -352,6 +329,7 @@ struct MastodonList {
     init(entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory, rateLimit: RateLimit?) {
         self.entries = entries
         self.rateLimit = rateLimit
+        isIncomplete = false
         hasLink = link != nil
         var known: Set<String> = []
         var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
@@ -553,9 +531,9 @@ struct LinkHeader: Equatable {
 enum MastodonID {
     /// Longer than every id in use, in bytes.
     private static let maximumLength = 256
-    private static let lengthOfULID = 26
+    static let lengthOfULID = 26
     /// Of the ids of Pleroma and its descendants: 128 bits in letters of both cases and digits.
-    private static let lengthOfFlake = 18
+    static let lengthOfFlake = 18
 
     /// Whether `text` can stand in a path and a database.
     static func isUsable(_ text: String) -> Bool {
@@ -579,8 +557,7 @@ enum MastodonID {
     ///
     /// Hashes do not tell their place: a server that does not find the item sends nothing for ever.
     static func keepsItsPlace(_ id: String) -> Bool {
-        isDecimal(id) || isULID(id)
-            || (id.utf8.count == lengthOfFlake && id.utf8.allSatisfy(\.isLetterOrDigit))
+        isDecimal(id) || isULID(id) || isFlake(id)
     }
 
     /// Whether some item of a page, which a server sent newest first, is newer by its id than the one before.
@@ -593,58 +570,17 @@ enum MastodonID {
         ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
     }
 
-    /// How many steps ``id(below:step:)`` makes at most: the last is half a year, or four billion.
-    static let steps = 18
-
-    /// An id that was perhaps never given and stands below another, four times as far with each step.
-    ///
-    /// - Parameters:
-    ///   - id: An id that tells the order: a decimal number, a ULID or a flake.
-    ///   - step: From 0 for the smallest step, which is one, or a millisecond where the id begins with a time.
-    /// - Returns: Nil where that would be below the first, or the id tells no order.
-    static func id(below id: String, step: Int) -> String? {
-        let form: (alphabet: [UInt8], unit: UInt128)
-        if isDecimal(id) {
-            // Of a number with a time, the lower 16 bits only count.
-            form = (Array(digits.prefix(10)), id.utf8.count > 15 ? 1 << 16 : 1)
-        } else if isULID(id) {
-            form = (crockford, 1 << 80)
-        } else if id.utf8.count == lengthOfFlake, id.utf8.allSatisfy(\.isLetterOrDigit) {
-            form = (digits, 1 << 64)
-        } else {
-            return nil
-        }
-        let base = UInt128(form.alphabet.count)
-        var number: UInt128 = 0
-        for byte in id.utf8 {
-            guard let digit = form.alphabet.firstIndex(of: byte) else { return nil }
-            let (high, overflow) = number.multipliedReportingOverflow(by: base)
-            let (sum, carry) = high.addingReportingOverflow(UInt128(digit))
-            guard !overflow, !carry else { return nil }
-            number = sum
-        }
-        let distance = form.unit << (2 * step)
-        guard number > distance else { return nil }
-        number -= distance
-        var text: [UInt8] = []
-        while number > 0 {
-            text.append(form.alphabet[Int(number % base)])
-            number /= base
-        }
-        if !isDecimal(id) { text += repeatElement(form.alphabet[0], count: id.utf8.count - text.count) }
-        return String(decoding: text.reversed(), as: UTF8.self)
-    }
-
-    private static let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
-    private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
-
-    private static func isDecimal(_ text: String) -> Bool {
+    static func isDecimal(_ text: String) -> Bool {
         text.utf8.allSatisfy(\.isDigit)
     }
 
-    private static func isULID(_ text: String) -> Bool {
+    static func isULID(_ text: String) -> Bool {
         text.utf8.count == lengthOfULID
             && text.utf8.allSatisfy { $0.isDigit || (0x41...0x5A).contains($0) }
+    }
+
+    static func isFlake(_ text: String) -> Bool {
+        text.utf8.count == lengthOfFlake && text.utf8.allSatisfy(\.isLetterOrDigit)
     }
 }
 
