@@ -7,9 +7,10 @@ import Testing
 
 @Suite struct MigrationsTests {
     private static let tables = [
-        "actions", "counters", "credentials", "examples", "feature_counts", "feed_gaps", "feed_items", "feed_stretches",
-        "feeds", "findings", "forgotten", "leases", "measures", "mirrors", "muted", "never_texts", "notices", "people",
-        "pictures", "plans", "posting_days", "posts", "probes", "proofs", "refusals", "schema_migrations", "settings",
+        "actions", "counters", "credentials", "ended_sessions", "examples", "feature_counts",
+        "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "forgotten", "leases",
+        "measures", "mirrors", "muted", "never_texts", "notices", "people", "pictures", "plans",
+        "posting_days", "posts", "probes", "proofs", "refusals", "schema_migrations", "settings",
         "spending", "told", "weights", "workers", "zones",
     ]
 
