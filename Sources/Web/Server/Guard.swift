@@ -29,7 +29,7 @@ struct Guard: RouterMiddleware {
     func handle(
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
-        var response: Response
+        let response: Response
         do {
             response = try await guarded(request, context, next)
         } catch let error as HTTPError {
@@ -44,7 +44,13 @@ struct Guard: RouterMiddleware {
             }
             response = site.answer(problem, to: request.uri.path)
         }
-        for field in Self.policy { response.headers[field.name] = field.value }
+        return Self.secured(response)
+    }
+
+    /// The answer with what browsers may do with it.
+    static func secured(_ response: Response) -> Response {
+        var response = response
+        for field in policy { response.headers[field.name] = field.value }
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         return response
     }
@@ -60,17 +66,11 @@ struct Guard: RouterMiddleware {
         let isRead = request.method == .get || request.method == .head
         if !isRead { try requireOwnOrigin(request) }
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
-        if WebSite.isPublic(path) {
-            return try await sharing(request, context) {
-                try await visited(request, context, isRead: isRead, next)
-            }
-        }
+        if WebSite.isPublic(path) { return try await visited(request, context, isRead: isRead, next) }
+        var context = context
         if path == "/login" {
-            return try await sharing(request, context) {
-                var context = context
-                if !isRead { context.form = try await Self.form(of: request) }
-                return try await next(request, context)
-            }
+            if !isRead { context.form = try await Self.form(of: request) }
+            return try await next(request, context)
         }
         if !isRead, site.isReadOnly, path != "/logout" { throw WebProblem.readOnly }
         // Nothing is read of a form before it is known who sends it.
@@ -79,7 +79,6 @@ struct Guard: RouterMiddleware {
             return site.loginPage(next: request.uri.string, request, status: .unauthorized)
         }
         site.connections.noteSession(of: context.channel)
-        var context = context
         if !isRead {
             context.form = try await Self.form(of: request)
             guard site.accepts(context.form["csrf"], of: session) else {
@@ -92,16 +91,6 @@ struct Guard: RouterMiddleware {
         var response = try await next(request, context)
         if isNew { response.headers.append(site.cookie(session, isLong: false, request)) }
         return response
-    }
-
-    /// Answers a request without a session, unless too many of them are being answered.
-    private func sharing(
-        _ request: Request, _ context: WebContext, _ answer: () async throws -> Response
-    ) async throws -> Response {
-        let share = site.caller(of: request, context).share
-        guard site.shares.enter(share) else { throw WebProblem.tooMany }
-        defer { site.shares.leave(share) }
-        return try await answer()
     }
 
     /// A request of the public page, which needs no log-in, and whose forms hold the token of its visitor.

@@ -42,11 +42,6 @@ struct WebProblem: Error, Sendable {
         status: .badRequest, title: "The request could not be read",
         text: "It names more than one host.")
 
-    static let tooMany = WebProblem(
-        status: .tooManyRequests, title: "Too much at once",
-        text: "Nothing was done. Too many requests wait for an answer; try again in a moment.",
-        retryAfter: 2)
-
     /// Of a connection that was closed while the request waited for its turn; nobody reads it.
     static let gone = WebProblem(
         status: .requestTimeout, title: "The connection was closed", text: "Nothing was done.")

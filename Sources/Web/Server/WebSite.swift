@@ -20,7 +20,6 @@ final class WebSite: Sendable {
     private let demo: (@Sendable () -> DemoMoment)?
     let sessions: WebSessions
     private let endedSessions: EndedSessions
-    let shares = RequestShares()
     let proofShares = ProofShares()
     let said = SaidSentences()
     let events: EventHub
@@ -81,7 +80,7 @@ final class WebSite: Sendable {
 
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: PageThread())
+        router.add(middleware: PageThread(site: self))
         router.add(middleware: Guard(site: self))
         for asset in WebAsset.all {
             router.get(RouterPath(asset.path)) { request, _ in asset.response(to: request) }
@@ -120,6 +119,13 @@ final class WebSite: Sendable {
             guard gate != nil else { return nil }
         }
         return gate == nil ? found ?? .new() : found
+    }
+
+    /// Whether a request counts as one without a session: none is shown, or none is asked for.
+    func isStranger(_ request: Request, _ context: WebContext) -> Bool {
+        if Self.isPublic(request.uri.path) || request.uri.path == "/login" { return true }
+        guard gate != nil || settings.userHeader != nil, !isNamed(request, context) else { return false }
+        return gate == nil || sessions.sessions(of: request.headers, now: now).isEmpty
     }
 
     private func openSession(of request: Request) async throws -> WebSession? {
