@@ -138,7 +138,14 @@ package final class Installation: Sendable {
     /// - Throws: `ConfigurationError` if there is no such mirror, or for a stored setting that cannot be used; the store's
     ///   error.
     package func mirror(named name: String, rehearsal: Rehearsal = .off) async throws -> HumanMirror {
-        try await HumanMirror(try settings(of: name), in: self, mayBeNew: false, rehearsal: rehearsal)
+        guard MirrorSettings.isName(name) else {
+            throw ConfigurationError(
+                Setting.mirror.name,
+                "cannot be \"\(name.prefix(60))\"; expected \(MirrorSettings.nameForm)",
+                part: .mirror)
+        }
+        return try await HumanMirror(
+            try settings(of: name), in: self, mayBeNew: false, rehearsal: rehearsal)
     }
 
     /// Opens the mirror that the process names, whether it is stored or not: for what is about all mirrors.

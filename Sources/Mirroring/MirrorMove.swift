@@ -126,6 +126,7 @@ package struct MirrorMove: Sendable {
     /// - Throws: `ConfigurationError` for a place where a mirror cannot go, which is then left as it was; the error of
     ///   either store.
     package static func announce(_ mirrors: [String], from source: Place, to target: Place, now: Date) async throws {
+        for mirror in mirrors { try MirrorSettings.requireName(mirror, of: "the database") }
         let isEmpty = try await Migrations.isEmpty(target.storage)
         var marks: [(mirror: String, id: String, bot: String?)] = []
         for mirror in mirrors {

@@ -64,11 +64,13 @@ package struct MirrorRestore: Sendable {
     /// Brings the tables of a copied backup up to date, and ends what waits in it.
     ///
     /// - Returns: The names of its mirrors.
-    /// - Throws: The store's error.
+    /// - Throws: `ConfigurationError` for a name that no mirror can have; the store's error.
     package static func prepare(_ copy: any StorageEngine, now: Date) async throws -> [String] {
         try await AccountSpelling.migrate(copy)
         try await copy.transaction { try OutboxStore.settleBackup(on: $0, now: now) }
-        return try await MirrorTable.names(in: copy)
+        let names = try await MirrorTable.names(in: copy)
+        for name in names { try MirrorSettings.requireName(name, of: "the backup") }
+        return names
     }
 
     /// Puts the mirrors of the backup back, all or none of them.

@@ -15,10 +15,15 @@ package struct ProofTable: Sendable {
     package static let wordsLast: TimeInterval = 600
     /// Seconds for which a proof holds, and for which a mention that was written in time may be read late.
     package static let proofLasts: TimeInterval = 3_600
-    /// Open proofs of one account at most.
-    package static let mostOfAccount = 5
-    /// Open proofs of a mirror at most.
-    package static let mostOfMirror = 100
+    /// Limit of the open proofs of one visitor.
+    package static let mostOfVisitor = 5
+    /// Limit of the open proofs of one account.
+    package static let mostOfAccount = 20
+    /// Limit of the open proofs of a mirror.
+    package static let mostOfMirror = 1_000
+    /// Of a proof that is one too many.
+    package static let tooMany = ChangeRefusal(
+        .full, "too many proofs were asked for; try again in ten minutes")
     /// Bytes of the random number of a proof.
     package static let nonceSize = 16
     /// Seconds by which the clocks of a mention's author and of the page may differ.
@@ -78,8 +83,13 @@ package struct ProofTable: Sendable {
             guard same.isEmpty else { return }
             let all = try connection.query("SELECT COUNT(*) AS number " + open).first?.int("number") ?? 0
             let some = try connection.query("SELECT COUNT(*) AS number " + open + ofAccount).first?.int("number") ?? 0
-            guard all < Self.mostOfMirror, some < Self.mostOfAccount else {
-                throw ChangeRefusal(.full, "too many proofs were asked for; try again in ten minutes")
+            let own =
+                try connection.query(
+                    "SELECT COUNT(*) AS number " + open + " AND visitor = \(owner)"
+                ).first?.int("number") ?? 0
+            guard all < Self.mostOfMirror, some < Self.mostOfAccount, own < Self.mostOfVisitor
+            else {
+                throw Self.tooMany
             }
             try connection.execute(
                 """

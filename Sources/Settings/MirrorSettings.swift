@@ -322,6 +322,16 @@ package struct MirrorSettings: Sendable {
             }
     }
 
+    /// Fails for a text that cannot be a mirror's name.
+    ///
+    /// - Parameter place: Where it stands.
+    /// - Throws: ``ConfigurationError``.
+    package static func requireName(_ text: String, of place: String) throws {
+        guard !isName(text) else { return }
+        throw ConfigurationError(
+            place, "has a mirror named \"\(text.prefix(60))\"; expected \(nameForm)")
+    }
+
     /// Fails where the bot's network does not let authors decide what the settings decide.
     private func requireAudience() throws {
         let name = botNetwork.displayName

@@ -19,7 +19,7 @@ extension Setting {
         + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
         + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
         + [logLevel, logFormat]
-        + [webListen, webPassword, webHosts, webUserHeader, publicPage]
+        + [webListen, webPassword, webHosts, webUserHeader, webProxies, publicPage]
 
     /// The names of the few that people change often.
     static let often: Set<String> = Set(
@@ -341,9 +341,16 @@ extension Setting {
         scope: .process, form: .text("names, with commas between"))
     static let webUserHeader = Setting(
         "WEB_USER_HEADER", .web,
-        "header in which a reverse proxy says who is logged in there, such as `Remote-User`; who sends it is let in",
-        scope: .process, form: .text("name of a header"),
-        details: "only the proxy may reach the port then, and it has to remove the header from what browsers send")
+        "header in which a reverse proxy says who is logged in there, such as `Remote-User`",
+        scope: .process, form: .text("name of a header that no browser sends"),
+        details: "believed only from this machine and from `WEB_PROXIES`; "
+            + "they have to remove it from what browsers send")
+    static let webProxies = Setting(
+        "WEB_PROXIES", .web,
+        "IP addresses of reverse proxies whose `X-Forwarded-For` names the caller",
+        scope: .process, form: .text("addresses or ranges, with commas between"),
+        details: "[limits of the page](web.md#limits) count by that address; "
+            + "without it everybody behind a proxy shares one")
     package static let publicPage = Setting(
         "PUBLIC_PAGE", .web,
         "`yes` shows everybody, without a log-in, what the mirror is, how to stop it, and what is stored about them",

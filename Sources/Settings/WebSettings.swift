@@ -47,6 +47,8 @@ package struct WebSettings: Sendable {
     package let hosts: Set<String>
     /// The header in which a reverse proxy says who is logged in there; nil for none.
     package let userHeader: String?
+    /// The addresses of reverse proxies, whose word about who calls is believed.
+    package let proxies: [NetworkRange]
 
     /// - Parameters:
     ///   - values: The settings as they were found.
@@ -61,6 +63,13 @@ package struct WebSettings: Sendable {
             guard text.count >= Self.shortestPassword else {
                 throw ConfigurationError(
                     Setting.webPassword.name, "is too short; expected \(Self.shortestPassword) characters or more")
+            }
+            let isBlank = !text.contains {
+                $0.isLetter || $0.isNumber || $0.isPunctuation || $0.isSymbol
+            }
+            guard !isBlank else {
+                throw ConfigurationError(
+                    Setting.webPassword.name, "has no visible character; choose another one")
             }
             return Secret(text)
         }
@@ -78,7 +87,23 @@ package struct WebSettings: Sendable {
                 throw ConfigurationError(
                     Setting.webUserHeader.name, "is \"\(name.prefix(60))\"; expected a header's name as Remote-User")
             }
+            guard !Self.isSentByOthers(name) else {
+                throw ConfigurationError(
+                    Setting.webUserHeader.name,
+                    "is \(name), which browsers or any proxy send too; expected one of the proxy's own as Remote-User"
+                )
+            }
             return name
+        }
+        proxies = try (values.text(.webProxies) ?? "").split(separator: ",").map { part in
+            let text = part.filter { !$0.isWhitespace }
+            guard let range = NetworkRange(text) else {
+                throw ConfigurationError(
+                    Setting.webProxies.name,
+                    "has \"\(text.prefix(60))\"; expected IP addresses or ranges as 172.18.0.0/16, with commas between"
+                )
+            }
+            return range
         }
     }
 
@@ -96,10 +121,61 @@ package struct WebSettings: Sendable {
     /// Whether somebody has to show who they are.
     package var needsLogin: Bool { password != nil || userHeader != nil }
 
+    /// Whether a connection from this address is one of a proxy that is listed.
+    package func isProxy(_ peer: NetworkAddress) -> Bool { proxies.contains { $0.contains(peer) } }
+
+    /// Whether a reverse proxy says that somebody is logged in there.
+    ///
+    /// - Parameters:
+    ///   - users: The values of ``userHeader`` in a request. Of two, one was sent by the browser
+    ///     and not removed.
+    ///   - peer: The address of the other end of the connection.
+    package func isLoggedIn(_ users: [String], by peer: String) -> Bool {
+        guard let address = NetworkAddress(peer), address.isLoopback || isProxy(address) else {
+            return false
+        }
+        return users.count == 1 && users[0].contains { !$0.isWhitespace }
+    }
+
+    /// Headers that browsers, or proxies that log nobody in, send; in lower case.
+    private static let sentByOthers: Set = [
+        "age", "alt-used", "authorization", "cache-control", "connection", "cookie", "cookie2",
+        "date",
+        "device-memory", "dnt", "downlink", "dpr", "early-data", "ect", "expect", "forwarded",
+        "from", "host",
+        "http2-settings", "keep-alive", "last-event-id", "max-forwards", "origin", "pragma",
+        "priority", "purpose",
+        "range",
+        "referer", "rtt", "save-data", "te", "trailer", "transfer-encoding", "upgrade",
+        "upgrade-insecure-requests",
+        "user-agent", "via", "viewport-width", "warning", "width", "x-client-ip", "x-csrf-token",
+        "x-purpose",
+        "x-real-ip", "x-request-id", "x-requested-with", "x-scheme",
+    ]
+    private static let beginningsOfOthers = [
+        "accept", "access-control-", "cf-", "content-", "if-", "ping-", "proxy-", "sec-",
+        "service-worker",
+        "x-forwarded-", "x-original-", "x-moz",
+    ]
+
+    private static func isSentByOthers(_ header: String) -> Bool {
+        let name = header.lowercased()
+        return sentByOthers.contains(name) || beginningsOfOthers.contains { name.hasPrefix($0) }
+    }
+
+    /// Whether others than programs on this machine can be expected to call.
+    private var isOpen: Bool { !listening.isLoopback || !hosts.isEmpty || !proxies.isEmpty }
+
     /// Throws if the page would be open to other machines.
     ///
     /// - Throws: ``ConfigurationError``.
     package func requireSafe() throws {
+        if isOpen, let password, WeakPassword.isGuessed(password.reveal()) {
+            throw ConfigurationError(
+                Setting.webPassword.name,
+                "is among the passwords that are guessed first, and others than this machine can try; choose a longer "
+                    + "one of several words")
+        }
         guard !listening.isLoopback, !needsLogin else { return }
         throw ConfigurationError(
             Setting.webPassword.name,

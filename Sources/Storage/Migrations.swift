@@ -47,7 +47,8 @@ package enum Migrations {
         Migration(id: "0039_page_indexes", source: PackageResources._039_page_indexes_sql),
         Migration(id: "0040_departures", source: PackageResources._040_departures_sql),
         Migration(id: "0041_effects", source: PackageResources._041_effects_sql),
-        Migration(id: "0044_revisions", source: PackageResources._044_revisions_sql),
+        Migration(id: "0042_ended_sessions", source: PackageResources._042_ended_sessions_sql),
+        Migration(id: "0043_revisions", source: PackageResources._043_revisions_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -53,7 +53,7 @@ import Testing
         "NOTIFY_COMMAND": "tell 'the operator'", "HEARTBEAT_URL": "https://beat.example/s3cr3t-beat",
         "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
         "WEB_LISTEN": "127.0.0.1:9090", "WEB_PASSWORD": "s3cr3t-web-password", "WEB_HOSTS": "mirror.example.org",
-        "WEB_USER_HEADER": "Remote-User", "PUBLIC_PAGE": "yes",
+        "WEB_USER_HEADER": "Remote-User", "WEB_PROXIES": "172.18.0.0/16", "PUBLIC_PAGE": "yes",
     ]
 
     /// The same for a human and a bot on Mastodon.

@@ -342,7 +342,9 @@ private struct FullDatabase: MoveTestDatabase {
         try await storage.transaction { connection in
             var generator = generator
             let tables = try connection.query("SELECT name FROM sqlite_master WHERE type = 'table'")
-                .map { try $0.text("name") }.filter { !["schema_migrations", "leases", "workers"].contains($0) }
+                .map { try $0.text("name") }.filter {
+                    !["schema_migrations", "leases", "workers", "ended_sessions"].contains($0)
+                }
                 .sorted()
             for table in tables {
                 let columns = try connection.query(
@@ -419,7 +421,8 @@ private struct MirrorContents: Equatable {
         tables = try await storage.read { connection in
             let columns = Dictionary(grouping: try connection.query(schema)) { (try? $0.text("home")) ?? "" }
             var tables: [String: [String]] = [:]
-            for (table, columns) in columns where !["schema_migrations", "leases", "workers"].contains(table) {
+            for (table, columns) in columns
+            where !["schema_migrations", "leases", "workers", "ended_sessions"].contains(table) {
                 let named = try columns.map { (try $0.text("part"), try $0.text("type").lowercased() == "boolean") }
                     .filter { !$0.0.hasPrefix("move_") }.sorted { $0.0 < $1.0 }
                 let rows = try connection.query("SELECT * FROM \(unsafe: table) WHERE mirror = \(mirror)")

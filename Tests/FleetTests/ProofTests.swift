@@ -300,18 +300,28 @@ import Testing
         // The same again is the same.
         for _ in 0..<10 { try await ground.ask("pal@home.example", by: "0") }
         try await expect(ground.rows(), equals: 1)
-        for visitor in 1..<5 { try await ground.ask("pal@home.example", by: "\(visitor)") }
+        for visitor in 1..<ProofTable.mostOfAccount {
+            try await ground.ask("pal@home.example", by: "\(visitor)")
+        }
         let full = try await #require(throws: ChangeRefusal.self) {
-            try await ground.ask("PAL@Home.Example", by: "5")
+            try await ground.ask("PAL@Home.Example", by: "one more")
         }
         #expect(full.code == .full)
+        // One visitor cannot use up those of all.
+        let few = ProofTable.mostOfVisitor
+        for number in 0..<few { try await ground.ask("p\(number)@home.example", by: "visitor") }
+        await #expect(throws: ChangeRefusal.self) {
+            try await ground.ask("other@home.example", by: "visitor")
+        }
         // Other accounts are free until there are too many of them all.
-        for number in 0..<95 { try await ground.ask("p\(number)@home.example", by: "one visitor") }
+        for number in few..<ProofTable.mostOfMirror - ProofTable.mostOfAccount {
+            try await ground.ask("p\(number)@home.example", by: "visitor \(number)")
+        }
         await #expect(throws: ChangeRefusal.self) { try await ground.ask("last@home.example", by: "9") }
-        try await expect(ground.rows(), equals: 100)
+        try await expect(ground.rows(), equals: ProofTable.mostOfMirror)
         try await ground.paper.wait(ProofTable.wordsLast + 1)
         try await ground.ask("pal@home.example", by: "5")
-        try await expect(ground.rows(), equals: 101)
+        try await expect(ground.rows(), equals: ProofTable.mostOfMirror + 1)
         // What is over is removed with the tidying of each hour, and where no worker runs with the next question.
         try await ground.paper.wait(ProofTable.proofLasts)
         try await ground.ask("last@home.example", by: "9")

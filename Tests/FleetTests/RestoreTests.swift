@@ -1,4 +1,5 @@
 import Archive
+import Configuration
 import Control
 import Expectations
 import Foundation
@@ -66,6 +67,34 @@ import Testing
             let home = (path as NSString).deletingLastPathComponent
             return (try await fixture.reopened(changing: ["MIRROR_BOT_HOME": home]), report)
         }
+    }
+
+    /// A mirror's name goes into paths, keys and lines; a backup may come from anybody.
+    @Test(arguments: [
+        "../../etc/passwd", "a/b", "..", "Mika", "a b", "mika\n", String(repeating: "m", count: 41),
+    ])
+    func aMirrorNamedLikeAPathIsRefused(_ name: String) async throws {
+        let folder = try TemporaryDirectory()
+        let backup = folder.path("backup.sqlite")
+        try await MigratedDatabase.copy(to: backup)
+        let storage = try await Storage.open(.sqlite(path: backup))
+        try await storage.execute("INSERT INTO mirrors (mirror, created_ms) VALUES (\(name), 1)")
+        await storage.close()
+        let environment = ["MIRROR_BOT_HOME": folder.path, "TIME_ZONE": "Europe/Berlin"]
+        let values = try SettingValues(
+            environment: EnvironmentVariablesProvider(environmentVariables: environment))
+        let configuration = try MirrorConfiguration(values, environment: [:])
+        let restoration = try Restoration(configuration)
+        await #expect(throws: ConfigurationError.self) { try await restoration.restore(backup) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("mirror-bot.sqlite")))
+        // Nor is one that is there already moved.
+        let there = try await Storage.open(.sqlite(path: backup))
+        await #expect(throws: ConfigurationError.self) {
+            try await MirrorMove.announce(
+                [name], from: .init(there, name: "here"), to: .init(there, name: "there"),
+                now: Date())
+        }
+        await there.close()
     }
 
     @Test(arguments: Loss.allCases) func nothingIsSaidTwice(after loss: Loss) async throws {

@@ -7,10 +7,11 @@ import Testing
 
 @Suite struct MigrationsTests {
     private static let tables = [
-        "actions", "counters", "credentials", "effects", "examples", "feature_counts", "feed_gaps", "feed_items",
-        "feed_stretches", "feeds", "findings", "forgotten", "leases", "measures", "mirrors", "muted", "never_texts",
-        "notices", "people", "pictures", "plans", "posting_days", "posts", "probes", "proofs", "refusals",
-        "schema_migrations", "settings", "spending", "told", "weights", "workers", "zones",
+        "actions", "counters", "credentials", "effects", "ended_sessions", "examples", "feature_counts",
+        "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "forgotten", "leases",
+        "measures", "mirrors", "muted", "never_texts", "notices", "people", "pictures", "plans",
+        "posting_days", "posts", "probes", "proofs", "refusals", "schema_migrations", "settings",
+        "spending", "told", "weights", "workers", "zones",
     ]
 
     private func tables(of engine: any StorageEngine) async throws -> [String] {

@@ -5,7 +5,16 @@ import Hummingbird
 import Mirroring
 import NIOCore
 import ServiceLifecycle
+import Settings
 import Storage
+
+/// Whose limits an event stream counts to.
+struct StreamOwner: Sendable {
+    /// The id of the session.
+    let session: String
+    /// ``Caller/share``.
+    let share: NetworkRange?
+}
 
 /// The event streams of all pages that are open, which ask the database together.
 ///
@@ -13,13 +22,20 @@ import Storage
 actor EventHub {
     private struct Stream {
         let mirror: String
+        let owner: StreamOwner?
         let continuation: AsyncStream<String>.Continuation
         /// The digest of the stamps that the browser knows; `nil` until the first look if it named none.
         var known: String?
     }
 
-    /// Streams that are open at once, at most.
+    /// Limit of the open streams.
     static let most = 500
+    /// Limit of the open streams of other machines; the rest is for this one.
+    static let mostFromElsewhere = 400
+    /// Limit of the open streams of one session.
+    static let mostOfSession = 12
+    /// Limit of the open streams of one address.
+    static let mostOfAddress = 60
     /// How often something is sent to a stream in which nothing changes, so that neither end takes it for dead, in
     /// seconds.
     private static let pulse: TimeInterval = 15
@@ -51,18 +67,26 @@ actor EventHub {
 
     /// The stream of a mirror's changes.
     ///
+    /// It has its place from now on, until the connection is closed or the stream has ended.
+    ///
     /// - Parameters:
     ///   - mirror: The mirror's name.
     ///   - known: The digest of the stamps that the browser knows: of its page, or of the last event that it got.
-    /// - Throws: ``WebProblem`` with 503 for one too many.
-    func response(of mirror: String, since known: String?) throws -> Response {
-        guard streams.count < Self.most else {
-            throw WebProblem(
-                status: .serviceUnavailable, title: "Too many pages are open",
-                text: "This one does not follow by itself.")
+    ///   - owner: Whose limits it counts to.
+    ///   - connection: The connection that it is written to.
+    /// - Throws: ``WebProblem`` with 429 for one too many of the same owner, with 503 for one too
+    ///   many in all.
+    func response(
+        of mirror: String, since known: String?, owner: StreamOwner, on connection: any Channel
+    ) throws -> Response {
+        try requireRoom(for: owner)
+        let (id, stream) = open(mirror, since: known, owner: owner)
+        // Without this a closed connection would be noticed only with the next event.
+        connection.closeFuture.whenComplete { [self] _ in
+            stream.continuation.finish()
+            Task { await close(id) }
         }
         let body = ResponseBody { [self] writer in
-            let (id, stream) = await open(mirror, since: known)
             do {
                 try await writer.write(ByteBuffer(string: "retry: 5000\n\n"))
                 // A server that is told to stop waits for its connections.
@@ -78,18 +102,42 @@ actor EventHub {
                 throw error
             }
         }
-        return Response(
-            status: .ok,
-            // Some proxies keep what comes in pieces until it is whole.
-            headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"], body: body)
+        return Response(status: .ok, headers: Self.headers, body: body)
     }
 
+    /// Some proxies keep what comes in pieces until it is whole.
+    static let headers: HTTPFields = [
+        .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
+    ]
+
+    private func requireRoom(for owner: StreamOwner) throws {
+        let owners = streams.values.compactMap(\.owner)
+        let text = "This one does not follow by itself."
+        let ofSession = owners.count { $0.session == owner.session }
+        let ofAddress = owner.share == nil ? 0 : owners.count { $0.share == owner.share }
+        guard ofSession < Self.mostOfSession, ofAddress < Self.mostOfAddress else {
+            throw WebProblem(
+                status: .tooManyRequests, title: "Too many pages are open", text: text,
+                retryAfter: Self.retryAfter)
+        }
+        let fromElsewhere = owner.share == nil ? 0 : owners.count { $0.share != nil }
+        guard streams.count < Self.most, fromElsewhere < Self.mostFromElsewhere else {
+            throw WebProblem(
+                status: .serviceUnavailable, title: "Too many pages are open", text: text,
+                retryAfter: Self.retryAfter)
+        }
+    }
+
+    /// Seconds after which a browser may ask for a stream again that it did not get.
+    private static let retryAfter = 30
+
     func open(
-        _ mirror: String, since known: String? = nil
+        _ mirror: String, since known: String? = nil, owner: StreamOwner? = nil
     ) -> (id: Int, stream: (events: AsyncStream<String>, continuation: AsyncStream<String>.Continuation)) {
         lastID += 1
         let (events, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(8))
-        streams[lastID] = Stream(mirror: mirror, continuation: continuation, known: known)
+        streams[lastID] = Stream(
+            mirror: mirror, owner: owner, continuation: continuation, known: known)
         if watcher == nil { watcher = Task { await watch() } }
         return (lastID, (events, continuation))
     }

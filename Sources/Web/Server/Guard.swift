@@ -29,7 +29,7 @@ struct Guard: RouterMiddleware {
     func handle(
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
-        var response: Response
+        let response: Response
         do {
             response = try await guarded(request, context, next)
         } catch let error as HTTPError {
@@ -44,7 +44,13 @@ struct Guard: RouterMiddleware {
             }
             response = site.answer(problem, to: request.uri.path)
         }
-        for field in Self.policy { response.headers[field.name] = field.value }
+        return Self.secured(response)
+    }
+
+    /// The answer with what browsers may do with it.
+    static func secured(_ response: Response) -> Response {
+        var response = response
+        for field in policy { response.headers[field.name] = field.value }
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         return response
     }
@@ -52,6 +58,9 @@ struct Guard: RouterMiddleware {
     private func guarded(
         _ request: Request, _ context: WebContext, _ next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
+        // Whoever closed the connection while the request waited for the thread of the pages costs
+        // nothing.
+        guard context.channel.isActive else { throw WebProblem.gone }
         let path = request.uri.path
         try requireOwnHost(request)
         let isRead = request.method == .get || request.method == .head
@@ -59,17 +68,23 @@ struct Guard: RouterMiddleware {
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
         if WebSite.isPublic(path) { return try await visited(request, context, isRead: isRead, next) }
         var context = context
-        let isLogin = path == "/login"
-        if !isRead {
-            if site.isReadOnly, !isLogin, path != "/logout" { throw WebProblem.readOnly }
-            context.form = try await Self.form(of: request)
+        if path == "/login" {
+            if !isRead { context.form = try await Self.form(of: request) }
+            return try await next(request, context)
         }
-        guard !isLogin else { return try await next(request, context) }
-        guard var session = site.session(of: request) else {
+        if !isRead, site.isReadOnly, path != "/logout" { throw WebProblem.readOnly }
+        // Nothing is read of a form before it is known who sends it.
+        guard var session = try await site.session(of: request, context) else {
             guard isRead else { throw WebProblem.foreignForm }
-            return site.loginPage(next: isRead ? request.uri.string : "/", request, status: .unauthorized)
+            return site.loginPage(next: request.uri.string, request, status: .unauthorized)
         }
-        if !isRead, !site.accepts(context.form["csrf"], of: session) { throw WebProblem.foreignForm }
+        site.connections.noteSession(of: context.channel)
+        if !isRead {
+            context.form = try await Self.form(of: request)
+            guard site.accepts(context.form["csrf"], of: session) else {
+                throw WebProblem.foreignForm
+            }
+        }
         let isNew = session.isNew
         session.isNew = false
         context.session = session
@@ -108,6 +123,8 @@ struct Guard: RouterMiddleware {
 
     /// A page of another name that resolves to this address reads and changes nothing.
     private func requireOwnHost(_ request: Request) throws {
+        // The first one is the authority; of two, a proxy in front may have believed the other one.
+        guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }
         let host = Self.hostName(request.head.authority ?? "")
         guard !site.knows(host: host) else { return }
         throw WebProblem(
@@ -121,13 +138,27 @@ struct Guard: RouterMiddleware {
             guard request.headers[.fetchSite] == "same-origin" else { throw WebProblem.foreignForm }
             return
         }
-        let parts = origin.components(separatedBy: "://")
+        let parts = origin.lowercased().components(separatedBy: "://")
         guard parts.count == 2, ["http", "https"].contains(parts[0]) else { throw WebProblem.foreignForm }
-        // A proxy may have changed the name that the browser called; then the name is listed.
-        let isOwn =
-            parts[1].lowercased() == request.head.authority?.lowercased()
-            || site.settings.hosts.contains(Self.hostName(parts[1]))
-        guard isOwn else { throw WebProblem.foreignForm }
+        let scheme = WebSite.scheme(of: request)
+        let (from, called) = (Self.hostName(parts[1]), Self.hostName(request.head.authority ?? ""))
+        let (port, own) = (
+            Self.port(parts[1], parts[0]), Self.port(request.head.authority ?? "", scheme)
+        )
+        // A proxy may have changed the name that the browser called; then the name is listed, with
+        // the port of the scheme.
+        let isRenamed = site.settings.hosts.contains(from) && !site.settings.hosts.contains(called)
+        let isOwn = from == called && port == own || isRenamed && port == Self.port("", parts[0])
+        let isOtherScheme = from == called && parts[0] != scheme
+        guard isOwn || isOtherScheme else { throw WebProblem.foreignForm }
+        guard parts[0] == scheme else { throw WebProblem.foreignScheme }
+    }
+
+    /// The port in `name:port`; nil for one that is no number.
+    private static func port(_ authority: String, _ scheme: String) -> UInt16? {
+        let rest = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
+        guard let colon = rest.firstIndex(of: ":") else { return scheme == "https" ? 443 : 80 }
+        return UInt16(rest[rest.index(after: colon)...])
     }
 
     /// The name in `name:port`, in lower case, without the brackets of IPv6 and a point at the end.
@@ -163,6 +194,7 @@ struct Guard: RouterMiddleware {
 }
 
 extension HTTPField.Name {
+    static let host = named("Host")
     static let referrerPolicy = named("Referrer-Policy")
     static let openerPolicy = named("Cross-Origin-Opener-Policy")
     static let resourcePolicy = named("Cross-Origin-Resource-Policy")

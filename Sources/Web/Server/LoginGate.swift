@@ -2,18 +2,26 @@ import Blocking
 import Cryptography
 import Foundation
 import Posts
+import Settings
 
 /// Compares passwords, and limits how often.
 ///
-/// From one address five tries are free; after as many wrong ones there is one a minute, right or wrong. Ten minutes
-/// without a try clear the count.
+/// From one address (of IPv6, one /64) five tries are free; after as many wrong ones there is one a
+/// minute, right or wrong. Ten minutes without a try clear the count. All addresses together have a
+/// limit too, which does not hold for this machine and for addresses from which the right password
+/// came.
+///
+/// A try costs one hash of what was sent. The slow derivation is done once, at the start: it keeps
+/// somebody who has a cookie from finding the password. The password itself is in the memory of the
+/// process anyway.
 actor LoginGate {
-    /// What a try came to.
+    /// The result of a try.
     enum Outcome: Equatable, Sendable {
         case right
-        /// So many more tries are free.
+        /// The number of further free tries.
         case wrong(left: Int)
-        /// Not compared, or the last free one that was wrong: the next is due after so many seconds.
+        /// Not compared, or the last free one that was wrong: the next is due after this many
+        /// seconds.
         case tooMany(seconds: Int)
     }
 
@@ -24,66 +32,96 @@ actor LoginGate {
 
     static let free = 5
     static let pause: TimeInterval = 60
+    /// Limit of wrong passwords from all addresses within ``pause``.
+    static let wrongOfAll = 2_000
     private static let memory: TimeInterval = 600
-    /// Addresses that are remembered at most; then all of them share one count.
-    private static let addresses = 10_000
+    /// Limit of the addresses whose tries are remembered; the older half is forgotten beyond it.
+    static let addresses = 10_000
+    /// Limit of the addresses that are remembered for a right password.
+    private static let known = 1_000
     private static let salt = "mirror-bot web page 1"
 
-    private let verifier: [UInt8]
     /// The key of the sessions.
     nonisolated let sessionKey: [UInt8]
-    private let executor: ThreadExecutor
-    private var tries: [String: Tries] = [:]
-    /// The code of the last word that was right, under a key of this process: programs send it with each request.
-    private var lastRight: [UInt8]?
+    /// The code of the password, under a key of this process.
+    private let expected: [UInt8]
     private let processKey = SealingKey.randomBytes(32)
+    private var tries: [NetworkRange?: Tries] = [:]
+    private var knownAddresses: [NetworkRange: Date] = [:]
+    /// The wrong passwords of all addresses since the begin of the present span of ``pause``.
+    private var wrongs = (since: Date.distantPast, count: 0)
 
-    /// Derives the keys, which takes about 100 ms.
+    /// Derives the key of the sessions, which takes about 100 ms.
     ///
     /// - Throws: `Scrypt.Unavailable`.
     init(password: Secret) async throws {
+        let typed = password.reveal()
         let executor = ThreadExecutor(name: "web-password")
-        let keys = try await Self.keys(password.reveal(), on: executor)
-        (verifier, sessionKey, self.executor) = (Array(keys.prefix(32)), Array(keys.suffix(32)), executor)
-    }
-
-    private static func keys(_ password: String, on executor: ThreadExecutor) async throws -> [UInt8] {
-        try await executor.run { try Scrypt.key(from: password.utf8, salt: salt.utf8, count: 64) }
+        defer { executor.shutdown() }
+        let keys = try await executor.run {
+            try Scrypt.key(from: typed.utf8, salt: Self.salt.utf8, count: 64)
+        }
+        sessionKey = Array(keys.suffix(32))
+        expected = HashFunction.sha256.code(of: typed.utf8, key: processKey)
     }
 
     /// Compares a password that was typed or sent.
     ///
     /// - Parameters:
     ///   - typed: The password.
-    ///   - address: Where it comes from.
+    ///   - share: ``Caller/share`` of the request.
     ///   - now: The present.
-    /// - Throws: `Scrypt.Unavailable`.
-    func attempt(_ typed: String, from address: String, now: Date) async throws -> Outcome {
-        let address = tries.count < Self.addresses || tries[address] != nil ? address : ""
-        var before = tries[address] ?? Tries()
+    func attempt(_ typed: String, from share: NetworkRange?, now: Date) -> Outcome {
+        var before = tries[share] ?? Tries()
         if now.timeIntervalSince(before.last) > Self.memory { before = Tries() }
         let due = before.last + Self.pause
-        if before.wrong >= Self.free, now < due {
-            return .tooMany(seconds: Int(due.timeIntervalSince(now).rounded(.up)))
-        }
+        if before.wrong >= Self.free, now < due { return Self.tooMany(until: due, now) }
+        if let end = endOfFlood(now), !isKnown(share) { return Self.tooMany(until: end, now) }
         let code = HashFunction.sha256.code(of: typed.utf8, key: processKey)
-        if let lastRight, ConstantTime.areEqual(code, lastRight) { return right(address) }
-        // Counted before it is compared, so that many at the same time are no way around the count.
-        tries[address] = Tries(wrong: before.wrong + 1, last: now)
-        let keys = try await Self.keys(typed, on: executor)
-        guard !ConstantTime.areEqual(keys.prefix(32), verifier) else {
-            lastRight = code
-            return right(address)
+        guard !ConstantTime.areEqual(code, expected) else {
+            tries[share] = nil
+            noteKnown(share, now)
+            return .right
         }
-        if tries.count > Self.addresses / 2 {
-            tries = tries.filter { now.timeIntervalSince($0.value.last) <= Self.memory }
-        }
+        noteWrong(Tries(wrong: before.wrong + 1, last: now), from: share, now)
         let left = Self.free - before.wrong - 1
         return left > 0 ? .wrong(left: left) : .tooMany(seconds: Int(Self.pause))
     }
 
-    private func right(_ address: String) -> Outcome {
-        tries[address] = nil
-        return .right
+    private static func tooMany(until end: Date, _ now: Date) -> Outcome {
+        .tooMany(seconds: max(1, Int(end.timeIntervalSince(now).rounded(.up))))
+    }
+
+    /// When unknown addresses may try again; nil for now.
+    private func endOfFlood(_ now: Date) -> Date? {
+        let end = wrongs.since + Self.pause
+        guard wrongs.count >= Self.wrongOfAll, now >= wrongs.since, now < end else { return nil }
+        return end
+    }
+
+    private func isKnown(_ share: NetworkRange?) -> Bool {
+        guard let share else { return true }
+        return knownAddresses[share] != nil
+    }
+
+    private func noteKnown(_ share: NetworkRange?, _ now: Date) {
+        guard let share else { return }
+        knownAddresses[share] = now
+        guard knownAddresses.count > Self.known,
+            let oldest = knownAddresses.min(by: { $0.value < $1.value })
+        else { return }
+        knownAddresses[oldest.key] = nil
+    }
+
+    private func noteWrong(_ noted: Tries, from share: NetworkRange?, _ now: Date) {
+        if now < wrongs.since || now >= wrongs.since + Self.pause {
+            wrongs = (since: now, count: 0)
+        }
+        wrongs.count += 1
+        if tries.count >= Self.addresses, tries[share] == nil {
+            let newest = tries.sorted { $0.value.last > $1.value.last }.prefix(Self.addresses / 2)
+            tries = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
+        }
+        tries[share] = noted
     }
 }

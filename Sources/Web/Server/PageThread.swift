@@ -8,12 +8,30 @@ import Hummingbird
 struct PageThread: RouterMiddleware {
     typealias Context = WebContext
 
+    let site: WebSite
+    private let shares = RequestShares()
     private let executor = ThreadExecutor(name: "web-pages", isPatient: true)
+
+    init(site: WebSite) { self.site = site }
 
     func handle(
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         guard !WebSite.isQuick(request.uri.path) else { return try await next(request, context) }
+        guard site.isStranger(request, context) else {
+            return try await withTaskExecutorPreference(executor) { try await next(request, context) }
+        }
+        // Before they wait for the thread, so that only few of them wait there.
+        let share = site.caller(of: request, context).share
+        guard shares.enter(share) else { return Guard.secured(Self.busy) }
+        defer { shares.leave(share) }
         return try await withTaskExecutorPreference(executor) { try await next(request, context) }
+    }
+
+    /// A page would take the time of the threads that all share.
+    private static var busy: Response {
+        var response = WebSite.plain("too many requests at once\n", status: .tooManyRequests)
+        response.headers[.retryAfter] = "2"
+        return response
     }
 }

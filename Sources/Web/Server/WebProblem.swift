@@ -13,6 +13,8 @@ struct WebProblem: Error, Sendable {
     var state = "unset"
     /// Where the way back leads; nil for `/`, and on the public page for no way back.
     var back: String?
+    /// Seconds after which it may be tried again; nil for no such hint.
+    var retryAfter: Int?
 
     static let notFound = WebProblem(
         status: .notFound, title: "There is no such page", text: "It may have been there once, or the address is wrong."
@@ -29,6 +31,20 @@ struct WebProblem: Error, Sendable {
         status: .forbidden, title: "This form is not from here",
         text: "Nothing was done. The form came from another page, or from a session that has ended. Look again and "
             + "repeat it.")
+
+    static let foreignScheme = WebProblem(
+        status: .forbidden, title: "This form is not from here",
+        text:
+            "Nothing was done. The form came by https, and this page was called by http, or the other way round. A "
+            + "reverse proxy in front of it has to send X-Forwarded-Proto.")
+
+    static let ambiguousHost = WebProblem(
+        status: .badRequest, title: "The request could not be read",
+        text: "It names more than one host.")
+
+    /// Of a connection that was closed while the request waited for its turn; nobody reads it.
+    static let gone = WebProblem(
+        status: .requestTimeout, title: "The connection was closed", text: "Nothing was done.")
 
     /// The answer to an error of a request.
     init(_ error: any Error) {
@@ -68,8 +84,15 @@ struct WebProblem: Error, Sendable {
     }
 
     init(
-        status: HTTPResponse.Status, title: String, text: String, state: String = "unset", back: String? = nil
+        status: HTTPResponse.Status, title: String, text: String, state: String = "unset",
+        back: String? = nil,
+        retryAfter: Int? = nil
     ) {
-        (self.status, self.title, self.text, self.state, self.back) = (status, title, text, state, back)
+        self.status = status
+        self.title = title
+        self.text = text
+        self.state = state
+        self.back = back
+        self.retryAfter = retryAfter
     }
 }

@@ -10,10 +10,11 @@ package import Settings
 
 /// The web page of the mirrors of a database, until the process is told to stop.
 package struct WebServer: Service {
-    /// Connections that are open at once, at most.
-    private static let connections = 1_000
-    /// After so many seconds without a byte a connection is closed; the event stream sends one more often.
-    private static let patience: TimeAmount = .seconds(75)
+    /// How often connections are looked for that wait for their clients too long.
+    private static let interval: Duration = .seconds(1)
+    /// Limits of what stands above a request's body, in bytes and in number.
+    private static let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)
 
     private let installation: Installation
     private let settings: WebSettings
@@ -21,6 +22,7 @@ package struct WebServer: Service {
     private let build: MetricsReport.Build
     private let demo: (@Sendable () -> DemoMoment)?
     private let onListening: @Sendable (Int) async -> Void
+    private let connections: ConnectionBook
 
     /// - Parameters:
     ///   - installation: The open database; it is not closed here.
@@ -34,28 +36,60 @@ package struct WebServer: Service {
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build,
         demo: (@Sendable () -> DemoMoment)? = nil, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws {
+        try self.init(
+            installation, settings, isReadOnly: isReadOnly, build: build, demo: demo,
+            connections: ConnectionBook(share: { Caller.share(ofConnection: $0, settings) }),
+            onListening: onListening)
+    }
+
+    /// - Parameter connections: Admits connections, and closes those whose clients are waited for
+    ///   too long.
+    /// - Throws: As ``init(_:_:isReadOnly:build:demo:onListening:)``.
+    init(
+        _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool,
+        build: MetricsReport.Build,
+        demo: (@Sendable () -> DemoMoment)?, connections: ConnectionBook,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) throws {
         try settings.requireSafe()
-        (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
-        (self.build, self.demo, self.onListening) = (build, demo, onListening)
+        self.installation = installation
+        self.settings = settings
+        self.isReadOnly = isReadOnly
+        self.build = build
+        self.demo = demo
+        self.connections = connections
+        self.onListening = onListening
     }
 
     /// Serves the page.
     ///
     /// - Throws: `WebServer.Unavailable` if the address cannot be listened on.
     package func run() async throws {
-        let site = try await WebSite(installation, settings, isReadOnly: isReadOnly, build: build, demo: demo)
+        let site = try await WebSite(
+            installation, settings, isReadOnly: isReadOnly, build: build, demo: demo,
+            connections: connections)
         let application = Application(
             router: site.router(),
-            server: .http1(configuration: .init(idleTimeout: Self.patience)),
+            server: HTTPServerBuilder { [connections] responder in
+                AdmittedChannel(
+                    connections: connections,
+                    http: HTTP1Channel(
+                        responder: responder,
+                        configuration: .init(httpDecoderConfiguration: Self.decoder)))
+            },
             configuration: ApplicationConfiguration(
-                address: .hostname(settings.listening.host, port: settings.listening.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.connections)),
+                address: .hostname(settings.listening.host, port: settings.listening.port)),
             onServerRunning: { [onListening, listening = settings.listening, logger = installation.logger] channel in
                 let port = channel.localAddress?.port ?? listening.port
                 logger.info("Web page opened", metadata: ["address": "http://\(listening.at(port))/"])
                 await onListening(port)
             },
             logger: Logger(label: "mirror-bot.web") { _ in SwiftLogNoOpLogHandler() })
+        let sweeper = Task { [connections] in
+            // Sleeping fails only when the task is cancelled.
+            while (try? await Task.sleep(for: Self.interval)) != nil { connections.sweep() }
+        }
+        defer { sweeper.cancel() }
         do {
             try await application.run()
         } catch let error as IOError {
@@ -86,6 +120,7 @@ struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The IP address of the other end of the connection.
     let peer: String
+    let channel: any Channel
     /// Nil for what needs no session.
     var session: WebSession?
     /// Whose request of the public page it is; nil for everything else.
@@ -95,6 +130,7 @@ struct WebContext: RequestContext {
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        channel = source.channel
         peer = source.channel.remoteAddress?.ipAddress ?? ""
     }
 

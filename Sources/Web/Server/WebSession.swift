@@ -1,6 +1,8 @@
 import Cryptography
 import Foundation
 import HTTPTypes
+import Posts
+import Storage
 
 /// A browser's session: an identifier that only that browser knows, from which the token of its forms follows.
 ///
@@ -40,17 +42,16 @@ struct WebSessions: Sendable {
 
     /// The key of the codes; nil without a password.
     let key: [UInt8]?
-    let ended = EndedSessions()
+    /// Limit of the cookies of a request that are looked at.
+    private static let cookies = 4
 
-    /// The session that the request's cookie opens; nil for none.
-    func session(of headers: HTTPFields, now: Date) -> WebSession? {
+    /// The sessions that the request's cookies open, whether they were logged out or not.
+    ///
+    /// A browser may have kept one of plain http besides the one of https.
+    func sessions(of headers: HTTPFields, now: Date) -> [WebSession] {
         let cookies = Cookies(headers)
-        for name in [Self.secureName, Self.plainName] {
-            for value in cookies.all(name) {
-                if let session = opened(value, now: now) { return session }
-            }
-        }
-        return nil
+        return [Self.secureName, Self.plainName].flatMap(cookies.all).prefix(Self.cookies)
+            .compactMap { opened($0, now: now) }
     }
 
     // MARK: Visitors
@@ -78,7 +79,7 @@ struct WebSessions: Sendable {
         guard let id = parts.first, Self.isID(id) else { return nil }
         guard let key else { return parts.count == 1 ? WebSession(id: id) : nil }
         guard parts.count == 3, ConstantTime.areEqual(parts[2].utf8, code(id, parts[1], key).utf8),
-            let end = TimeInterval(parts[1]), now.timeIntervalSince1970 < end, !ended.has(id)
+            let end = TimeInterval(parts[1]), now.timeIntervalSince1970 < end
         else { return nil }
         return WebSession(id: id)
     }
@@ -113,25 +114,40 @@ struct WebSessions: Sendable {
     private static func flags(isSecure: Bool) -> String {
         "; Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
     }
-
-    /// Ends a session in this process.
-    func end(_ session: WebSession, now: Date) { ended.add(session.id, until: now + Self.long) }
 }
 
 /// The sessions that were logged out, until they would have ended anyway.
-final class EndedSessions: @unchecked Sendable {
-    // Sendable because the list is only touched under `lock`.
-    private let lock = NSLock()
-    private var ends: [String: Date] = [:]
+///
+/// They are rows, so that a copied cookie opens nothing in another process of the same database or
+/// after a restart.
+struct EndedSessions: Sendable {
+    let storage: any StorageEngine
 
-    func has(_ id: String) -> Bool { lock.withLock { ends[id] != nil } }
+    /// - Throws: The store's error.
+    func has(_ session: WebSession) async throws -> Bool {
+        let rows = try await storage.query(
+            "SELECT 1 AS found FROM ended_sessions WHERE session = \(Self.digest(of: session))")
+        return !rows.isEmpty
+    }
 
-    func add(_ id: String, until end: Date) {
-        lock.withLock {
-            let now = end - WebSessions.long
-            ends = ends.filter { $0.value > now }
-            ends[id] = end
+    /// Ends a session, and removes those that have ended anyway.
+    ///
+    /// - Throws: The store's error.
+    func add(_ session: WebSession, now: Date) async throws {
+        let end = (now + WebSessions.long).milliseconds
+        try await storage.transaction { connection in
+            try connection.execute(
+                "DELETE FROM ended_sessions WHERE ends_ms <= \(now.milliseconds)")
+            try connection.execute(
+                """
+                INSERT INTO ended_sessions (session, ends_ms) VALUES (\(Self.digest(of: session)), \(end))
+                ON CONFLICT (session) DO NOTHING
+                """)
         }
+    }
+
+    private static func digest(of session: WebSession) -> String {
+        StableHash.digest(of: "mirror-bot web", "session", session.id).hexadecimal
     }
 }
 

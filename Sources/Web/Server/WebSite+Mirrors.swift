@@ -23,7 +23,6 @@ extension WebSite {
         }
         router.get("/m/:mirror/confirm/:operation") { request, context in
             guard let make = confirmations[try context.parameter("operation")] else { throw WebProblem.notFound }
-            guard !self.isReadOnly else { throw WebProblem.readOnly }
             return try await self.answer(request, context, pattern: "/confirm/:operation") {
                 .confirm(try await make($0))
             }
@@ -32,7 +31,15 @@ extension WebSite {
             let mirror = try await self.installation.mirror(named: try context.parameter("mirror"))
             let query = WebFields(encoded: request.uri.query ?? "")
             let known = request.headers[.lastEventID] ?? query?["since"]
-            return try await self.events.response(of: mirror.name, since: known)
+            guard let session = context.session else { throw WebProblem.foreignForm }
+            guard request.method != .head else {
+                return Response(status: .ok, headers: EventHub.headers)
+            }
+            return try await self.events.response(
+                of: mirror.name, since: known,
+                owner: StreamOwner(
+                    session: session.id, share: self.caller(of: request, context).share),
+                on: context.channel)
         }
     }
 
@@ -101,6 +108,7 @@ extension WebSite {
         switch reply {
         case .page(let content): return try await page(content, of: request, visit, stamp: stamp)
         case .confirm(let confirmation):
+            guard !isReadOnly else { throw WebProblem.readOnly }
             return try await page(confirmation.page(of: request), of: request, visit, stamp: stamp)
         case .seeOther(let path, let sentence):
             if let sentence { said.keep(sentence, for: visit.session.id) }

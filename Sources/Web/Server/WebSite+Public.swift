@@ -61,7 +61,7 @@ extension WebSite {
     /// - Throws: ``WebProblem/notFound`` for a mirror without a public page, as for a name that no mirror has.
     private func visit(_ context: WebContext) async throws -> Visit {
         let name = try context.parameter("mirror")
-        guard let visitor = context.visitor, MirrorSettings.isName(name) else { throw WebProblem.notFound }
+        guard let visitor = context.visitor else { throw WebProblem.notFound }
         do {
             let mirror = try await installation.mirror(named: name)
             let record = try await mirror.table.record()
@@ -95,6 +95,11 @@ extension WebSite {
         do {
             let account = try ProvedAccount(
                 typed, on: mirror.configuration.botNetwork, localHost: try await mirror.botHost())
+            guard
+                proofShares.enter(
+                    caller(of: request, context).share, for: "\(mirror.name) \(account.name)",
+                    lasts: ProofTable.wordsLast, now: visit.now)
+            else { throw ProofTable.tooMany }
             let nonce = SealingKey.randomBytes(ProofTable.nonceSize)
             try await mirror.proofs.ask(for: account, by: visit.visitor.id, nonce: nonce, now: visit.now)
             return Self.seeOther(visit.base + "#you")

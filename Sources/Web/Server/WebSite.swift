@@ -19,8 +19,11 @@ final class WebSite: Sendable {
     /// Tells where the demo stands that is shown; nil for no demo.
     private let demo: (@Sendable () -> DemoMoment)?
     let sessions: WebSessions
+    private let endedSessions: EndedSessions
+    let proofShares = ProofShares()
     let said = SaidSentences()
     let events: EventHub
+    let connections: ConnectionBook
     let kept = KeptReports()
     private let pages = PageCache()
     /// Stands in pages of ``pages`` where the token of a form belongs; random, so that no stored text has it.
@@ -30,10 +33,12 @@ final class WebSite: Sendable {
 
     init(
         _ installation: Installation, _ settings: WebSettings, isReadOnly: Bool, build: MetricsReport.Build,
-        demo: (@Sendable () -> DemoMoment)? = nil
+        demo: (@Sendable () -> DemoMoment)? = nil, connections: ConnectionBook = ConnectionBook()
     ) async throws {
         (self.installation, self.settings, self.isReadOnly) = (installation, settings, isReadOnly)
         (self.build, self.demo) = (build, demo)
+        self.connections = connections
+        endedSessions = EndedSessions(storage: installation.storage)
         if let password = settings.password {
             do {
                 let gate = try await LoginGate(password: password)
@@ -75,15 +80,15 @@ final class WebSite: Sendable {
 
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: PageThread())
+        router.add(middleware: PageThread(site: self))
         router.add(middleware: Guard(site: self))
         for asset in WebAsset.all {
             router.get(RouterPath(asset.path)) { request, _ in asset.response(to: request) }
         }
         router.get("/") { request, context in try await self.index(request, context) }
-        router.get("/login") { request, _ in self.login(request) }
+        router.get("/login") { request, context in try await self.login(request, context) }
         router.post("/login") { request, context in try await self.logIn(request, context) }
-        router.post("/logout") { request, context in self.logOut(request, context) }
+        router.post("/logout") { _, context in try await self.logOut(context) }
         router.post("/look") { request, context in self.look(request, context) }
         router.get("/healthz") { _, _ in Self.plain("ok\n") }
         router.get("/readyz") { _, _ in try await self.ready() }
@@ -105,14 +110,41 @@ final class WebSite: Sendable {
     }
 
     /// The session of a request; a new one where nobody has to log in here, nil where somebody has to.
-    func session(of request: Request) -> WebSession? {
-        let found = sessions.session(of: request.headers, now: now)
-        if let header = settings.userHeader {
-            let user = HTTPField.Name(header).flatMap { request.headers[$0] }
-            if user?.isEmpty == false { return found ?? .new() }
+    ///
+    /// - Throws: The store's error where it cannot be read whether the session was logged out.
+    func session(of request: Request, _ context: WebContext) async throws -> WebSession? {
+        let found = try await openSession(of: request)
+        if settings.userHeader != nil {
+            if isNamed(request, context) { return found ?? .new() }
             guard gate != nil else { return nil }
         }
         return gate == nil ? found ?? .new() : found
+    }
+
+    /// Whether a request counts as one without a session: none is shown, or none is asked for.
+    func isStranger(_ request: Request, _ context: WebContext) -> Bool {
+        if Self.isPublic(request.uri.path) || request.uri.path == "/login" { return true }
+        guard gate != nil || settings.userHeader != nil, !isNamed(request, context) else { return false }
+        return gate == nil || sessions.sessions(of: request.headers, now: now).isEmpty
+    }
+
+    private func openSession(of request: Request) async throws -> WebSession? {
+        for session in sessions.sessions(of: request.headers, now: now) {
+            // Without a password a cookie opens nothing, so that there is nothing to log out of.
+            guard gate != nil else { return session }
+            if try await !endedSessions.has(session) { return session }
+        }
+        return nil
+    }
+
+    /// Whether a proxy says who is logged in there.
+    private func isNamed(_ request: Request, _ context: WebContext) -> Bool {
+        guard let name = settings.userHeader.flatMap({ HTTPField.Name($0) }) else { return false }
+        return settings.isLoggedIn(request.headers[values: name], by: context.peer)
+    }
+
+    func caller(of request: Request, _ context: WebContext) -> Caller {
+        Caller(of: request, peer: context.peer, settings)
     }
 
     func accepts(_ token: String?, of session: WebSession) -> Bool {
@@ -125,11 +157,15 @@ final class WebSite: Sendable {
             value: sessions.cookie(session, isLong: isLong, isSecure: Self.isSecure(request), now: now))
     }
 
-    /// Whether the browser came over https, to a proxy that says so.
-    static func isSecure(_ request: Request) -> Bool {
-        if let origin = request.headers[.origin], origin != "null" { return origin.hasPrefix("https://") }
-        return request.headers[.forwardedProtocol]?.lowercased() == "https"
+    /// The scheme by which the browser came: `https` only to a proxy that says so.
+    ///
+    /// Of several proxies the first one is named first.
+    static func scheme(of request: Request) -> String {
+        let told = request.headers[.forwardedProtocol]?.split(separator: ",").first ?? ""
+        return told.trimmingCharacters(in: .whitespaces).lowercased() == "https" ? "https" : "http"
     }
+
+    static func isSecure(_ request: Request) -> Bool { scheme(of: request) == "https" }
 
     func access(token: String, _ request: Request) async throws -> Access {
         Access(
@@ -164,17 +200,19 @@ final class WebSite: Sendable {
 
     // MARK: Log-in
 
-    private func login(_ request: Request) -> Response {
+    private func login(_ request: Request, _ context: WebContext) async throws -> Response {
         let query = WebFields(encoded: request.uri.query ?? "") ?? .none
         let next = Self.ownPath(query["next"])
-        guard session(of: request) == nil else { return Self.seeOther(next) }
+        guard try await session(of: request, context) == nil else { return Self.seeOther(next) }
         return loginPage(next: next, request, status: .ok)
     }
 
     private func logIn(_ request: Request, _ context: WebContext) async throws -> Response {
         let next = Self.ownPath(context.form["next"])
         guard let gate else { return Self.seeOther(next) }
-        let outcome = try await gate.attempt(context.form["password"] ?? "", from: context.peer, now: now)
+        let caller = caller(of: request, context)
+        let outcome = await gate.attempt(
+            context.form["password"] ?? "", from: caller.share, now: now)
         switch outcome {
         case .right:
             let session = WebSession.new()
@@ -182,11 +220,14 @@ final class WebSite: Sendable {
             response.headers.append(cookie(session, isLong: context.form["stay"] == "yes", request))
             return response
         case .wrong(let left):
-            logger.notice("Wrong password for the web page", metadata: ["address": "\(context.peer)"])
+            logger.notice(
+                "Wrong password for the web page", metadata: ["address": "\(caller.shown)"])
             let words = "That is not the password. \(Self.capitalizedCount(left)) more, then one a minute."
             return loginPage(next: next, request, status: .unauthorized, wrong: words)
         case .tooMany(let seconds):
-            logger.notice("Too many wrong passwords for the web page", metadata: ["address": "\(context.peer)"])
+            logger.notice(
+                "Too many wrong passwords for the web page",
+                metadata: ["address": "\(caller.shown)"])
             var response = loginPage(
                 next: next, request, status: .tooManyRequests,
                 wrong: "Too many tries from this address. The next one counts in \(Words.span(TimeInterval(seconds))).")
@@ -216,8 +257,10 @@ final class WebSite: Sendable {
         return alone(content, title: "Log in", status: status, theme: Self.theme(of: request))
     }
 
-    private func logOut(_ request: Request, _ context: WebContext) -> Response {
-        if let session = context.session { sessions.end(session, now: now) }
+    private func logOut(_ context: WebContext) async throws -> Response {
+        if let session = context.session, gate != nil {
+            try await endedSessions.add(session, now: now)
+        }
         var response = Self.seeOther("/login")
         for isSecure in [true, false] {
             response.headers.append(
@@ -259,8 +302,11 @@ final class WebSite: Sendable {
     }
 
     private func metrics(_ request: Request, _ context: WebContext) async throws -> Response {
-        if session(of: request) == nil {
-            switch try await bearer(request, context) {
+        // Programs send the password, for which no database is needed.
+        let isProgram = gate != nil && request.headers[.authorization] != nil
+        let isOpened = isProgram ? false : try await session(of: request, context) != nil
+        if !isOpened {
+            switch await bearer(request, context) {
             case .right: break
             case .wrong:
                 var response = Self.plain("send WEB_PASSWORD as a bearer token\n", status: .unauthorized)
@@ -286,12 +332,14 @@ final class WebSite: Sendable {
         return response
     }
 
-    private func bearer(_ request: Request, _ context: WebContext) async throws -> LoginGate.Outcome {
+    private func bearer(_ request: Request, _ context: WebContext) async -> LoginGate.Outcome {
         let scheme = "Bearer "
         guard let gate, let sent = request.headers[.authorization], sent.hasPrefix(scheme) else {
             return .wrong(left: 0)
         }
-        return try await gate.attempt(String(sent.dropFirst(scheme.count)), from: context.peer, now: now)
+        let caller = caller(of: request, context)
+        return await gate.attempt(
+            String(sent.dropFirst(scheme.count)), from: caller.share, now: now)
     }
 
     // MARK: Answers
@@ -343,6 +391,8 @@ final class WebSite: Sendable {
                 "title": .text(problem.title), "text": .text(problem.text), "state": .text(problem.state),
                 "back": .text(problem.back ?? (Self.isPublic(path) ? nil : "/")),
             ])
-        return alone(content, title: problem.title, status: problem.status)
+        var response = alone(content, title: problem.title, status: problem.status)
+        response.headers[.retryAfter] = problem.retryAfter.map { "\($0)" }
+        return response
     }
 }

@@ -64,16 +64,9 @@ import Testing
     private func hears(_ texts: [String], from page: WebClient.Answer, at port: Int) async throws -> Bool {
         let path = String(try #require(page.body.firstMatch(of: #/data-events="([^"]+)"/#)).output.1)
         let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
-        // A thread of its own, as the connection blocks.
-        return try await withCheckedThrowingContinuation { continuation in
-            Thread {
-                continuation.resume(
-                    with: Result {
-                        let connection = try WebConnection(port: port)
-                        try connection.send(Array(request.utf8))
-                        return texts.allSatisfy { connection.waits(for: $0) }
-                    })
-            }.start()
+        return try await WebConnection(port: port).apart { connection in
+            try connection.send(Array(request.utf8))
+            return texts.allSatisfy { connection.waits(for: $0) }
         }
     }
 

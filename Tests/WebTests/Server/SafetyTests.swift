@@ -50,6 +50,60 @@ import Testing
         }
     }
 
+    /// Of a listed name, too, only the page's own scheme and port are its origin.
+    @Test(
+        arguments: [
+            ("mirror.example", nil, "http://mirror.example", true),
+            ("mirror.example", nil, "http://mirror.example:80", true),
+            ("mirror.example", "https", "https://mirror.example", true),
+            ("mirror.example:443", "https", "https://mirror.example", true),
+            ("mirror.example:8443", "https", "https://mirror.example:8443", true),
+            ("mirror.example", "https, http", "https://MIRROR.example", true),
+            // The proxy calls the page by another name.
+            ("127.0.0.1:8080", "https", "https://mirror.example", true),
+            ("localhost", nil, "http://mirror.example", true),
+            ("mirror.example", nil, "http://mirror.example:8081", false),
+            ("mirror.example", "https", "https://mirror.example:8443", false),
+            ("mirror.example:8443", "https", "https://mirror.example", false),
+            ("mirror.example", "https", "http://mirror.example", false),
+            ("mirror.example", nil, "https://mirror.example", false),
+            ("127.0.0.1:8080", "https", "https://mirror.example:8443", false),
+            ("127.0.0.1:8080", "https", "http://mirror.example", false),
+            ("mirror.example", "https", "https://other.example", false),
+            ("mirror.example", nil, "http://mirror.example:port", false),
+        ] as [(String, String?, String, Bool)])
+    func anOriginIsSchemeNameAndPort(
+        _ host: String, _ told: String?, _ origin: String, _ isOwn: Bool
+    ) async throws {
+        try await WebStand.with(variables: ["WEB_HOSTS": "mirror.example,other.example"]) { stand in
+            var headers = ["Host": host]
+            headers["X-Forwarded-Proto"] = told
+            let page = try await stand.client.send("/m/mika", headers: headers)
+            let token = try #require(page.field("csrf"))
+            headers["Origin"] = origin
+            let name = told == nil ? "mirror-bot" : "__Host-mirror-bot"
+            headers["Cookie"] = "\(name)=\(try #require(stand.client.cookie(name)))"
+            let form = [("csrf", token), ("until", "3h")]
+            let answer = try await stand.client.send("/m/mika/pause", form: form, headers: headers)
+            #expect(answer.status == (isOwn ? 303 : 403))
+            #expect(try await (stand.mirror().table.pause(at: WebStand.now) != nil) == isOwn)
+        }
+    }
+
+    /// A proxy in front may have looked at the other one.
+    @Test(arguments: [
+        "127.0.0.1\r\nHost: evil.example", "evil.example\r\nHost: localhost",
+        "localhost\r\nhost: localhost",
+    ])
+    func twoHostsAreNone(_ hosts: String) async throws {
+        try await WebStand.with { stand in
+            for path in ["/m/mika", "/healthz", "/login"] {
+                try await #expect(
+                    stand.client.send(path, headers: ["Host": hosts]).status == 400, "\(path)")
+            }
+        }
+    }
+
     @Test func aFormWithoutAnyOriginIsRefused() async throws {
         try await WebStand.with { stand in
             let page = try await stand.client.send("/m/mika")
@@ -86,9 +140,9 @@ import Testing
         #expect(WebSession.new().csrf != session.csrf)
         let key = [UInt8](repeating: 7, count: 32)
         let cookie = WebSessions(key: key).cookie(session, isLong: false, isSecure: true, now: WebStand.now)
-        let again = WebSessions(key: key).session(
+        let again = WebSessions(key: key).sessions(
             of: [.cookie: String(cookie.prefix { $0 != ";" })], now: WebStand.now + 60)
-        #expect(again?.csrf == session.csrf)
+        #expect(again.map(\.csrf) == [session.csrf])
     }
 
     // MARK: Log-in
@@ -152,7 +206,10 @@ import Testing
             #expect(!cookie.contains("Max-Age"))
             let secure = try await stand.client.send(
                 "/login", form: form + [("stay", "yes")],
-                headers: ["Host": "mirror.example", "Origin": "https://mirror.example"])
+                headers: [
+                    "Host": "mirror.example", "Origin": "https://mirror.example",
+                    "X-Forwarded-Proto": "https",
+                ])
             let kept = try #require(secure["Set-Cookie"])
             #expect(kept.hasPrefix("__Host-mirror-bot="))
             for flag in ["HttpOnly", "SameSite=Strict", "Path=/", "Secure", "Max-Age=2592000"] {
@@ -197,14 +254,33 @@ import Testing
         }
     }
 
-    /// A cookie that somebody copied does not outlive the log-out.
+    /// A cookie that somebody copied does not outlive the log-out, in no process and after no
+    /// restart.
     @Test func aLoggedOutSessionIsOver() async throws {
-        let (sessions, session) = (WebSessions(key: [UInt8](repeating: 1, count: 32)), WebSession.new())
-        let cookie = String(
-            sessions.cookie(session, isLong: true, isSecure: false, now: WebStand.now).prefix { $0 != ";" })
-        #expect(sessions.session(of: [.cookie: cookie], now: WebStand.now)?.id == session.id)
-        sessions.end(session, now: WebStand.now)
-        #expect(sessions.session(of: [.cookie: cookie], now: WebStand.now) == nil)
+        try await WebStand.with(variables: Self.guarded) { stand in
+            try await stand.logIn()
+            let name = try #require(stand.client.cookieNames.first)
+            let copied = ["Cookie": "\(name)=\(try #require(stand.client.cookie(name)))"]
+            let before = try await stand.serveAgain()
+            try await #expect(before.send("/m/mika", headers: copied).status == 200)
+            let token = try #require(try await stand.client.send("/m/mika").field("csrf"))
+            try await #expect(stand.client.send("/logout", form: [("csrf", token)]).status == 303)
+            try await #expect(stand.client.send("/m/mika", headers: copied).status == 401)
+            try await #expect(before.send("/m/mika", headers: copied).status == 401)
+            let next = try await stand.serveAgain()
+            try await #expect(next.send("/m/mika", headers: copied).status == 401)
+            // A cookie cannot be told from the rows, and those of sessions that are over anyway go.
+            let rows = try await stand.installation.storage.query(
+                "SELECT session FROM ended_sessions")
+            #expect(try rows.count == 1 && !copied.description.contains(rows[0].text("session")))
+            try await stand.clock.sleep(until: WebStand.now + 31 * 86_400)
+            try await stand.logIn()
+            let other = try #require(try await stand.client.send("/m/mika").field("csrf"))
+            try await #expect(stand.client.send("/logout", form: [("csrf", other)]).status == 303)
+            let rest = try await stand.installation.storage.query(
+                "SELECT session FROM ended_sessions")
+            #expect(try rest.count == 1 && rest[0].text("session") != rows[0].text("session"))
+        }
     }
 
     @Test func aProxyLetsInWhomItNames() async throws {
@@ -213,31 +289,114 @@ import Testing
             try await #expect(stand.client.send("/m/mika", headers: ["Remote-User": "ann"]).status == 200)
             // The cookie alone is no log-in there.
             try await #expect(stand.client.send("/m/mika").status == 401)
+            try await #expect(
+                stand.client.send("/m/mika", headers: ["Remote-User": " "]).status == 401)
+            // One of them was sent by the browser.
+            let two = ["Remote-User": "ann\r\nRemote-User: bob"]
+            try await #expect(stand.client.send("/m/mika", headers: two).status == 401)
         }
+    }
+
+    private static func settings(_ variables: [String: String]) throws -> WebSettings {
+        let provider = EnvironmentVariablesProvider(environmentVariables: variables)
+        return try WebSettings(try SettingValues(environment: provider), environment: [:])
+    }
+
+    /// Only from this machine and from listed addresses.
+    @Test func aUserHeaderIsBelievedFromProxiesAlone() throws {
+        let header = ["WEB_USER_HEADER": "Remote-User"]
+        let unlisted = try Self.settings(header)
+        let listed = try Self.settings(
+            header.merging(["WEB_PROXIES": "172.18.0.0/16, 2001:db8::/32,192.0.2.7"]) { $1 })
+        for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+            #expect(unlisted.isLoggedIn(["ann"], by: address), "\(address)")
+            #expect(
+                !unlisted.isLoggedIn([], by: address) && !unlisted.isLoggedIn([""], by: address))
+        }
+        for address in ["172.18.255.1", "::ffff:172.18.0.9", "2001:db8:1::1", "192.0.2.7"] {
+            #expect(!unlisted.isLoggedIn(["ann"], by: address), "\(address)")
+            #expect(listed.isLoggedIn(["ann"], by: address), "\(address)")
+        }
+        for address in ["172.19.0.1", "192.0.2.8", "2001:db9::1", "::2", "", "localhost"] {
+            #expect(!listed.isLoggedIn(["ann"], by: address), "\(address)")
+        }
+        for list in ["172.18.0.0/33", "host.example", "1.2.3", "::/129", "10.0.0.0/-1", "/8"] {
+            #expect(throws: ConfigurationError.self) { try Self.settings(["WEB_PROXIES": list]) }
+        }
+    }
+
+    @Test(arguments: [
+        "User-Agent", "user-agent", "Accept", "Accept-Language", "Cookie", "Host", "Origin",
+        "Referer", "Connection",
+        "Sec-Fetch-Site", "sec-ch-ua", "Authorization", "X-Forwarded-For", "X-Real-IP", "Via",
+        "If-None-Match", "TE",
+        "Upgrade-Insecure-Requests", "CF-Connecting-IP", "DNT", "Priority",
+    ])
+    func aHeaderThatBrowsersSendNamesNobody(_ name: String) throws {
+        #expect(throws: ConfigurationError.self) { try Self.settings(["WEB_USER_HEADER": name]) }
+    }
+
+    @Test(arguments: [
+        "password", "Password1", "passw0rd", "P@ssw0rd!", "12345678", "1234567890", "19900101",
+        "qwertyuiop",
+        "1q2w3e4r5t", "iloveyou", "aaaaaaaaaa", "abcabcabc", "abcdefgh", "87654321", "football99",
+        "letmein!",
+        "admin123", "mirror-bot", "dragondragon", "trustno1", "11111111111111", "!@#$%^&*",
+        "superman1", "zaq12wsx",
+    ])
+    func aPasswordThatIsGuessedOpensNothing(_ password: String) throws {
+        for open in [
+            ["WEB_LISTEN": "0.0.0.0:80"], ["WEB_HOSTS": "mirror.example"],
+            ["WEB_PROXIES": "127.0.0.1"],
+            ["PORT": "80", "WEB_LISTEN": "[::]:80"],
+        ] where password.count >= 8 {
+            let settings = try Self.settings(open.merging(["WEB_PASSWORD": password]) { $1 })
+            let error = #expect(throws: ConfigurationError.self) { try settings.requireSafe() }
+            #expect(error.map { !"\($0)".contains(password) } == true)
+        }
+        try Self.settings(["WEB_PASSWORD": password]).requireSafe()
+    }
+
+    @Test(arguments: [
+        WebStand.password, "s3cr3t-web-password", "blue-kettle-9-moth", "Xq7#pLw2",
+        "rüben im garten",
+        "7142 9935 2208 61",
+        "dragonfly lantern", "kzhwtqbn",
+    ])
+    func aPasswordOfOnesOwnIsTaken(_ password: String) throws {
+        try Self.settings(["WEB_LISTEN": "0.0.0.0:80", "WEB_PASSWORD": password]).requireSafe()
+    }
+
+    @Test(arguments: [
+        "        ", "\u{A0}\u{A0}\u{A0}\u{A0}\u{A0}\u{A0}\u{A0}\u{A0}",
+        "\u{200B}\u{200B} \u{200B}\u{200B}\u{200B}\u{200B}\u{200B}",
+    ])
+    func aBlankPasswordIsRefusedEverywhere(_ password: String) {
+        #expect(throws: ConfigurationError.self) { try Self.settings(["WEB_PASSWORD": password]) }
     }
 
     // MARK: Starting
 
     @Test func itDoesNotStartOpenToOthers() throws {
-        func settings(_ variables: [String: String]) throws -> WebSettings {
-            let provider = EnvironmentVariablesProvider(environmentVariables: variables)
-            return try WebSettings(try SettingValues(environment: provider), environment: [:])
-        }
         for address in [
             "0.0.0.0:8080", "[::]:8080", "192.168.1.5:80", "mirror.example:80", "128.0.0.1:80",
             "127.0.0.1.evil.example:80",
         ] {
-            #expect(throws: ConfigurationError.self) { try settings(["WEB_LISTEN": address]).requireSafe() }
-            try settings(["WEB_LISTEN": address, "WEB_PASSWORD": WebStand.password]).requireSafe()
-            try settings(["WEB_LISTEN": address, "WEB_USER_HEADER": "Remote-User"]).requireSafe()
+            #expect(throws: ConfigurationError.self) {
+                try Self.settings(["WEB_LISTEN": address]).requireSafe()
+            }
+            try Self.settings(["WEB_LISTEN": address, "WEB_PASSWORD": WebStand.password])
+                .requireSafe()
+            try Self.settings(["WEB_LISTEN": address, "WEB_USER_HEADER": "Remote-User"])
+                .requireSafe()
         }
         for address in ["127.0.0.1:8080", "[::1]:8080", "localhost:80", "127.9.9.9:1"] {
-            try settings(["WEB_LISTEN": address]).requireSafe()
+            try Self.settings(["WEB_LISTEN": address]).requireSafe()
         }
         for address in ["8080", ":8080", "127.0.0.1", "127.0.0.1:99999", "::1:80", "a b:80", "http://127.0.0.1:80"] {
-            #expect(throws: ConfigurationError.self) { try settings(["WEB_LISTEN": address]) }
+            #expect(throws: ConfigurationError.self) { try Self.settings(["WEB_LISTEN": address]) }
         }
-        #expect(throws: ConfigurationError.self) { try settings(["WEB_PASSWORD": "short"]) }
+        #expect(throws: ConfigurationError.self) { try Self.settings(["WEB_PASSWORD": "short"]) }
     }
 
     // MARK: What browsers may do
@@ -276,7 +435,15 @@ import Testing
             ] {
                 try await #expect(stand.client.send(path, form: [("until", "3h")]).status == 403, "\(path)")
             }
-            try await #expect(stand.client.send("/m/mika/confirm/pause").status == 403)
+            for path in [
+                "/m/mika/confirm/pause", "/m/mika/confirm/reroll", "/m/mika/muted?word=rain",
+                "/m/mika/settings/set?name=MAX_PER_DAY&value=3",
+                "/m/mika/settings/zone?zone=Asia%2FTokyo&from=2019-03-01",
+            ] {
+                let answer = try await stand.client.send(path)
+                #expect(answer.status == 403, "\(path)")
+                #expect(!answer.body.contains("<form"), "\(path)")
+            }
             #expect(try await stand.mirror().table.pause(at: WebStand.now) == nil)
         }
     }
@@ -296,10 +463,17 @@ import Testing
             #expect(other.status == 400)
             for path in [
                 "/m/%ff", "/m/none", "/m/mika/nothing", "/m/mika/slots/zzz", "/m/mika?day=2026-99-99",
-                "/m/..%2f..%2fetc",
+                "/m/..%2f..%2fetc", "/m/mika%00", "/m/%00", "/m/mika/people/a%00b",
+                "/m/mika/slots/a%00",
             ] {
                 try await #expect(stand.client.send(path).status == 404, "\(path)")
             }
+            for query in ["/?q=a%00b", "/m/mika/texts?q=%00", "/m/mika/actions?q=%00"] {
+                try await #expect(stand.client.send(query).status == 400, "\(query)")
+            }
+            let zero = try await stand.client.send(
+                "/m/mika/pause", body: "csrf=\(token)&until=3h&reason=%00")
+            #expect(zero.status == 400)
             for method in ["PUT", "DELETE", "PATCH"] {
                 let answer = try await stand.client.send("/m/mika/pause", form: [("csrf", token)], method: method)
                 #expect([403, 404, 405].contains(answer.status), "\(method)")

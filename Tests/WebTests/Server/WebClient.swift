@@ -98,42 +98,60 @@ final class WebClient: @unchecked Sendable {
     }
 
     private static func exchange(_ request: [UInt8], port: Int) async throws -> [UInt8] {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread {
-                continuation.resume(
-                    with: Result {
-                        let connection = try WebConnection(port: port)
-                        try connection.send(request)
-                        return connection.rest()
-                    })
-            }.start()
+        let connection = try WebConnection(port: port)
+        return try await connection.apart {
+            try $0.send(request)
+            return $0.rest()
         }
     }
 }
 
 /// A connection to a server of this machine.
-final class WebConnection {
+final class WebConnection: @unchecked Sendable {
+    // Unchecked because it is used by one thread at a time; only ``end()`` may be called from
+    // others.
     private let descriptor: Int32
     /// What has come since the last text that was waited for.
     private var unread: [UInt8] = []
 
-    init(port: Int) throws {
+    /// - Parameter source: The address of this machine that the connection comes from.
+    init(port: Int, from source: String = "127.0.0.1") throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let isOpen = withUnsafePointer(to: &address) {
+        let isBound = Self.with(source, 0) { bind(descriptor, $0, $1) == 0 }
+        guard isBound, Self.with("127.0.0.1", port, { connect(descriptor, $0, $1) == 0 }) else {
+            close(descriptor)
+            throw TestSupportError("could not connect to port \(port) from \(source)")
+        }
+    }
+
+    private static func with<Value>(
+        _ address: String, _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value
+    ) -> Value {
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = in_port_t(port).bigEndian
+        place.sin_addr.s_addr = inet_addr(address)
+        return withUnsafePointer(to: &place) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard isOpen else {
-            close(descriptor)
-            throw TestSupportError("could not connect to port \(port)")
+    }
+
+    /// Ends both directions, so that every call returns.
+    func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Uses the connection on a thread of its own, as its calls block, until the task is cancelled.
+    func apart<Value: Sendable>(
+        _ body: @escaping @Sendable (WebConnection) throws -> Value
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                Thread { continuation.resume(with: Result { try body(self) }) }.start()
+            }
+        } onCancel: {
+            end()
         }
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }
@@ -150,7 +168,7 @@ final class WebConnection {
         }
     }
 
-    /// The next bytes; empty at the end, and after 30 seconds without any.
+    /// The next bytes, however long they take; empty at the end.
     func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
             count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
@@ -168,14 +186,18 @@ final class WebConnection {
     }
 
     /// Reads until a text has come; false at the end, or after a mebibyte without it.
-    func waits(for text: String) -> Bool {
+    func waits(for text: String) -> Bool { self.text(before: text) != nil }
+
+    /// Reads until a text has come, and returns what came before it; nil at the end, or after a
+    /// mebibyte without it.
+    func text(before end: String) -> String? {
         while true {
-            if let found = unread.firstRange(of: Array(text.utf8)) {
-                unread.removeSubrange(..<found.upperBound)
-                return true
+            if let found = unread.firstRange(of: Array(end.utf8)) {
+                defer { unread.removeSubrange(..<found.upperBound) }
+                return String(decoding: unread[..<found.lowerBound], as: UTF8.self)
             }
             let next = read()
-            guard !next.isEmpty, unread.count < 1 << 20 else { return false }
+            guard !next.isEmpty, unread.count < 1 << 20 else { return nil }
             unread += next
         }
     }

@@ -7,6 +7,7 @@ import Mirroring
 import Posts
 import Settings
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -23,8 +24,11 @@ final class WebStand: Sendable {
     let clock: VirtualClock
     let client: WebClient
     let log: LogLines
+    /// The connections of the page, whose time goes on only by ``uptime``.
+    let connections: ConnectionBook
+    let uptime: ManualUptime
     private let folder: TemporaryDirectory
-    private let task: Task<Void, any Error>
+    private let tasks = Mutex<[Task<Void, any Error>]>([])
 
     /// Starts the page.
     ///
@@ -32,11 +36,12 @@ final class WebStand: Sendable {
     ///   - mirrors: Their names; each knows a past of some years.
     ///   - variables: Settings besides those of the database.
     ///   - demo: Tells where a demo stands; nil for no demo.
+    ///   - limits: Limits of the connections.
     ///   - onClock: Called at each reading of the page's clock, on the thread that reads it.
     static func start(
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
         demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
-        onClock: (@Sendable () -> Void)? = nil
+        limits: ConnectionLimits = ConnectionLimits(), onClock: (@Sendable () -> Void)? = nil
     ) async throws -> WebStand {
         // As the program does: a browser that is gone must not end the process.
         signal(SIGPIPE, SIG_IGN)
@@ -61,7 +66,8 @@ final class WebStand: Sendable {
         let installation = try await Installation.open(
             configuration, clock: onClock.map { ToldClock(clock: clock, onClock: $0) } ?? clock,
             logger: Logger(label: "test") { _ in log.handler })
-        return try await WebStand(installation, clock, log, folder, isReadOnly: isReadOnly, demo: demo)
+        return try await WebStand(
+            installation, clock, log, folder, isReadOnly: isReadOnly, demo: demo, limits: limits)
     }
 
     private static func fill(_ mirror: HumanMirror, _ text: (Int) -> String) async throws {
@@ -84,34 +90,72 @@ final class WebStand: Sendable {
 
     private init(
         _ installation: Installation, _ clock: VirtualClock, _ log: LogLines, _ folder: TemporaryDirectory,
-        isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?
+        isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?, limits: ConnectionLimits
     ) async throws {
-        (self.installation, self.clock, self.log, self.folder) = (installation, clock, log, folder)
+        let uptime = ManualUptime()
+        // Each address but the usual one of this machine counts as one of another machine.
+        let connections = ConnectionBook(
+            limits, share: { $0 == "127.0.0.1" ? nil : NetworkRange($0) }, uptime: { uptime.now })
+        let (task, port) = try await Self.serve(
+            installation, isReadOnly: isReadOnly, demo: demo, connections: connections)
+        self.installation = installation
+        self.clock = clock
+        self.log = log
+        self.folder = folder
+        self.connections = connections
+        self.uptime = uptime
+        client = WebClient(port: port)
+        tasks.withLock { $0.append(task) }
+    }
+
+    private static func serve(
+        _ installation: Installation, isReadOnly: Bool, demo: (@Sendable () -> DemoMoment)?,
+        connections: ConnectionBook
+    ) async throws -> (task: Task<Void, any Error>, port: Int) {
         let (ports, told) = AsyncStream.makeStream(of: Int.self)
         let server = try WebServer(
             installation, installation.process.web, isReadOnly: isReadOnly,
-            build: MetricsReport.Build(version: "9.8.7", commit: "abc"), demo: demo
+            build: MetricsReport.Build(version: "9.8.7", commit: "abc"), demo: demo,
+            connections: connections
         ) { told.yield($0) }
-        task = Task {
+        let task = Task {
             defer { told.finish() }
             try await server.run()
         }
-        var port: Int?
-        for await opened in ports {
-            port = opened
-            break
+        for await port in ports { return (task, port) }
+        try await task.value
+        throw TestSupportError("the page ended at once")
+    }
+
+    /// Does something while the time of the connections passes, as slow as it may be.
+    func whileTimePasses<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        let passing = Task { [uptime, connections] in
+            while !Task.isCancelled {
+                uptime.advance(by: .seconds(5))
+                connections.sweep()
+                await Task.yield()
+            }
         }
-        guard let port else {
-            try await task.value
-            throw TestSupportError("the page ended at once")
-        }
-        client = WebClient(port: port)
+        defer { passing.cancel() }
+        return try await body()
+    }
+
+    /// Serves the same database once more, as another process or the next one does.
+    ///
+    /// - Returns: A client of that page.
+    func serveAgain() async throws -> WebClient {
+        let (task, port) = try await Self.serve(
+            installation, isReadOnly: false, demo: nil, connections: ConnectionBook())
+        tasks.withLock { $0.append(task) }
+        return WebClient(port: port)
     }
 
     /// Ends the page and closes the database.
     func stop() async {
-        task.cancel()
-        _ = await task.result
+        for task in tasks.withLock({ $0 }) {
+            task.cancel()
+            _ = await task.result
+        }
         await installation.close()
     }
 
@@ -127,10 +171,13 @@ final class WebStand: Sendable {
     static func with(
         _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
         demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
-        onClock: (@Sendable () -> Void)? = nil, _ body: (WebStand) async throws -> Void
+        limits: ConnectionLimits = ConnectionLimits(), onClock: (@Sendable () -> Void)? = nil,
+        _ body: (WebStand) async throws -> Void
     ) async throws {
         let stand = try await start(
-            mirrors, variables: variables, isReadOnly: isReadOnly, demo: demo, text: text, onClock: onClock)
+            mirrors, variables: variables, isReadOnly: isReadOnly, demo: demo, text: text,
+            limits: limits,
+            onClock: onClock)
         do {
             try await body(stand)
         } catch {
@@ -139,6 +186,15 @@ final class WebStand: Sendable {
         }
         await stand.stop()
     }
+}
+
+/// An uptime that only a test lets pass.
+final class ManualUptime: Sendable {
+    private let time = Mutex(Duration.zero)
+
+    var now: Duration { time.withLock { $0 } }
+
+    func advance(by duration: Duration) { time.withLock { $0 += duration } }
 }
 
 /// What was logged.

@@ -8,7 +8,8 @@ package struct WebFields: Sendable {
 
     package init(_ fields: [(String, String)]) { self.fields = fields.map { (name: $0.0, value: $0.1) } }
 
-    /// Reads `application/x-www-form-urlencoded`; nil for bytes that are no UTF-8.
+    /// Reads `application/x-www-form-urlencoded`; nil for bytes that are no UTF-8, and for NUL,
+    /// which no store takes.
     init?(encoded text: some StringProtocol) {
         var fields: [(String, String)] = []
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
@@ -54,7 +55,7 @@ package struct WebFields: Sendable {
     private static let digits = "0123456789ABCDEF".map { String($0) }
     private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
 
-    /// A part of a path, decoded; nil for one that is no UTF-8.
+    /// A part of a path, decoded; nil for one that is no UTF-8 or has a NUL.
     static func decodedPath(_ text: some StringProtocol) -> String? { decoded(Array(text.utf8), plusIsSpace: false) }
 
     private static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = true) -> String? {
@@ -69,6 +70,7 @@ package struct WebFields: Sendable {
             default: decoded.append(byte)
             }
         }
+        guard !decoded.contains(0) else { return nil }
         return String(validating: decoded, as: UTF8.self)
     }
 

@@ -1,0 +1,67 @@
+import Foundation
+
+/// An IP address, compared by its bytes.
+package struct NetworkAddress: Hashable, Sendable {
+    /// 4 for IPv4, also where it is written as `::ffff:192.0.2.1`; else 16.
+    package let bytes: [UInt8]
+
+    private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+    /// Nil for what is no address; a zone (`fe80::1%eth0`) is left out.
+    package init?(_ text: some StringProtocol) {
+        let text = String(text.prefix { $0 != "%" })
+        var short = in_addr()
+        if inet_pton(AF_INET, text, &short) == 1 {
+            bytes = withUnsafeBytes(of: short) { Array($0) }
+            return
+        }
+        var long = in6_addr()
+        guard inet_pton(AF_INET6, text, &long) == 1 else { return nil }
+        let all = withUnsafeBytes(of: long) { Array($0) }
+        bytes = all.starts(with: Self.mapped) ? Array(all.suffix(4)) : all
+    }
+
+    /// Whether only programs on this machine have it.
+    package var isLoopback: Bool {
+        bytes.count == 4
+            ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+    }
+
+    /// The addresses that one customer of a provider has: one of IPv4, a /64 of IPv6.
+    package var neighbors: NetworkRange { NetworkRange(self, bits: bytes.count == 4 ? 32 : 64) }
+}
+
+/// The IP addresses that begin with the same bits.
+package struct NetworkRange: Hashable, Sendable {
+    /// The first address.
+    private let bytes: [UInt8]
+    private let bits: Int
+
+    init(_ address: NetworkAddress, bits: Int) {
+        self.bits = bits
+        bytes = Self.beginning(of: address.bytes, bits: bits)
+    }
+
+    /// Reads an address, or a range as `10.0.0.0/8`; nil for anything else.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = NetworkAddress(parts[0]) else { return nil }
+        guard parts.count == 2 else {
+            self.init(address, bits: address.bytes.count * 8)
+            return
+        }
+        guard let bits = UInt8(parts[1]), Int(bits) <= address.bytes.count * 8 else { return nil }
+        self.init(address, bits: Int(bits))
+    }
+
+    package func contains(_ address: NetworkAddress) -> Bool {
+        address.bytes.count == bytes.count && Self.beginning(of: address.bytes, bits: bits) == bytes
+    }
+
+    private static func beginning(of bytes: [UInt8], bits: Int) -> [UInt8] {
+        bytes.enumerated().map { index, byte in
+            let kept = min(8, max(0, bits - index * 8))
+            return kept == 0 ? 0 : byte & (0xFF << (8 - kept))
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// HTTP for the connections that the book admits; the others are told to come again later, and
+/// closed.
+struct AdmittedChannel: ServerChildChannel {
+    let connections: ConnectionBook
+    let http: HTTP1Channel
+
+    private struct Refused: Error {}
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        guard connections.admit(channel) else {
+            return channel.pipeline.addHandler(RefusingHandler()).flatMapThrowing {
+                throw Refused()
+            }
+        }
+        return http.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(ConnectionWatch(connections), position: .after(decoder))
+            return value
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await http.handle(value: value, logger: logger)
+    }
+}
+
+/// Answers a connection as soon as it is open, whatever it sends, and closes it.
+private final class RefusingHandler: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private static let answer =
+        "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 10\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.answer)), promise: nil)
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}
+
+/// Tells the book what happens on a connection.
+///
+/// It stands between the decoder and the request's handler: `read` passes it only while that one
+/// takes more.
+private final class ConnectionWatch: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let book: ConnectionBook
+
+    init(_ book: ConnectionBook) { self.book = book }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: book.note(.headWasRead, on: context.channel)
+        case .body: break
+        case .end: book.note(.bodyEnded, on: context.channel)
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        book.note(.isReading(false), on: context.channel)
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        book.note(.isReading(true), on: context.channel)
+        context.read()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let (book, channel) = (book, context.channel)
+        if case .end = unwrapOutboundIn(data) { book.note(.answerEnded, on: channel) }
+        book.note(.partIsWritten, on: channel)
+        let left = promise ?? context.eventLoop.makePromise()
+        left.futureResult.whenComplete { _ in book.note(.partHasLeft, on: channel) }
+        context.write(data, promise: left)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Whoever ends the sending half is taken for gone: that is all one sees of a client that
+        // closed its connection. Its place, and what was begun for it, are free at once.
+        if let event = event as? ChannelEvent, event == .inputClosed {
+            context.close(promise: nil)
+            return
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+}
