@@ -117,6 +117,8 @@ import Testing
                 "SELECT unfit FROM posts WHERE post_id = \(source.id.value)"
             ).map { try $0.optionalText("unfit") }
         }
+        // The worker notes it with the text; no choice waits for that.
+        try await archive.prepare(by: fixture.mirror.textJudge(zone: Sample.zone))
         try await expect(unfit(), equals: ["muted-day"])
         for other in try await fixture.slots() {
             guard let id = other.wording?.source else { continue }
