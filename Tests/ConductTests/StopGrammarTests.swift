@@ -67,7 +67,8 @@ import Testing
         ("Stop? Never!", true), ("if it rains, stop", false), ("stop https://example.org/petition", false),
         ("stop replying to me https://example.org/@bot/1", true), ("🛑", true), ("🛑🛑", true), ("s t o p", true),
         ("don’t reply to me", true), ("dont reply to me", true), ("STOOOOOP pleeeease", true), ("stop!!!1", false),
-        (":blobsad: stop :blobsad:", true), ("stop. やめて", true), ("👍", false), ("…", false),
+        (":blobsad: stop :blobsad:", true), ("stop. やめて", true), ("👍", false), ("…", false), ("やめて\u{3099}", false), ("leave it to me", false), ("もうやめます", false),
+        ("thanks bot", false), ("this is enough for me today, thanks", false), ("ignore me, I am just tired", false),
     ])
     func littleElseIsAllowed(text: String, isRequest: Bool) {
         #expect(OptOut.asksToStop(text: text) == isRequest, "\(text)")
@@ -76,12 +77,10 @@ import Testing
     /// Letters that look like others, and signs that show nothing.
     @Test(arguments: [
         "ｓｔｏｐ　ｒｅｐｌｙｉｎｇ", "s\u{200B}t\u{200D}o\u{2060}p", "st\u{301}\u{302}\u{303}o\u{335}p", "ﾔﾒﾃ",
-        "やめて\u{3099}\u{FE0F}",
         "sto\u{AD}p 👩‍👩‍👧 replying 🇯🇵 to 🛑 me", "ПЕРЕСТАНЬ", "Yazma!", "DURDUR", "dừng lại", "ﺗﻮﻗﻒ",
     ])
     func spellingsMakeNoDifference(text: String) {
-        // A voiced mark makes another syllable.
-        #expect(OptOut.asksToStop(text: text) == !text.contains("\u{3099}"), "\(text.debugDescription)")
+        #expect(OptOut.asksToStop(text: text), "\(text.debugDescription)")
     }
 
     /// None of these may take long; megabytes are not read.
