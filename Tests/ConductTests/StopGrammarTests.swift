@@ -67,7 +67,8 @@ import Testing
         ("Stop? Never!", true), ("if it rains, stop", false), ("stop https://example.org/petition", false),
         ("stop replying to me https://example.org/@bot/1", true), ("🛑", true), ("🛑🛑", true), ("s t o p", true),
         ("don’t reply to me", true), ("dont reply to me", true), ("STOOOOOP pleeeease", true), ("stop!!!1", false),
-        (":blobsad: stop :blobsad:", true), ("stop. やめて", true), ("👍", false), ("…", false), ("やめて\u{3099}", false), ("leave it to me", false), ("もうやめます", false),
+        (":blobsad: stop :blobsad:", true), ("stop. やめて", true), ("👍", false), ("…", false), ("やめて\u{3099}", false),
+        ("leave it to me", false), ("もうやめます", false),
         ("thanks bot", false), ("this is enough for me today, thanks", false), ("ignore me, I am just tired", false),
     ])
     func littleElseIsAllowed(text: String, isRequest: Bool) {
