@@ -140,6 +140,26 @@ package struct People: Sendable {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, acquaintance(with: $0)) })
     }
 
+    /// Whether a person is denied, and each of the denials has the same reason.
+    ///
+    /// - Parameter reason: The reason as it was given to ``set(_:for:handle:reason:seen:at:)``.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func isDenied(_ person: AccountID, onlyFor reason: String) async throws -> Bool {
+        try await storage.read { [mirror] in try Self.isDenied(person, onlyFor: reason, in: mirror, on: $0) }
+    }
+
+    /// The same inside a transaction.
+    package static func isDenied(
+        _ person: AccountID, onlyFor reason: String, in mirror: String, on connection: any StorageConnection
+    ) throws -> Bool {
+        let found = try people([person, person.forgotten], of: mirror, on: connection)
+        let linked = try people(linkedBy: found.compactMap(\.link), of: mirror, on: connection)
+        let accounts = Set([person] + linked.map(\.id))
+        let servers = try people(servers(of: Array(accounts)), of: mirror, on: connection)
+        let denials = (found + linked + servers).filter { $0.stance == .deny }
+        return !denials.isEmpty && denials.allSatisfy { $0.reason == reason }
+    }
+
     /// Under what denials of these people's servers are stored.
     private static func servers(of people: [AccountID]) -> [AccountID] {
         Set(people.flatMap(ServerName.covering)).map(\.id)

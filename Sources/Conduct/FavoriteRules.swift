@@ -49,6 +49,19 @@ package struct FavoriteRules: Equatable, Sendable {
         refusalOfPost(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now) ?? refusalOfCap(facts)
     }
 
+    /// Why a request to stop is not favorited to show that it was understood; nil if it may be.
+    ///
+    /// The author is told even if the request is not public, because nobody else is notified. The daily cap counts these
+    /// favorites too.
+    ///
+    /// - Parameter facts: `isDenied` as it was before the request.
+    package func refusalOfConfirmation(of facts: FavoriteFacts, at now: Date) -> Refusal? {
+        if facts.post.isRepost { return Refusal(.isRepost) }
+        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) { return Refusal(.ownPost) }
+        if facts.isDenied { return Refusal(.denied) }
+        return refusalOfAuthor(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now) ?? refusalOfCap(facts)
+    }
+
     private func refusalOfPost(_ facts: FavoriteFacts) -> Refusal? {
         if facts.post.isRepost { return Refusal(.isRepost) }
         if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) { return Refusal(.ownPost) }
@@ -56,10 +69,13 @@ package struct FavoriteRules: Equatable, Sendable {
         if facts.post.isSensitive { return Refusal(.sensitive) }
         if facts.isDenied { return Refusal(.denied) }
         if OptOut.asksToStop(text: facts.post.text) { return Refusal(.askedToStop) }
-        if OptOut.isOptedOut(bio: facts.author.bio) { return Refusal(.optedOut) }
+        return refusalOfAuthor(facts)
+    }
+
+    private func refusalOfAuthor(_ facts: FavoriteFacts) -> Refusal? {
+        if OptOut.isOptedOut(facts.author) { return Refusal(.optedOut) }
         if facts.author.isBot { return Refusal(.botAuthor) }
-        if facts.isFavorited { return Refusal(.alreadyFavorited) }
-        return nil
+        return facts.isFavorited ? Refusal(.alreadyFavorited) : nil
     }
 
     private func refusalOfCap(_ facts: FavoriteFacts) -> Refusal? {

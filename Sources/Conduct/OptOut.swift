@@ -1,91 +1,46 @@
 import Foundation
-import Posts
+package import Posts
 
 /// How people say that they want nothing to do with bots.
 package enum OptOut {
-    /// Whether a profile asks bots to stay away, by `#nobot` or `#nobots`.
+    /// Whether a profile asks bots to stay away: by a tag such as `#nobot`, or by words such as "no bots please".
     ///
     /// Case and full-width forms make no difference. A tag that runs into the
     /// next line, as happens when markup is removed, still counts.
     ///
-    /// - Parameter bio: The profile as plain text; markup does no harm.
-    /// - Returns: True if the tag is found. In doubt, true.
+    /// - Parameter bio: The profile as plain text, its table included as lines `name: value`; markup does no harm.
+    /// - Returns: True if either is found. In doubt, true.
     package static func isOptedOut(bio: String) -> Bool {
-        hasTag(bio) || hasTag(withoutMarkup(bio))
+        if bio.isEmpty { return false }
+        let plain = withoutMarkup(bio)
+        return hasTag(bio) || hasTag(plain) || keepsBotsAway(plain)
+    }
+
+    /// Whether an account asks bots to stay away, in its profile or its display name.
+    package static func isOptedOut(_ account: Account) -> Bool {
+        isOptedOut(bio: account.bio) || isOptedOut(bio: account.displayName)
     }
 
     /// Whether a mention of the bot asks it to stop.
     ///
-    /// Only if that is all it says: "don't stop" does not.
+    /// True only if that is all it says, or if it says so clearly beside little else: "don't stop" and "the bus stop" do
+    /// not. See ``StopGrammar``.
     ///
     /// - Parameter text: The mention's text, mentions included.
-    /// - Returns: True if nothing but a request to stop is left once mentions, punctuation and courtesies are removed.
     package static func asksToStop(text: String) -> Bool {
-        // No such request is long; a long text need not be looked at.
-        guard text.utf8.count <= 2_000 else { return false }
-        let folded = text.precomposedStringWithCompatibilityMapping.lowercased()
-        var plain = String.UnicodeScalarView()
-        for token in PlainTokens(folded).tokens {
-            switch token {
-            // What chooses the form of an emoji is a mark by its category, and would stick to the blank before it.
-            case .scalar(let scalar) where scalar == "'" || scalar == "’" || scalar.isInvisible: continue
-            case .scalar(let scalar) where scalar.isWord && scalar != "_": plain.append(scalar)
-            case .scalar(let scalar) where clauseEnds.contains(scalar): plain.append("\n")
-            case .scalar: plain.append(" ")
-            case .link: return false
-            case .mention: plain.append(" ")
-            }
-        }
-        let clauses = plain.split(separator: "\n").map { words(of: String($0)) }.filter { !$0.isEmpty }
-        return isRequest(clauses.flatMap(\.self)) || !clauses.isEmpty && clauses.allSatisfy(isRequest)
+        // No such request is long; a long text need not be read.
+        guard text.utf8.count <= longestRequest else { return false }
+        return StopGrammar.standard.asksToStop(FoldedText(text))
     }
 
-    /// What one request ends with and another may follow.
-    private static let clauseEnds: Set<Unicode.Scalar> = [".", "!", "?", ",", ";", "\n", "。", "、", "，", "…"]
+    /// The most bytes of a mention that may be a request, the people whom it names included.
+    private static let longestRequest = 20_000
+    /// The bytes of a profile in which words are looked for.
+    private static let longestProfile = 65_536
 
-    /// The words of a clause without courtesies.
-    private static func words(of clause: String) -> [String] {
-        clause.split(separator: " ").map(String.init).filter { !courtesies.contains($0) }.map(withoutJapaneseCourtesy)
-    }
-
-    private static func isRequest(_ words: [String]) -> Bool {
-        guard let first = words.first else { return false }
-        let isRepeated = words.allSatisfy { $0 == first }
-        if isRepeated && requests.contains(first) || requests.contains(words.joined(separator: " ")) { return true }
-        return first == "stop" && words.dropFirst().allSatisfy(whatToStop.contains)
-    }
-
-    /// The words that may follow "stop" without making it a sentence about something else.
-    private static let whatToStop: Set<String> = [
-        "it", "this", "that", "me", "to", "at", "replying", "answering", "responding", "messaging", "mentioning",
-        "tagging", "pinging", "writing", "talking", "contacting", "bothering", "spamming", "favoriting", "liking",
-    ]
-
-    private static let courtesies: Set<String> = [
-        "please", "pls", "plz", "bot", "now", "thanks", "bitte", "por", "favor", "svp", "もう", "お願いします",
-    ]
-
-    private static let requests: Set<String> = [
-        "stop", "unsubscribe", "opt out",
-        "optout", "opt me out", "leave me alone", "go away", "shut up", "nobot", "nobots", "no bots",
-        "やめて", "やめろ", "やめてほしい", "止めて", "辞めて", "停止", "配信停止", "解除", "退会", "返信しないで",
-        "話しかけないで", "ストップ",
-        "stopp", "aufhören", "abmelden", "lass mich in ruhe", "arrête", "arrêtez", "désabonner", "detente", "déjame",
-        "cancelar", "basta", "停", "停下", "退订", "取消订阅", "그만", "그만해", "중지", "구독취소",
-    ]
-
-    private static func withoutJapaneseCourtesy(_ word: String) -> String {
-        var word = word
-        for beginning in ["bot", "もう"] where word.hasPrefix(beginning) {
-            // Words such as "bothering" begin so, too.
-            guard let next = word.dropFirst(beginning.count).first, !next.isASCII else { continue }
-            word.removeFirst(beginning.count)
-        }
-        let endings = ["お願いします", "ください", "下さい", "です", "して", "よ", "ね", "くれ", "を"]
-        while let ending = endings.first(where: { word.hasSuffix($0) && word != $0 }), !requests.contains(word) {
-            word.removeLast(ending.count)
-        }
-        return word
+    private static func keepsBotsAway(_ profile: String) -> Bool {
+        let beginning = String(decoding: profile.utf8.prefix(longestProfile), as: UTF8.self)
+        return StopGrammar.standard.keepsBotsAway(FoldedText(beginning, keepsUnderscores: true))
     }
 
     private static func hasTag(_ text: String) -> Bool {

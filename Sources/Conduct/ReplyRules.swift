@@ -67,7 +67,7 @@ package struct ReplyRules: Equatable, Sendable {
         if OptOut.asksToStop(text: mention.post.text) { return Refusal(.askedToStop) }
         if !mention.mentionsBot { return Refusal(.notMentioned) }
         if mention.isDenied { return Refusal(.denied) }
-        if OptOut.isOptedOut(bio: mention.author.bio) { return Refusal(.optedOut) }
+        if OptOut.isOptedOut(mention.author) { return Refusal(.optedOut) }
         if mention.author.isBot { return Refusal(.botAuthor) }
         return nil
     }

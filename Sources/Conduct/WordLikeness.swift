@@ -2,6 +2,8 @@ import Foundation
 
 /// Tells how alike two texts are by their words.
 ///
+/// Signs, marks and emoji are no words: two texts are not alike because both end with a question mark.
+///
 /// The likeness is the cosine of the texts' vectors. A word that occurs n times in a text has the part
 /// (1 + ln n)·ln((1 + N)/(1 + df)) there, where df of N known texts have the word: a word in all of them says nothing, and
 /// one in none of them has a weight all the same. Sums run in the order of the words, so that the same texts have the same
@@ -29,16 +31,30 @@ package struct WordLikeness: Sendable {
     package init(_ texts: some Collection<Words>) {
         self.texts = texts.count
         var frequencies: [String: Int] = [:]
-        for words in texts { for word in words.keys { frequencies[word, default: 0] += 1 } }
+        for words in texts {
+            for word in words.keys where Self.isWord(word) { frequencies[word, default: 0] += 1 }
+        }
         self.frequencies = frequencies
     }
 
     package func vector(_ words: Words) -> Vector {
         Vector(
-            words.sorted { $0.key < $1.key }.compactMap { word, count in
+            words.filter { Self.isWord($0.key) }.sorted { $0.key < $1.key }.compactMap { word, count in
                 let weight = (1 + log(Double(max(1, count)))) * inverseFrequency(of: word)
                 return weight > 0 ? (word, weight) : nil
             })
+    }
+
+    /// Whether a word has a letter or a digit; marks that count as letters, such as "ー", are not enough.
+    private static func isWord(_ word: String) -> Bool {
+        word.unicodeScalars.contains { scalar in
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber, .letterNumber,
+                .otherNumber:
+                true
+            default: false
+            }
+        }
     }
 
     private func inverseFrequency(of word: String) -> Double {

@@ -234,10 +234,18 @@ package actor Courier {
 
     /// Whether an action that was sent and not found may be sent again.
     private func isAllowed(_ action: Action) async throws -> Bool {
-        if let author = action.target?.author, try await people.stance(of: author) == .deny { return false }
+        if try await isDenied(action) { return false }
         if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
         guard bot.capabilities.canPublish else { return false }
         return try await reasonAgainstText(of: action, unwanted()) == nil
+    }
+
+    /// Whether the person whom an action concerns is denied; a person who only asked the bot to stop may still be told
+    /// that it was understood.
+    private func isDenied(_ action: Action) async throws -> Bool {
+        guard let author = action.target?.author, try await people.stance(of: author) == .deny else { return false }
+        guard action.confirmsStop else { return true }
+        return try await !people.isDenied(author, onlyFor: Refusal.Reason.askedToStop.rawValue)
     }
 
     /// What a person does not want to be said now.
@@ -249,11 +257,7 @@ package actor Courier {
     private func prepare(
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
     ) async throws -> Preparation {
-        if decision.source == nil, let author = action.target?.author,
-            try await people.stance(of: author) == .deny
-        {
-            return .skip(reason: Action.Reason.denied)
-        }
+        if decision.source == nil, try await isDenied(action) { return .skip(reason: Action.Reason.denied) }
         let prepared = try await prepareAsDecided(action, decision, circumstances)
         guard case .ready = prepared, let target = action.target else { return prepared }
         do {
@@ -269,7 +273,7 @@ package actor Courier {
         guard clock.now.timeIntervalSince(decided) >= Self.decisionsLast else { return nil }
         do {
             guard let post = try await bot.lookUp(target.address) else { return Action.Reason.targetGone }
-            return OptOut.isOptedOut(bio: post.author.bio) ? Refusal.Reason.optedOut.rawValue : nil
+            return OptOut.isOptedOut(post.author) ? Refusal.Reason.optedOut.rawValue : nil
         } catch let error as NetworkError where error.dropsItem {
             return Action.Reason.targetGone
         }

@@ -176,6 +176,7 @@ final class Passes: Sendable {
         try await sweepIfDue(feed)
         try await lookBelowOwnPosts(feed)
         try await parts.courier.deliverDecided(.reply, heard: await feed.lastRead)
+        try await parts.courier.deliverDecided(.favorite)
         return next
     }
 

@@ -1,5 +1,6 @@
 import Archive
 import Blocking
+import Conduct
 package import Favorites
 package import Foundation
 package import Logging
@@ -237,9 +238,13 @@ package struct HumanMirror: Sendable {
 
     /// Returns the outbox: for reading, or with a lease also for changes.
     package func outbox(lease: Lease?) -> OutboxStore {
-        OutboxStore(storage: storage, mirror: configuration.mirror, lease: lease) { [mirror = configuration.mirror] in
-            try People.stances(of: [$0], in: mirror, on: $1)[$0] == .deny
-        }
+        let mirror = configuration.mirror
+        return OutboxStore(
+            storage: storage, mirror: mirror, lease: lease,
+            isDenied: { try People.stances(of: [$0], in: mirror, on: $1)[$0] == .deny },
+            hasOnlyAskedToStop: {
+                try People.isDenied($0, onlyFor: Refusal.Reason.askedToStop.rawValue, in: mirror, on: $1)
+            })
     }
 
     /// Opens the classifier with its dictionary and counts.

@@ -367,6 +367,9 @@ extension Action {
     /// Whether it waits for a person's decision, or expired without one.
     package var isSuggestion: Bool { state == .suggested || reason == Reason.undecided }
 
+    /// Whether it tells a person that their request to stop was understood.
+    package var confirmsStop: Bool { explanation?.confirmsStop == true }
+
     /// Whether it ended with an unknown outcome.
     package var isUnconfirmed: Bool { state == .failed && reason == Reason.unconfirmed }
 }

@@ -23,6 +23,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var weights: Weights?
     /// The choice of an old reply; nil for other kinds, or if not recorded.
     package var oldReply: OldReply?
+    /// Whether it tells a person that their request to stop was understood; nil for no.
+    package var confirmsStop: Bool?
     /// The network's answer, if it ended the action.
     package var outcome: String?
 

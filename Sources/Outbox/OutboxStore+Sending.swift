@@ -390,7 +390,10 @@ extension OutboxStore {
     }
 
     private func requireNoDenial(of action: Action, on connection: any StorageConnection) throws {
-        if let person = action.target?.author, try isDenied(person, connection) { throw OutboxError.denied(action.id) }
+        guard let person = action.target?.author, try isDenied(person, connection) else { return }
+        // Who asked the bot to stop is told once that it was understood.
+        if action.confirmsStop, try hasOnlyAskedToStop(person, connection) { return }
+        throw OutboxError.denied(action.id)
     }
 
     /// The version that every operation of a person about sending increases; after a change, checks are repeated.

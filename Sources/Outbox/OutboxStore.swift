@@ -13,18 +13,23 @@ package struct OutboxStore: Sendable {
     let lease: Lease?
     /// Whether a person is denied, asked in the transaction before a request to them is sent.
     let isDenied: @Sendable (AccountID, any StorageConnection) throws -> Bool
+    /// Whether a person is denied because they asked the bot to stop, and for no other reason.
+    let hasOnlyAskedToStop: @Sendable (AccountID, any StorageConnection) throws -> Bool
 
     /// - Parameters:
     ///   - lease: The lease required for changes; nil for reading.
     ///   - isDenied: Whether a person is denied, read on the given connection.
+    ///   - hasOnlyAskedToStop: Whether a denied person asked the bot to stop, and is denied for no other reason.
     package init(
         storage: any StorageEngine, mirror: String, lease: Lease?,
-        isDenied: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in false }
+        isDenied: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in false },
+        hasOnlyAskedToStop: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in false }
     ) {
         self.storage = storage
         self.mirror = mirror
         self.lease = lease
         self.isDenied = isDenied
+        self.hasOnlyAskedToStop = hasOnlyAskedToStop
     }
 
     // In SQLite a plus before a column, or an expression instead of it, keeps an index away that only serves the order.

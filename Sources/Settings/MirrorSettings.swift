@@ -76,6 +76,8 @@ package struct MirrorSettings: Sendable {
     package private(set) var editRule: EditRule
     /// Whether the bot's post goes that the human favorites.
     package private(set) var deletesOnFavorite: Bool
+    /// Whether a person is told by a favorite that their request to stop was understood.
+    package private(set) var confirmsStop: Bool
     /// Favorites on one local day at most.
     package var favoritesPerDay: Int
     /// Replies to one person on one local day at most.
@@ -136,6 +138,7 @@ package struct MirrorSettings: Sendable {
         review = Self.reviewed(values.text(.review))
         editRule = EditRule(rawValue: values.text(.followEdits) ?? "") ?? .off
         deletesOnFavorite = values.text(.deleteOnFavorite) == "yes"
+        confirmsStop = values.text(.confirmStop) == "yes"
         favoritesPerDay = values.integer(.favoritesPerDay)
         repliesPerPerson = values.integer(.repliesPerPerson)
         repliesPerThread = values.integer(.repliesPerThread)

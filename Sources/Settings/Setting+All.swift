@@ -14,7 +14,7 @@ extension Setting {
             fitness, noRepeatDays, maxUses, minAgeDays, maxAgeDays, links, contentWarnings, media, mediaWithoutAlt,
             threads, quotes, whoMayReply,
         ]
-        + [repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite]
+        + [repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite, confirmStop]
         + [favoriteMode, favoritesPerDay, favoriteRateThreshold, features, weights, exampleLimit]
         + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
         + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
@@ -242,6 +242,14 @@ extension Setting {
     package static let deleteOnFavorite = Setting(
         "DELETE_ON_FAVORITE", .replies, "`yes` deletes those of the bot's posts that the human favorites",
         form: consent, fallback: "no")
+
+    package static let confirmStop = Setting(
+        "CONFIRM_STOP", .replies,
+        "`yes` favorites the mention in which somebody asks the bot to stop, so that they know it was understood",
+        form: consent, fallback: "yes", uptake: .nextDecision,
+        details:
+            "once for each person, within `FAVORITES_PER_DAY`; not on X, and not with `FAVORITE_MODE=off` or "
+            + "`REVIEW=all`")
 
     // MARK: Favorites
 

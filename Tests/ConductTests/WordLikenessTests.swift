@@ -40,6 +40,18 @@ import Testing
         #expect(common == ["sushi"])
     }
 
+    @Test(arguments: ["?", "!", "…", "ー", "🙏", "❓", "♪", "^^", "\u{301}", "〜", "(", "★"])
+    func signsAreNoWords(sign: String) {
+        let (value, common) = compare([sign: 2, "late": 1], [sign: 1, "tea": 1])
+        #expect(value == 0)
+        #expect(common.isEmpty)
+        #expect(compare([sign: 5, "late": 1], ["late": 1]).0 == compare(["late": 1], ["late": 1]).0)
+    }
+
+    @Test(arguments: ["7", "猫", "tea", "é", "ⅷ", "ｗ"]) func lettersAndDigitsAre(word: String) {
+        #expect(compare([word: 1], [word: 1]).1 == [word])
+    }
+
     @Test(arguments: [[:], ["train": 1], ["nothing": 1]] as [WordLikeness.Words])
     func nothingInCommonIsZero(_ words: WordLikeness.Words) {
         #expect(compare(words, ["yes": 1]).0 == 0)

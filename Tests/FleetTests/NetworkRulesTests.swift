@@ -279,7 +279,7 @@ import Testing
     private func favorites(
         _ network: NetworkName, mode: String = "auto", _ prepare: (PaperMirror) async throws -> Void = { _ in }
     ) async throws -> (PaperMirror, [String: Action]) {
-        let paper = try await PaperMirror(bot: network, variables: ["FAVORITE_MODE": mode])
+        let paper = try await PaperMirror(bot: network, variables: ["FAVORITE_MODE": mode, "CONFIRM_STOP": "no"])
         try await paper.teachTea(on: network)
         try await prepare(paper)
         let parts = try await paper.parts()

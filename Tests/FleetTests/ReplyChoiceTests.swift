@@ -74,6 +74,26 @@ import Testing
         }
     }
 
+    /// A sign that both texts have says nothing of what they are about.
+    @Test(arguments: ["Oh wow!", "Thank you 🙏", "Well…", "そうだね〜"]) func aSignInCommonChoosesNoReply(sign: String)
+        async throws
+    {
+        let (paper, parts) = try await mirror(["sign": sign, "tea": "Tea with milk, always", "猫": "猫はかわいい"])
+        let action = try await answer("stormy weather! 🙏 … 〜", paper, parts)
+        let reply = try #require(action.explanation?.oldReply)
+        #expect(reply.words == [])
+        #expect(reply.nearest == reply.plain)
+        #expect(reply.likeness == 0)
+    }
+
+    /// Where each reply asks something, its question mark does not choose it.
+    @Test func aQuestionMarkInCommonChoosesNoReply() async throws {
+        let (paper, parts) = try await mirror(["a": "Tea with milk?", "b": "Is your train late?", "c": "What a book?"])
+        let action = try await answer("really?", paper, parts)
+        #expect(action.explanation?.oldReply?.nearest == 3)
+        #expect(action.explanation?.oldReply?.words == [])
+    }
+
     @Test func aPlainReplyComesBeforeANearerOne() async throws {
         let (paper, parts) = try await mirror([
             "digit": "The train at 7 is late", "question": "Is the train late?", "link": "train late https://a.example",

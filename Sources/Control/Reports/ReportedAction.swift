@@ -1,3 +1,4 @@
+import Conduct
 package import Foundation
 import Mirroring
 package import Outbox
@@ -37,6 +38,8 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     package var address: String?
     /// The digest of what is shown here, for who changes it; nil in reports of earlier versions.
     package var seen: Seen?
+    /// The command that reverts a decision about the person; nil unless they asked the bot to stop.
+    package var revert: String?
 
     /// How many words of a favorite are named.
     private static let wordsShown = 3
@@ -56,6 +59,8 @@ extension ReportedAction {
             pictures: action.pictureCount, language: action.wording?.language, why: action.explanation?.summary,
             rate: action.explanation?.favoriteRate,
             words: telling?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name),
-            address: published.flatMap { PostID(network: network, value: $0).webAddress }, seen: action.seen)
+            address: published.flatMap { PostID(network: network, value: $0).webAddress }, seen: action.seen,
+            revert: action.reason == Refusal.Reason.askedToStop.rawValue
+                ? person.map { "mirror-bot people allow \($0.account)" } : nil)
     }
 }

@@ -123,7 +123,7 @@ enum StatusView {
         let start = "  \(ActionID.short(action.id)) \(LocalTime(action.at, in: zone)) "
         let about = [
             action.person?.name,
-            text(of: action) ?? words(of: action) ?? (action.person == nil ? action.why : nil),
+            text(of: action) ?? words(of: action) ?? action.revert ?? (action.person == nil ? action.why : nil),
         ].compactMap(\.self).joined(separator: ": ")
         guard terminal.columns < narrow else {
             let head =

@@ -64,7 +64,8 @@ package struct MentionDecider: Sendable {
 
     /// What became of one mention.
     private enum Outcome {
-        case decided(Intent, source: Archive.Original? = nil)
+        /// `confirmation` tells the author that a request to stop was understood.
+        case decided(Intent, source: Archive.Original? = nil, confirmation: Intent? = nil)
         case postponed(Postponed)
         /// It would be answered, and the network has to be asked for its thread.
         case open
@@ -179,10 +180,11 @@ package struct MentionDecider: Sendable {
                 threads.postpone(mention.address, of: mention.author.id)
                 outcomes.open.append(mention)
             case .postponed(let item): outcomes.postpone(item, of: mention, threads)
-            case .decided(let intent, let source):
+            case .decided(let intent, let source, let confirmation):
                 threads.settle(mention.address)
                 facts.earlier.add(intent, since: midnight)
                 intents.append((intent, source))
+                if let confirmation { intents.append((confirmation, nil)) }
             }
         }
         let stored = try await store.propose(intents.map(\.intent), now: now, also: noting(proven, now: now))
@@ -195,7 +197,7 @@ package struct MentionDecider: Sendable {
     /// What becomes of a mention that proves whose account it is: it is not answered, whoever wrote it.
     private func intentOfProof(_ mention: ObservedPost, now: Date) async throws -> Intent {
         let author = mention.author
-        if OptOut.isOptedOut(bio: author.bio) { try await onOptOut(author.id, author.handle) }
+        if OptOut.isOptedOut(author) { try await onOptOut(author.id, author.handle) }
         return intent(about: mention, now: now).intent.skipped(Refusal(.provesAccount))
     }
 
@@ -239,6 +241,8 @@ package struct MentionDecider: Sendable {
         var proofs: [String: ProofTable.Match] = [:]
         /// Those who have asked the bot to stop since.
         var denied: Set<AccountID> = []
+        /// The confirmations decided since.
+        var confirmations = 0
 
         func accounts(of person: AccountID) -> [AccountID] { people[person]?.accounts ?? [person] }
     }
@@ -328,8 +332,11 @@ package struct MentionDecider: Sendable {
             post: mention.post, mentionAddedAt: mention.mentionAddedAt, author: mention.author, bot: bot,
             mentionsBot: isSummoned(by: mention))
         if let refusal = rules.refusal(of: said, at: network.present(at: now)) {
+            let confirmation =
+                refusal.reason == .askedToStop ? try await self.confirmation(of: mention, facts, now: now) : nil
+            if confirmation != nil { facts.confirmations += 1 }
             try await remember(refusal, of: mention, &facts, now: now)
-            return .decided(intent.skipped(refusal))
+            return .decided(intent.skipped(refusal), confirmation: confirmation)
         }
         // Those that wait for their threads count as well: nobody takes up the worker's time alone.
         var known = mentionFacts(
@@ -364,6 +371,34 @@ package struct MentionDecider: Sendable {
             return .decided(intent.skipped(refusal))
         }
         return .decided(intent, source: source)
+    }
+
+    /// Returns the favorite that tells a person that their request to stop was understood; nil if they are not told.
+    ///
+    /// Told is only a person who mentioned the bot and was not denied before, once, and only where the network and the
+    /// settings let the bot favorite without a person's decision. Nothing else is sent to them afterwards.
+    private func confirmation(of mention: ObservedPost, _ facts: Facts, now: Date) async throws -> Intent? {
+        guard configuration.confirmsStop, configuration.favoriteMode != .off,
+            !configuration.review.contains(.favorite), network.capabilities.canFavorite,
+            network.capabilities.automaticFavorites != .nobody, isSummoned(by: mention), mention.calledAt >= activated,
+            !mention.favoriteNeedsApproval
+        else { return nil }
+        let (known, today, _) = try await store.standing(
+            .favorite, among: [mention.post.id.value], since: LocalMidnight.before(now, in: zone)
+        ) { _ in }
+        let favorite = FavoriteFacts(
+            post: mention.post, author: mention.author, own: own,
+            isDenied: mentionFacts(mention, facts, waiting: 0).isDenied, isFavorited: mention.isFavorited,
+            favoritesToday: today + facts.confirmations)
+        let rules = FavoriteRules(perDay: configuration.favoritesPerDay)
+        guard known.isEmpty, rules.refusalOfConfirmation(of: favorite, at: network.present(at: now)) == nil else {
+            return nil
+        }
+        var explanation = Explanation("the author asked the bot to stop, and is told once that it was understood")
+        explanation.confirmsStop = true
+        return Intent(
+            .favorite(mention.target), due: now,
+            expires: network.local(mention.post.createdAt) + rules.maximumAge.timeInterval, explanation: explanation)
     }
 
     /// Remembers what a mention says about its author, beyond this one answer.

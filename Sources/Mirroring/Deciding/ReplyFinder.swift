@@ -107,7 +107,7 @@ package struct ReplyFinder: Sendable {
     }
 
     private func explanation(_ choice: ReplyChoice, _ near: Nearness) -> Explanation {
-        // Signs and small words are told only where nothing else met.
+        // Small words are told only where nothing else met.
         let telling = near.common.filter { !SmallFeatures.contains($0) }
         let reply = Explanation.OldReply(
             replies: choice.poolSize, plain: choice.plain, nearest: choice.nearest, likeness: near.likeness,

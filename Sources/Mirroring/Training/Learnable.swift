@@ -34,12 +34,12 @@ package struct Learnable: Sendable {
     ) async throws -> [ObservedPost] {
         let candidates = items.filter { item in
             !item.post.isRepost && item.post.visibility.isOpen && !own.contains(item.author.id)
-                && !OptOut.isOptedOut(bio: item.author.bio)
+                && !OptOut.isOptedOut(item.author)
         }
         let stances =
             if let known { known } else { try await people.stances(of: candidates.map(\.author.id)) }
         // Who was denied may have been learned from before their names were known, or while that was said.
-        for author in items.map(\.author) where OptOut.isOptedOut(bio: author.bio) || stances[author.id] == .deny {
+        for author in items.map(\.author) where OptOut.isOptedOut(author) || stances[author.id] == .deny {
             try await onOptOut(author.id, author.handle)
         }
         return candidates.filter { stances[$0.author.id] != .deny }

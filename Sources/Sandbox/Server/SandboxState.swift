@@ -348,6 +348,8 @@ extension SandboxState {
     /// Why the bot must not favorite the post; nil when it may.
     func objection(toFavoriting post: SandboxPost) -> String? {
         let author = people[post.author]
+        // Who asks the bot to stop may be told in this way that it was understood.
+        if post.mention?.kind == .stop { return nil }
         return switch true {
         case post.author == SandboxPopulation.bot: "own post"
         case post.author == SandboxPopulation.human: "post of the human"
