@@ -46,6 +46,7 @@ package enum Migrations {
         Migration(id: "0038_proofs", source: PackageResources._038_proofs_sql),
         Migration(id: "0039_page_indexes", source: PackageResources._039_page_indexes_sql),
         Migration(id: "0040_departures", source: PackageResources._040_departures_sql),
+        Migration(id: "0046_waits", source: PackageResources._046_waits_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

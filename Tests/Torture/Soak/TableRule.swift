@@ -41,6 +41,7 @@ struct TableRule: Sendable {
         atMost("findings", 0, "nobody examines it"),
         atMost("measures", 0, "nobody has its score measured"),
         atMost("proofs", 0, "nobody opens the public page"),
+        atMost("waits", 20, "one for each account and kind of call"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),
