@@ -1,4 +1,4 @@
-"""Checks five rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks six rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
@@ -6,6 +6,7 @@
 3. A comment describes no parameter that is not there. It need not describe those whose names say all.
 4. A command holds no SQL and asks no table: it calls the desk and reports.
 5. The name of a JSON document is written in one place: it means one shape.
+6. Instants become local times by ZoneRules alone: Foundation's own rules are those of the toolchain's year.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -148,6 +149,22 @@ def shared_schemas() -> list[str]:
     ]
 
 
+ZONES = re.compile(r"\b(?:secondsFromGMT\(for|isDaylightSavingTime|daylightSavingTimeOffset|nextDaylightSavingTimeTransition|Calendar\(|DateFormatter\()")
+
+
+def foreign_zones() -> list[str]:
+    """The places that ask Foundation what a clock shows."""
+    places = []
+    for file in sorted(SOURCES.rglob("*.swift")):
+        path = file.relative_to(SOURCES).as_posix()
+        if path == "Posts/ZoneRules.swift":
+            continue
+        for number, line in enumerate(code(file.read_text()).split("\n"), 1):
+            if ZONES.search(line):
+                places.append(f"Sources/{path}:{number}: asks Foundation for local time; ask the zone for its offset(at:)")
+    return places
+
+
 def unknown_parameters() -> list[str]:
     """The described parameters that their declaration does not have."""
     row = re.compile(r"\s*///\s+- (?:Parameter )?(\w+):")
@@ -187,7 +204,7 @@ def main() -> int:
         print("\n".join(sorted(lines)))
         return 0
     known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
-    problems = network_names() + unknown_parameters() + statements_in_commands() + shared_schemas()
+    problems = network_names() + unknown_parameters() + statements_in_commands() + shared_schemas() + foreign_zones()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)
