@@ -66,6 +66,16 @@ package final class ZoneRules: @unchecked Sendable {
         self.names = names
     }
 
+    /// The version of the rules that count as a number, so that newer ones are larger: `2026f` is 202606; 0 if they do not
+    /// tell.
+    package var number: Int64 {
+        let text = folder == nil || isOutdated ? Self.builtInVersion : version ?? ""
+        guard let year = Int64(text.prefix(4)), let letter = text.dropFirst(4).first?.asciiValue,
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
+        else { return 0 }
+        return year * 100 + Int64(letter - UInt8(ascii: "a")) + 1
+    }
+
     /// Whether a zone's rules are those of the system's files.
     package func isFromSystem(_ zone: TimeZone) -> Bool { file(of: zone.identifier) != nil }
 

@@ -46,6 +46,8 @@ import Testing
         let rules = ZoneRules(folder: folder.path, builtIn: "2025b")
         let zone = try #require(TimeZone(identifier: "America/Vancouver"))
         #expect(rules.version == "2099z")
+        #expect(rules.number == 209_926)
+        #expect(ZoneRules(folder: nil).number > 200_000)
         #expect(rules.isFromSystem(zone))
         #expect(rules.offset(of: zone, at: try Self.date("2026-11-27T17:00:00Z")) == -25_200)
         #expect(rules.offset(of: zone, at: try Self.date("2026-01-27T17:00:00Z")) == -28_800)
