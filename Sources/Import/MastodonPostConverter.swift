@@ -30,7 +30,9 @@ struct MastodonPostConverter {
             .addresses(to: $0.to, cc: $0.cc, followers: owner.followers)
         }
         guard wire.visibility.isOpen else { return nil }
-        wire.published = (note.published ?? activity.published).flatMap { Date(rfc3339: $0) }
+        let time = PostTime(
+            note.published ?? activity.published, keyed: PostTime.keyed(mastodon: id), noticedAt: now)
+        wire.published = time.isTrusted ? time.date : nil
         wire.updated = note.updated.flatMap { Date(rfc3339: $0) }
         wire.content = note.content ?? ""
         wire.contentByLanguage = note.contentMap
@@ -47,7 +49,7 @@ struct MastodonPostConverter {
         wire.isQuote = note.isQuote
         wire.attachments = note.attachments.map(\.picture)
         wire.hasPoll = note.isPoll
-        return wire.post(noticedAt: now)
+        return wire.post(noticedAt: time.date)
     }
 
     // MARK: Author

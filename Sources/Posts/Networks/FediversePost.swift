@@ -97,10 +97,9 @@ package struct FediversePost: Sendable {
             chosenContent.html, names: Self.names(of: named), hashtags: Set(hashtags.map { $0.lowercased() }))
         let warning = PlainText.cleaned(warning)
         let isQuote = isQuote || html.quotesPost
-        let time = PostTime(published, keyed: PostTime.keyed(mastodon: identity), noticedAt: noticedAt)
         var post = Post(
             id: PostID(network: .mastodon, value: identity), author: author, text: html.text,
-            createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo, isRepost: isRepost,
+            createdAt: published ?? noticedAt, isTimeTrusted: published != nil, replyTo: replyTo, isRepost: isRepost,
             visibility: visibility, language: chosenContent.language.flatMap(LanguageTag.naming),
             hasMedia: !attachments.isEmpty || hasPoll || html.hasMedia,
             isSensitive: isSensitive || !warning.isEmpty, mentions: whoIsMeant.map(\.account),
