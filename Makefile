@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 # The libraries that the program links, and the dictionary that it reads, as Debian and Ubuntu name them.
-PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev libssl-dev mecab-ipadic-utf8
+PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev libssl-dev mecab-ipadic-utf8 tzdata
 # What fails over in `make torture-fleet` and its tests; each version of Postgres has an extension of its own.
 FAILOVER_PACKAGES = pg-auto-failover-cli postgresql-$(POSTGRES)-auto-failover
 POSTGRES ?= $(or $(lastword $(sort $(notdir $(wildcard /usr/lib/postgresql/*)))),15)

@@ -23,7 +23,10 @@ extension Archive {
             let (mirror, after) = (mirror, last)
             let part = try await storage.transaction { connection in
                 let part = try Self.rewriteTimes(after: after, in: zone, mirror, connection)
-                if part.last == nil { try Self.noteMoved(stale, mirror, connection) }
+                if part.last == nil {
+                    try Self.noteMoved(stale, mirror, connection)
+                    try Self.noteRules(ZoneRules.current.number, mirror, connection)
+                }
                 return part
             }
             changed += part.changed

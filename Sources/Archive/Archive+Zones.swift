@@ -7,6 +7,8 @@ extension Archive {
     /// The most times in other zones: who has more of them wants `utc_offset` in their files.
     package static let mostZoneSpans = 200
     private static let counter = "archive.zones"
+    /// The counter with the number of the rules of time zones by which the posts were moved last.
+    private static let rulesCounter = "archive.zone-rules"
 
     /// What came of naming a zone for a time.
     package enum ZoneChange: Equatable, Sendable {
@@ -76,6 +78,28 @@ extension Archive {
     /// Whether posts are still to be moved to the clocks by which they were written.
     package func hasStaleTimes() async throws -> Bool {
         try await !storage.query(Self.staleness(mirror)).isEmpty
+    }
+
+    /// Whether posts are still to be moved, or were moved last by older rules of time zones.
+    ///
+    /// - Parameter rules: The ``ZoneRules/number`` of the rules that count now.
+    package func hasStaleTimes(by rules: Int64) async throws -> Bool {
+        let rows = try await storage.query(
+            """
+            SELECT name, value FROM counters
+            WHERE mirror = \(mirror) AND name IN (\(Self.counter), \(Self.rulesCounter))
+            """)
+        let values = try rows.reduce(into: [String: Int64]()) { $0[try $1.text("name")] = try $1.integer("value") }
+        return values[Self.counter] != nil || values[Self.rulesCounter] ?? 0 < rules
+    }
+
+    /// Notes the rules of time zones by which all posts were moved.
+    static func noteRules(_ rules: Int64, _ mirror: String, _ connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(rulesCounter), \(rules))
+            ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value
+            """)
     }
 
     /// The digest of all times that are noted, as a person is shown them.

@@ -61,6 +61,7 @@ extension Refusal {
         case undecidable
         case machineClient = "machine-client"
         case quotesAPost = "quotes-a-post"
+        case struckOut = "struck-out"
         case checkIn = "check-in"
         case appShare = "app-share"
         case cutShare = "cut-share"
@@ -89,8 +90,9 @@ extension Refusal {
         /// Whether the rule is about texts that do not stand for themselves.
         package var isOfFitness: Bool {
             switch self {
-            case .machineClient, .quotesAPost, .checkIn, .appShare, .cutShare, .mediaLeft, .numbersOnly, .linkOnly,
-                .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody, .asksSomebody, .event, .dated,
+            case .machineClient, .quotesAPost, .struckOut, .checkIn, .appShare, .cutShare, .mediaLeft, .numbersOnly,
+                .linkOnly, .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody, .asksSomebody,
+                .event, .dated,
                 .greetingTime, .timeBound, .tagNumber, .rareTag, .withLink, .withTag, .goesOn, .onlyReacts,
                 .publicAffairs, .liveShow:
                 true
@@ -140,6 +142,7 @@ extension Refusal {
             case .undecidable: "the post is of a form that cannot be kept"
             case .machineClient: "a program wrote the post: nearly all that came from there leads to one site"
             case .quotesAPost: "the text speaks about another post, which is not sent with it"
+            case .struckOut: "words of the text are struck out"
             case .checkIn: "the text says where the human was"
             case .appShare: "another program wrote the text"
             case .cutShare: "the text is the beginning of something behind its link"

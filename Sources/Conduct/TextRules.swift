@@ -247,7 +247,7 @@ package enum TextLength {
     package static func count(_ text: String, limits: PublishingLimits) -> Int {
         guard limits.unit != .xWeight else { return XWeightedText.weight(of: text) }
         guard let linkLength = limits.charactersPerURL else {
-            return limits.unit == .graphemes ? text.count : text.unicodeScalars.count
+            return limits.unit == .graphemes ? clusters(of: text) : text.unicodeScalars.count
         }
         var rest = String.UnicodeScalarView()
         var links = 0
@@ -262,8 +262,40 @@ package enum TextLength {
                 links += isCertain ? cost : max(cost, link.count)
             }
         }
-        return links + (limits.unit == .graphemes ? String(rest).count : rest.count)
+        return links + (limits.unit == .graphemes ? clusters(of: String(rest)) : rest.count)
     }
+
+    /// The number of grapheme clusters by the rules that find the most.
+    ///
+    /// Since Unicode 15.1 consonants of Indic scripts that a virama joins are one cluster. Servers count by older rules,
+    /// in which each of them is one.
+    private static func clusters(of text: String) -> Int {
+        // Nearly all texts have no such letter.
+        guard text.unicodeScalars.contains(where: { indic.contains($0.value) }) else { return text.count }
+        return text.reduce(0) { $0 + 1 + joins(in: $1) }
+    }
+
+    /// The letters in a cluster that stand behind a virama.
+    private static func joins(in cluster: Character) -> Int {
+        var isJoined = false
+        var count = 0
+        for scalar in cluster.unicodeScalars {
+            let properties = scalar.properties
+            if properties.canonicalCombiningClass.rawValue == virama {
+                isJoined = true
+            } else if properties.generalCategory == .otherLetter {
+                if isJoined { count += 1 }
+                isJoined = false
+            }
+        }
+        return count
+    }
+
+    /// The scripts of India and their neighbors.
+    private static let indic: ClosedRange<UInt32> = 0x0900...0x109F
+
+    /// The combining class of signs that join consonants.
+    private static let virama: UInt8 = 9
 
     /// Whether the text may be published on the server.
     static func refusal(of text: String, besides other: Int, limits: PublishingLimits) -> Refusal? {

@@ -288,7 +288,7 @@ package actor MirrorLife {
         guard due <= clock.now else { return due }
         try await mirror.table.requireHere()
         do {
-            let bot = gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
+            let bot = await gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
             guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
             let account = try await mirror.table.record().bot
             _ = try await Recall(mirror, network: bot, lease: lease, bot: account).carryOut()

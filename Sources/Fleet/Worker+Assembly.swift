@@ -53,8 +53,10 @@ extension Worker {
         try await mirror.table.requireHere()
         let configuration = mirror.configuration
         let network = human
-        let bot = gates.gate(before: bot, .bot, of: self)
-        let human = human.map { gates.gate(before: $0, .human, of: self) }
+        let bot = await gates.gate(before: bot, .bot, of: self)
+        var humanGate: AccountGate?
+        if let human { humanGate = await gates.gate(before: human, .human, of: self) }
+        let human = humanGate
         // First, for it asks no network.
         let zone = try await zone()
         let accounts = try await verifiedAccounts(bot: bot, human: human, gates)
@@ -281,13 +283,16 @@ final class Gates: @unchecked Sendable {
     /// - Parameter patience: When the bot's credentials are given up. The human's never are: the bot can do without.
     init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
 
-    /// A gate before a role's account, with what an earlier one knew.
-    func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) -> AccountGate {
+    /// A gate before a role's account, with what an earlier one knew, or an earlier process stored.
+    func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) async -> AccountGate {
         let refusals = worker.mirror.refusals
+        let isFirst = lock.withLock { known[role] == nil }
+        let kept = isFirst ? await refusals.waits(of: role, at: worker.clock.now) : []
         return lock.withLock {
             let gate = AccountGate(
                 network, account: role.rawValue, patience: role == .bot ? patience : .endless, after: known[role],
-                now: { [clock = worker.clock] in clock.now }, logger: worker.logger, tally: worker.mirror.requests
+                now: { [clock = worker.clock] in clock.now }, logger: worker.logger, tally: worker.mirror.requests,
+                kept: kept, onWait: { scope, wait in await refusals.note(wait, scope, of: role) }
             ) { [clock = worker.clock] error in
                 if let error { await refusals.note(error, of: role, at: clock.now) } else { await refusals.clear(role) }
             }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Posts
 
 /// Reads what a person downloaded, whatever it is.
@@ -26,17 +26,18 @@ package struct ArchiveReader: Sendable {
     ///     of the owner's name where the server answers below that host, as `social.example.org` for `example.org`.
     ///   - owner: Whose archive it is taken for where it does not say so, as a part of one and an export of Misskey do not.
     ///   - includesCommunities: Whether posts that the human made in communities of X are read as well.
+    ///   - now: The present: nothing was made later.
     ///   - wantsPictures: Whether the files of the pictures of a post are read as well; nil to read none.
     package init(
         path: String, purpose: ImportPurpose, network: NetworkName = .mastodon, localHost: String? = nil,
         owner: AccountID? = nil, includesCommunities: Bool = false, limits: ImportLimits = ImportLimits(),
-        wantsPictures: (@Sendable (Post) -> Bool)? = nil
+        now: Date = Date(), wantsPictures: (@Sendable (Post) -> Bool)? = nil
     ) {
         self.purpose = purpose
         request = ImportRequest(
             path: path, purpose: purpose == .texts ? .scheduler : purpose, network: network, localHost: localHost,
             limits: limits, wantsPictures: wantsPictures, owner: owner, includesCommunities: includesCommunities,
-            isLookedAt: purpose == .texts)
+            isLookedAt: purpose == .texts, now: now)
     }
 
     /// Reads everything that serves the purpose, in the order of the archive; blocks the thread while it does.
@@ -115,7 +116,7 @@ package struct ArchiveReader: Sendable {
     private var lines: JSONLinesReader {
         JSONLinesReader(
             path: request.path, purpose: purpose, network: request.network, localHost: request.localHost,
-            limits: request.limits)
+            limits: request.limits, now: request.now)
     }
 
     /// One file of an archive under the name that it has there, with what tells whose it is where that stands beside it.
@@ -200,6 +201,8 @@ struct ImportRequest: Sendable {
     var includesCommunities = false
     /// Whether nothing is kept of what is read.
     var isLookedAt = false
+    /// The present: nothing was made later.
+    var now = Date()
 }
 
 /// A kind of archive that is made of files.

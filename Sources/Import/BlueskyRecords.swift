@@ -94,17 +94,19 @@ final class BlueskyRun {
         if summary.owner == nil { summary.owner = owner }
         guard summary.owner == owner else { throw ItemFault("it is from another repository than the first") }
         guard wants(address) else { return count(address) }
-        let post = try Self.post(record, uri: uri, owner: owner)
+        let post = try Self.post(record, address, uri: uri, owner: owner, now: request.now)
         seen += 1
         summary.posts += 1
         try body(.post(post))
     }
 
-    private static func post(_ record: JSON, uri: String, owner: AccountID) throws(ItemFault) -> Post {
+    private static func post(
+        _ record: JSON, _ address: RecordAddress, uri: String, owner: AccountID, now: Date
+    ) throws(ItemFault) -> Post {
         guard let value = record["value"], value.isObject else { throw ItemFault("value is missing") }
         guard let text = value["text"]?.text else { throw ItemFault("text is missing") }
         let written = value["createdAt"]?.name
-        let time = try WrittenTime(written, field: "createdAt")
+        let time = PostTime(written, keyed: TimestampID(address.key)?.date, noticedAt: now)
         let facets = (value["facets"]?.list ?? []).compactMap(facet)
         let embed = value["embed"]?["$type"]?.name
         let labels = (value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? [])
@@ -120,7 +122,7 @@ final class BlueskyRun {
             mentions: facets.flatMap(\.mentions).filter(RecordAddress.isDID).map {
                 AccountID(network: .bluesky, value: $0)
             }, warning: labels.isEmpty ? nil : labels.joined(separator: " "),
-            utcOffset: written.flatMap { Date.utcOffset(rfc3339: $0) },
+            utcOffset: time.isTrusted ? written.flatMap { Date.utcOffset(rfc3339: $0) } : nil,
             isQuote: embed?.hasPrefix("app.bsky.embed.record") ?? false)
         post.linkWords = read.linkWords
         return post

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Posts
 
 /// Reads JSON Lines, one object a line, from a file, a pipe or standard input.
@@ -12,21 +12,24 @@ package struct JSONLinesReader: Sendable {
     private let network: NetworkName
     private let localHost: String?
     private let limits: ImportLimits
+    private let now: Date
 
     /// - Parameters:
     ///   - path: A path, or `-` for standard input.
     ///   - network: Where ids and names belong.
     ///   - localHost: Completes names without a host; without it such names are problems on Mastodon.
     ///   - limits: The length of a line and the number of problems.
+    ///   - now: The present: nothing was made later.
     package init(
         path: String, purpose: ImportPurpose, network: NetworkName, localHost: String?,
-        limits: ImportLimits = ImportLimits()
+        limits: ImportLimits = ImportLimits(), now: Date = Date()
     ) {
         self.path = path
         self.purpose = purpose
         self.network = network
         self.localHost = localHost
         self.limits = limits
+        self.now = now
     }
 
     /// Reads to the end; blocks the thread while it waits for input.
@@ -130,14 +133,15 @@ package struct JSONLinesReader: Sendable {
     private func post(_ line: JSONLine) throws(ItemFault) -> Post {
         let isLookedAt = purpose == .texts
         guard let author = line.author ?? (isLookedAt ? "somebody" : nil) else { throw ItemFault("author is missing") }
-        guard let createdAt = line.createdAt ?? (isLookedAt ? Date(milliseconds: 0) : nil) else {
+        guard line.createdAt != nil || line.isTimeUnknown || isLookedAt else {
             throw ItemFault("created_at is missing")
         }
+        let time = PostTime(line.createdAt, noticedAt: now)
         let answered = line.replyToPost.map { PostID(network: network, value: $0) }
         let answeredAuthor = try line.replyToAuthor.map { name throws(ItemFault) in try account(name) }
         return Post(
             id: PostID(network: network, value: line.id), author: try account(author), text: line.text,
-            createdAt: createdAt, isTimeTrusted: line.createdAt != nil,
+            createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: answered == nil && answeredAuthor == nil
                 ? nil : ReplyTarget(author: answeredAuthor, post: answered),
             visibility: line.visibility, language: line.language, client: line.source,
@@ -170,6 +174,8 @@ private struct JSONLine {
     /// As it is in the file, control characters included.
     private let original: String
     let createdAt: Date?
+    /// Whether the line says that nobody knows the time.
+    let isTimeUnknown: Bool
     let utcOffset: Int?
     let favorite: Bool?
     let replyToAuthor: String?
@@ -187,9 +193,13 @@ private struct JSONLine {
             throw ItemFault("text is longer than \(Self.maximumTextBytes) bytes")
         }
         let time = try fields.optional("created_at", \.text)
-        createdAt = time.flatMap { Date(rfc3339: $0) }
+        let written = time.flatMap { Date(rfc3339: $0) }
+        // Programs write these where they know none.
+        let isUnknown = time.map { $0.isEmpty || $0.hasPrefix("0001-") } ?? false
+        createdAt = written
+        isTimeUnknown = isUnknown
         utcOffset = time.flatMap { Date.utcOffset(rfc3339: $0) }
-        guard time == nil || createdAt != nil else {
+        guard time == nil || isUnknown || written != nil else {
             throw ItemFault("created_at is not a time such as 2026-11-20T08:15:30+09:00")
         }
         favorite = try fields.optional("favorite", \.truth)

@@ -71,7 +71,7 @@ private final class MastodonArchiveRun {
         self.pictures = pictures
         self.body = body
         converter = MastodonPostConverter(
-            localHost: request.localHost, maximumOwnPosts: request.limits.ownPosts)
+            localHost: request.localHost, maximumOwnPosts: request.limits.ownPosts, now: request.now)
     }
 
     var knowsOwner: Bool { converter.owner != nil }

@@ -9,11 +9,14 @@ struct MastodonPostConverter {
     let localHost: String?
     /// How many of the owner's posts are remembered, to know an answer to one of them.
     let maximumOwnPosts: Int
+    private let now: Date
     private var ownPosts: Set<Int> = []
 
-    init(localHost: String?, maximumOwnPosts: Int) {
+    /// - Parameter now: The present: nothing was made later.
+    init(localHost: String?, maximumOwnPosts: Int, now: Date) {
         self.localHost = localHost
         self.maximumOwnPosts = maximumOwnPosts
+        self.now = now
     }
 
     /// The post that was made; nil for one that not everybody may read.
@@ -27,10 +30,9 @@ struct MastodonPostConverter {
             .addresses(to: $0.to, cc: $0.cc, followers: owner.followers)
         }
         guard wire.visibility.isOpen else { return nil }
-        guard let published = (note.published ?? activity.published).flatMap({ Date(rfc3339: $0) }) else {
-            throw ItemFault("published is missing or not a time")
-        }
-        wire.published = published
+        let time = PostTime(
+            note.published ?? activity.published, keyed: PostTime.keyed(mastodon: id), noticedAt: now)
+        wire.published = time.isTrusted ? time.date : nil
         wire.updated = note.updated.flatMap { Date(rfc3339: $0) }
         wire.content = note.content ?? ""
         wire.contentByLanguage = note.contentMap
@@ -47,7 +49,7 @@ struct MastodonPostConverter {
         wire.isQuote = note.isQuote
         wire.attachments = note.attachments.map(\.picture)
         wire.hasPoll = note.isPoll
-        return wire.post(noticedAt: published)
+        return wire.post(noticedAt: time.date)
     }
 
     // MARK: Author

@@ -69,7 +69,7 @@ private final class MisskeyRun {
     init(_ request: ImportRequest, owner: AccountID, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
         self.body = body
-        converter = MisskeyNoteConverter(owner: owner, maximumOwnPosts: request.limits.ownPosts)
+        converter = MisskeyNoteConverter(owner: owner, maximumOwnPosts: request.limits.ownPosts, now: request.now)
         if request.owner == owner { (summary.owner, summary.ownerName) = (owner, owner.value) }
     }
 
@@ -105,11 +105,14 @@ struct MisskeyNoteConverter {
     let owner: AccountID
     /// How many of the owner's notes are remembered, to know an answer to one of them.
     let maximumOwnPosts: Int
+    private let now: Date
     private let host: String
     private var ownPosts: Set<Int> = []
 
-    init(owner: AccountID, maximumOwnPosts: Int) {
+    /// - Parameter now: The present: nothing was made later.
+    init(owner: AccountID, maximumOwnPosts: Int, now: Date) {
         self.owner = owner
+        self.now = now
         self.maximumOwnPosts = maximumOwnPosts
         host = String(owner.value.drop { $0 != "@" }.dropFirst())
     }
@@ -131,7 +134,7 @@ struct MisskeyNoteConverter {
         // What stays at its server was not meant for everybody.
         let visibility = wire["localOnly"]?.truth == true ? .private : Self.visibility(wire["visibility"]?.text)
         guard visibility.isOpen else { return nil }
-        let time = try WrittenTime(wire["createdAt"]?.name, field: "createdAt")
+        let time = PostTime(wire["createdAt"]?.name, keyed: PostTime.keyed(misskey: id), noticedAt: now)
         let text = PlainText.cleaned(MisskeyMarkup.plain(wire["text"]?.text ?? ""))
         let warning = PlainText.cleaned(wire["cw"]?.text ?? "")
         let files = wire["files"]?.list ?? []

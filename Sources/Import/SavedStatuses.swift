@@ -1,3 +1,4 @@
+import Foundation
 import Posts
 
 /// Posts that were saved as the API of a server of the Mastodon family gives them.
@@ -79,7 +80,7 @@ private final class SavedStatusesRun {
         self.request = request
         self.body = body
         counts = ImportSummary(format: isBackup ? "mastodon-archive backup" : "saved Mastodon posts")
-        converter = MastodonStatusConverter(localHost: request.localHost)
+        converter = MastodonStatusConverter(localHost: request.localHost, now: request.now)
     }
 
     var summary: ImportSummary {
@@ -163,7 +164,13 @@ struct MastodonStatusConverter {
     /// The author of the first post; nil before that.
     private(set) var owner: Owner?
 
-    init(localHost: String?) { self.localHost = localHost }
+    private let now: Date
+
+    /// - Parameter now: The present: nothing was made later.
+    init(localHost: String?, now: Date) {
+        self.localHost = localHost
+        self.now = now
+    }
 
     /// Whether the human repeated somebody else's post.
     static func isRepost(_ wire: JSON) -> Bool {
@@ -187,7 +194,8 @@ struct MastodonStatusConverter {
         }
         guard author == owner.account else { throw ItemFault("somebody else made it") }
         guard let visibility = Self.visibility(wire), visibility.isOpen else { return nil }
-        let time = try WrittenTime(wire["created_at"]?.name, field: "created_at")
+        let time = PostTime(
+            wire["created_at"]?.name, keyed: PostTime.keyed(mastodon: id.value), noticedAt: now)
         let attachments = wire["media_attachments"]?.list ?? []
         let hasOther =
             ["poll", "quote", "quote_id"].contains { wire.isPresent($0) }
@@ -217,10 +225,10 @@ struct MastodonStatusConverter {
         guard let visibility = Self.visibility(wire), visibility.isOpen else { return .notOpen }
         let text = text(of: wire)
         guard !text.isEmpty else { return .withoutText }
-        let time = try? WrittenTime(wire["created_at"]?.name, field: "created_at")
+        let time = PostTime(wire["created_at"]?.name, keyed: PostTime.keyed(mastodon: id.value), noticedAt: now)
         return .example(
             ImportedExample(
-                id: id, author: author.value, text: text, createdAt: time?.date, isSeen: false,
+                id: id, author: author.value, text: text, createdAt: time.date, isSeen: false,
                 authorID: author, authorBio: Self.bio(account)))
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Mirroring
+import Posts
 import Settings
 
 /// How the loggers of a console write: one event a line on its standard error.
@@ -99,7 +100,7 @@ struct LineLogHandler: LogHandler {
 
     /// `14:05:33+09:00`.
     private func localTime(_ date: Date) -> String {
-        let offset = zone.secondsFromGMT(for: date)
+        let offset = zone.offset(at: date)
         let shifted = (date + TimeInterval(offset)).formatted(Date.ISO8601FormatStyle())
         let minutes = abs(offset) / 60
         return shifted.dropFirst(11).prefix(8)

@@ -4,7 +4,19 @@ import Posts
 package import Settings
 package import Storage
 
-/// The stored refusals of accounts and faults of the work, which share a table.
+/// What is stored of a mirror's failures.
+package struct StoredFaults: Sendable {
+    /// Since when, and how, a network refuses the credentials of an account.
+    package var refusals: [AccountRole: StoredFault] = [:]
+    /// The parts of the work that fail.
+    package var faults: [WorkFault] = []
+    /// The calls that the networks put off.
+    package var waits: [AccountRole: [AccountWait]] = [:]
+
+    package init() {}
+}
+
+/// The stored refusals and waits of accounts and faults of the work; refusals and faults share a table.
 package struct FaultTable: Sendable {
     let storage: any StorageEngine
     let mirror: String
@@ -12,13 +24,8 @@ package struct FaultTable: Sendable {
     /// What is stored of both accounts and of every part, the oldest first.
     ///
     /// - Throws: The store's error.
-    package func rows() async throws -> (refusals: [AccountRole: StoredFault], faults: [WorkFault]) {
-        try Self.sorted(
-            try await storage.query(
-                """
-                SELECT role, error, code, since_ms, noted_ms FROM refusals WHERE mirror = \(mirror)
-                ORDER BY since_ms, role
-                """))
+    package func rows() async throws -> StoredFaults {
+        try Self.sorted(try await storage.query(Self.statement(SQL.condition(on: [mirror]))))
     }
 
     /// The same of some mirrors of a database, by name, in one statement; mirrors without any are left out.
@@ -27,31 +34,79 @@ package struct FaultTable: Sendable {
     /// - Throws: The store's error.
     package static func all(
         of mirrors: [String]? = nil, in storage: any StorageEngine
-    ) async throws -> [String: (refusals: [AccountRole: StoredFault], faults: [WorkFault])] {
-        let rows = try await storage.query(
-            """
-            SELECT mirror, role, error, code, since_ms, noted_ms FROM refusals\(SQL.condition(on: mirrors))
-            ORDER BY since_ms, role
-            """)
+    ) async throws -> [String: StoredFaults] {
+        let rows = try await storage.query(statement(SQL.condition(on: mirrors)))
         return try Dictionary(grouping: rows) { try $0.text("mirror") }.mapValues(sorted)
     }
 
-    private static func sorted(
-        _ rows: [SQLRow]
-    ) throws -> (refusals: [AccountRole: StoredFault], faults: [WorkFault]) {
-        var (refusals, faults): ([AccountRole: StoredFault], [WorkFault]) = ([:], [])
+    /// Both tables; `scope` is null for a refusal or a fault.
+    private static func statement(_ condition: SQL) -> SQL {
+        """
+        SELECT mirror, role, CAST(NULL AS TEXT) AS scope, error, code, since_ms, noted_ms,
+            CAST(NULL AS BIGINT) AS until_ms
+        FROM refusals\(condition)
+        UNION ALL SELECT mirror, role, scope, error, code, since_ms, noted_ms, until_ms FROM waits\(condition)
+        ORDER BY since_ms, role
+        """
+    }
+
+    private static func sorted(_ rows: [SQLRow]) throws -> StoredFaults {
+        var stored = StoredFaults()
         for row in rows {
-            let (name, error, code) = (try row.text("role"), try row.text("error"), try row.optionalText("code"))
+            let name = try row.text("role")
+            let role = AccountRole(rawValue: name)
+            if try row.optionalText("scope") != nil {
+                guard let role, let wait = try AccountWait(row: row) else { continue }
+                stored.waits[role, default: []].append(wait)
+                continue
+            }
+            let error = try row.text("error")
+            let code = try row.optionalText("code")
             let since = try row.date("since_ms")
-            if let role = AccountRole(rawValue: name) {
-                refusals[role] = StoredFault(since: since, error: error, code: code)
+            if let role {
+                stored.refusals[role] = StoredFault(since: since, error: error, code: code)
             } else {
-                faults.append(
+                stored.faults.append(
                     WorkFault(part: name, since: since, noted: try row.date("noted_ms"), error: error, code: code))
             }
         }
-        return (refusals, faults)
+        return stored
     }
+
+    // MARK: Waits
+
+    /// Seconds after which a wait that nothing was heard of any more tells nothing.
+    private static let waitLasts: TimeInterval = 86_400
+
+    /// The waits of an account that may still hold; none if they cannot be read.
+    package func waits(of role: AccountRole, at now: Date) async -> [AccountWait] {
+        // Without them a call is made too early, and the network says so again.
+        let stored = try? await rows().waits[role]
+        return (stored ?? []).filter { now.timeIntervalSince(max($0.until, $0.noted)) < Self.waitLasts }
+    }
+
+    /// Stores the wait of an account, or that there is none for a scope; an error of this write is ignored.
+    package func note(_ wait: AccountWait?, _ scope: AccountWait.Scope, of role: AccountRole) async {
+        guard let wait else {
+            // The row ends by its own time too.
+            _ = try? await storage.note(
+                """
+                DELETE FROM waits WHERE mirror = \(mirror) AND role = \(role.rawValue) AND scope = \(scope.rawValue)
+                """)
+            return
+        }
+        // The process itself waits, and the next one asks the network.
+        _ = try? await storage.note(
+            """
+            INSERT INTO waits (mirror, role, scope, code, error, since_ms, noted_ms, until_ms)
+            VALUES (\(mirror), \(role.rawValue), \(scope.rawValue), \(wait.code.rawValue), \(wait.error),
+                \(wait.since.milliseconds), \(wait.noted.milliseconds), \(wait.until.milliseconds))
+            ON CONFLICT (mirror, role, scope) DO UPDATE SET code = excluded.code, error = excluded.error,
+                since_ms = excluded.since_ms, noted_ms = excluded.noted_ms, until_ms = excluded.until_ms
+            """)
+    }
+
+    // MARK: Refusals
 
     /// Notes that a network refuses an account's credentials; an error of this write is ignored.
     package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
@@ -80,5 +135,17 @@ package struct StoredFault: Equatable, Sendable {
 
     package init(since: Date, error: String, code: String? = nil) {
         (self.since, self.error, self.code) = (since, error, code)
+    }
+}
+
+extension AccountWait {
+    /// Nil for a scope that this version does not know.
+    ///
+    /// - Throws: `StorageError` if a column is missing.
+    fileprivate init?(row: SQLRow) throws {
+        guard let scope = Scope(rawValue: try row.text("scope")) else { return nil }
+        self.init(
+            scope: scope, code: NetworkError.Code(rawValue: try row.text("code")), error: try row.text("error"),
+            since: try row.date("since_ms"), noted: try row.date("noted_ms"), until: try row.date("until_ms"))
     }
 }

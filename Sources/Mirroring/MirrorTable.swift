@@ -323,7 +323,10 @@ package struct MirrorTable: Sendable {
                 WHERE mirror = \(mirror) AND (feed LIKE \(own) OR feed LIKE \(seen))
                 """)
         }
-        try connection.execute("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+        for table in ["refusals", "waits"] {
+            try connection.execute(
+                "DELETE FROM \(unsafe: table) WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+        }
     }
 
     /// Fails if another mirror in the database has the same bot: both would answer.

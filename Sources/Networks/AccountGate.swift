@@ -60,11 +60,24 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var pause: Pause?
     }
 
+    /// A wait, and the error for calls that it holds back.
+    private struct Hold {
+        var wait: AccountWait
+        let error: NetworkError
+        /// The last state of the wait that was stored.
+        var written: AccountWait
+
+        /// When the calls may be made again; `nil` if they may be now.
+        func end(at now: Date) -> Date? {
+            wait.holdsCalls ? Pause(begun: wait.noted, until: wait.until).end(at: now) : nil
+        }
+    }
+
     private struct State {
         var doubt: Doubt?
         var silence: Silence?
-        /// That the network wants no request of any kind.
-        var limit: (error: NetworkError, pause: Pause)?
+        /// The calls that the network puts off.
+        var waits: [AccountWait.Scope: Hold] = [:]
         var accountPause: Pause?
         var feedPauses: [Feed: Pause] = [:]
         /// Until when each lack of money was told.
@@ -99,6 +112,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private let patience: Patience
     private let now: @Sendable () -> Date
     private let logger: Logger
+    private let onWait: @Sendable (AccountWait.Scope, AccountWait?) async -> Void
     private let onRefusal: @Sendable (NetworkError?) async -> Void
     private let tally: RequestTally?
     private let lock = NSLock()
@@ -109,11 +123,15 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ///   - previous: A gate that stood before the same account; what it knows is still true.
     ///   - logger: Told of every pause and of its end.
     ///   - tally: Counts how long calls take; nil for nobody.
+    ///   - kept: The waits that an earlier process stored; ignored if there is a gate before this one.
+    ///   - onWait: Told of every wait that is to be stored, and with nil that the stored one is over.
     ///   - onRefusal: Told of every refusal of the credentials, and with nil that they are taken again.
     package init(
         _ network: any SocialNetwork, account: String, patience: Patience = .minutes,
         after previous: AccountGate? = nil, now: @escaping @Sendable () -> Date, logger: Logger,
-        tally: RequestTally? = nil, onRefusal: @escaping @Sendable (NetworkError?) async -> Void = { _ in }
+        tally: RequestTally? = nil, kept: [AccountWait] = [],
+        onWait: @escaping @Sendable (AccountWait.Scope, AccountWait?) async -> Void = { _, _ in },
+        onRefusal: @escaping @Sendable (NetworkError?) async -> Void = { _ in }
     ) {
         self.network = network
         self.account = account
@@ -121,8 +139,28 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         self.now = now
         self.logger = logger
         self.tally = tally
+        self.onWait = onWait
         self.onRefusal = onRefusal
-        state = previous?.known ?? State()
+        if let previous {
+            state = previous.known
+        } else {
+            state = State()
+            for wait in kept {
+                state.waits[wait.scope] = Hold(wait: wait, error: Self.held(wait, at: network), written: wait)
+            }
+        }
+    }
+
+    /// The error for calls that a wait of an earlier process holds back.
+    private static func held(_ wait: AccountWait, at network: any SocialNetwork) -> NetworkError {
+        let operation: NetworkError.Operation =
+            switch wait.scope {
+            case .everything: .verifyAccount
+            case .operation(let operation): operation
+            }
+        return NetworkError(
+            code: wait.code, network: network.name, host: network.host, operation: operation,
+            detail: "the network has asked to wait", retryAfter: wait.until, outcome: .notSent)
     }
 
     private var known: State { lock.withLock { state } }
@@ -155,14 +193,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     /// Until when no call may be made; nil if one may, perhaps after verifying.
     package func pause(at now: Date) -> Date? {
         let known = known
-        return [known.doubt?.pause, known.silence?.pause, known.limit?.pause].compactMap { $0?.end(at: now) }.max()
+        let ends = [known.doubt?.pause, known.silence?.pause].map { $0?.end(at: now) }
+        return (ends + [known.waits[.everything]?.end(at: now)]).compactMap(\.self).max()
     }
 
     /// Until when a feed must not be looked at; nil if it may be now.
     package func pause(of feed: Feed, at now: Date) -> Date? {
         let state = known
-        return [state.accountPause, state.feedPauses[feed], state.doubt?.pause, state.limit?.pause]
-            .compactMap { $0?.end(at: now) }.max()
+        let pauses = [state.accountPause, state.feedPauses[feed], state.doubt?.pause]
+        let waits = [AccountWait.Scope.everything, .operation(feed.operation)].map { state.waits[$0]?.end(at: now) }
+        return (pauses.map { $0?.end(at: now) } + waits).compactMap(\.self).max()
     }
 
     /// Whether a call may be made now, after verifying the credentials if that is due.
@@ -182,19 +222,22 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     // MARK: Calls
 
     package func verifyAccount() async throws -> Account {
-        try checkLimit()
+        try checkWaits(.verifyAccount)
         return try await judged(.verifyAccount) { try await self.cancellable { try await $0.verifyAccount() } }
     }
 
     /// How long a text may be; what is known already while the network cannot be asked.
+    ///
+    /// While calls are held back from the start on, the network's usual limits: nothing is sent before it is asked.
     package func limits() async throws -> PublishingLimits {
         do {
             let limits = try await ask(.readLimits) { try await $0.limits() }
             lock.withLock { state.limits = limits }
             return limits
         } catch let error as NetworkError {
-            guard let limits = known.limits else { throw error }
-            return limits
+            if let limits = known.limits { return limits }
+            guard pause(at: now()) != nil, [.rateLimited, .capReached].contains(error.code) else { throw error }
+            return .usual(of: name)
         }
     }
 
@@ -287,7 +330,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         _ operation: NetworkError.Operation,
         _ question: @escaping @Sendable (any SocialNetwork) async throws -> Value
     ) async throws -> Value {
-        try await enter()
+        try await enter(operation)
         return try await judged(operation) { try await self.cancellable(question) }
     }
 
@@ -301,7 +344,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
         _ action: (any SocialNetwork) async throws -> Value
     ) async throws -> Value {
-        try await enter()
+        try await enter(operation)
         try await requireAnswer()
         return try await judged(operation, tolerating: tolerated) { try await action(network) }
     }
@@ -311,7 +354,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         _ operation: NetworkError.Operation,
         _ preparation: @escaping @Sendable (any SocialNetwork) async throws -> Departure<Answer>
     ) async throws -> Departure<Answer> {
-        try await enter()
+        try await enter(operation)
         try await requireAnswer()
         let departure = try await judged(operation, isWhole: false) { try await self.cancellable(preparation) }
         return Departure {
@@ -352,8 +395,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     // MARK: Credentials
 
     /// Returns if a call may be made.
-    private func enter() async throws {
-        try checkLimit()
+    ///
+    /// - Parameter operation: The call; nil for any, of which nothing is known.
+    private func enter(_ operation: NetworkError.Operation? = nil) async throws {
+        try checkWaits(operation)
         switch admission(at: now()) {
         case .granted: return
         case .refused(let error): throw error
@@ -391,6 +436,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             let value = try await timed(call)
             guard isWhole else { return value }
             lock.withLock { state.silence = nil }
+            for scope in endedWaits(by: operation) { await onWait(scope, nil) }
             if accept(operation) {
                 logger.notice("Credentials accepted again", metadata: ["account": "\(account)"])
                 await onRefusal(nil)
@@ -401,9 +447,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             throw await refuse(error, operation)
         } catch let error as NetworkError {
             if operation.isWrite, error.outcome == .unknown, error.code == .transport { fallSilent(error) }
-            // What the gate of the host holds back are reads; what it lets through may still be sent.
-            let isOfAccount = error.code == .rateLimited && !error.isOfAddress
-            if isOfAccount, !network.capabilities.countsEachFeed { limit(error) }
+            if let wait = noted(error, operation) { await onWait(wait.scope, wait) }
             throw error
         }
     }
@@ -499,20 +543,73 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     // MARK: Shares and money
 
-    /// - Throws: ``NetworkError`` with code `.rateLimited` while the network wants no requests.
-    private func checkLimit() throws(NetworkError) {
-        guard let limit = known.limit, let end = limit.pause.end(at: now()) else { return }
-        throw limit.error.held(until: end)
+    /// - Throws: The ``NetworkError`` of the wait that holds a call back.
+    private func checkWaits(_ operation: NetworkError.Operation?) throws(NetworkError) {
+        let waits = known.waits
+        let now = now()
+        for scope in [.everything, operation.map(AccountWait.Scope.operation)].compactMap(\.self) {
+            guard let hold = waits[scope], let end = hold.end(at: now) else { continue }
+            var error = hold.error.held(until: end)
+            if let operation { error.operation = operation }
+            throw error
+        }
     }
 
-    /// Notes that the network wants no requests for a while.
-    private func limit(_ error: NetworkError) {
+    /// The calls that an error puts off, or that it shows to fail; `nil` if it is about this one call.
+    private func scope(of error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait.Scope? {
+        // A call that was held back here tells nothing new. A login is part of another call, which did not leave.
+        let isAnswer = error.outcome != .notSent || [.logIn, .refreshSession].contains(error.operation)
+        // What the gate of the host holds back are reads; what it lets through may still be sent.
+        guard isAnswer, !error.isOfAddress else { return nil }
+        switch error.code {
+        case .rateLimited where !network.capabilities.countsEachFeed: return .everything
+        case .rateLimited, .capReached: return error.concernsAccount ? .everything : .operation(operation)
+        default:
+            let mayPass = !error.isPermanent && ![.conflict, .overBudget].contains(error.code)
+            return operation == .publish && mayPass ? .operation(.publish) : nil
+        }
+    }
+
+    /// Notes that the network puts calls off, or fails at publishing.
+    ///
+    /// - Returns: The wait if it is to be stored.
+    private func noted(_ error: NetworkError, _ operation: NetworkError.Operation) -> AccountWait? {
+        guard let scope = scope(of: error, operation) else { return nil }
         let now = now()
-        let asked = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
-        let end = RetryRule.pause.honoured(asked, key: account, now: now) ?? asked
-        lock.withLock {
-            guard end > state.limit?.pause.end(at: now) ?? now else { return }
-            state.limit = (error, Pause(begun: now, until: end))
+        let until = end(of: error, at: now)
+        return lock.withLock {
+            let earlier = state.waits[scope]
+            var wait = AccountWait(
+                scope: scope, code: error.code, error: "\(error)", since: earlier?.wait.since ?? now, noted: now,
+                until: until)
+            // A clock that was set back tells nothing of how long it has lasted.
+            wait.since = min(wait.since, now)
+            if let end = earlier?.end(at: now) { wait.until = max(end, until) }
+            let isKnown = earlier.map { wait.isKnown(from: $0.written) } ?? false
+            state.waits[scope] = Hold(wait: wait, error: error, written: isKnown ? earlier?.written ?? wait : wait)
+            return isKnown ? nil : wait
+        }
+    }
+
+    /// When calls are made again after an error.
+    private func end(of error: NetworkError, at now: Date) -> Date {
+        switch error.code {
+        case .rateLimited:
+            let asked = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
+            return RetryRule.pause.honoured(asked, key: account, now: now) ?? asked
+        case .capReached: return max(error.retryAfter ?? now + Self.usualLack, now + Self.shortestLack)
+        default: return max(error.retryAfter ?? now, now)
+        }
+    }
+
+    /// Ends the waits that a successful call shows to be over.
+    private func endedWaits(by operation: NetworkError.Operation) -> [AccountWait.Scope] {
+        let now = now()
+        return lock.withLock {
+            // What was under way when the wait began says nothing of it.
+            let ended = state.waits.filter { $0.key.covers(operation) && $0.value.end(at: now) == nil }.map(\.key)
+            for scope in ended { state.waits[scope] = nil }
+            return ended
         }
     }
 

@@ -118,6 +118,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var isAnonymous: Bool
     /// The call was held back because of the host's limit by address, of which nothing of the account is to blame.
     package var isOfAddress = false
+    /// Whether the network puts off all calls of the account, and not only those of this kind.
+    package var concernsAccount = false
 
     package init(
         code: Code, network: NetworkName, host: String, operation: Operation, detail: String? = nil,

@@ -18,6 +18,8 @@ enum HTMLDecision: String {
     case quotation
     /// Words between the marks “ and ”.
     case speech
+    /// Words that their author struck out, between `~~`.
+    case struck
     /// White space in its content stays as it is.
     case preformatted
     /// A blank line stands around the table, whose rows are lines.

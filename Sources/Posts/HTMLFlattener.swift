@@ -15,6 +15,9 @@ struct HTMLFlattener {
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
     ]
 
+    /// What stands around words that were struck out, as people type it.
+    private static let strike = "~~"
+
     /// What the links to people and hashtags stand for.
     private let names: [String: String]
     private let hashtags: Set<String>
@@ -30,6 +33,7 @@ struct HTMLFlattener {
     private var html: [UInt8] = []
     private var raised: HTMLDecision?
     private var speechDepth = 0
+    private var struckDepth = 0
     /// Whether the parenthesis around the open reading of a word is ours.
     private var ownsParenthesis = false
     /// Somebody else's post is, or was, inside of this one.
@@ -59,6 +63,7 @@ struct HTMLFlattener {
         }
         endFormula()
         endLink()
+        if struckDepth > 0 { write(Self.strike) }
         return writer.text
     }
 
@@ -90,6 +95,9 @@ struct HTMLFlattener {
         case .speech:
             speechDepth += 1
             write("“")
+        case .struck:
+            struckDepth += 1
+            if struckDepth == 1 { write(Self.strike) }
         case .reading: beginReading()
         case .raised, .lowered: raised = decision
         case .formula:
@@ -120,6 +128,9 @@ struct HTMLFlattener {
         case .speech where speechDepth > 0:
             speechDepth -= 1
             write("”")
+        case .struck where struckDepth > 0:
+            struckDepth -= 1
+            if struckDepth == 0 { write(Self.strike) }
         case .reading: endReading()
         case .inline where name == "ruby": endReading()
         case .raised, .lowered: raised = nil

@@ -174,7 +174,7 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     ///   - zone: The zone whose rules at that instant apply, daylight saving included.
     package init(_ date: Date, in zone: TimeZone) {
         let instant = Date(milliseconds: date.milliseconds)
-        self.init(instant, seconds: zone.secondsFromGMT(for: instant))
+        self.init(instant, seconds: zone.offset(at: instant))
     }
 
     /// - Parameters:

@@ -25,7 +25,7 @@ package import Foundation
 /// | `spareCredentials`: the same, not needed to work | 30 s | 2 | 1 h | 1 h | never |
 /// | `awaitedCredentials`: the same, while somebody waits | | | | | with the first refusal |
 /// | `silence`: the connection was lost | 15 s | 2 | 5 min | 1 h | when the network answers |
-/// | `pause`: the network wants no requests | 60 s | 1 | 60 s | 1 h | when a request is taken |
+/// | `pause`: the network wants no requests | 60 s | 1 | 60 s | 1 day | when a request is taken |
 /// | `logIn`: on Bluesky, which locks accounts | 60 s | 2 | 15 min | 1 day | when it succeeds |
 ///
 /// A server's wish is never followed to less than our own wait, nor to the second: a margin is added, and each of our
@@ -176,7 +176,7 @@ extension RetryRule {
     /// A network that lost the answer to a change together with its connection.
     package static let silence = RetryRule(first: 15, longest: 300)
     /// An account whose network wants no requests for a while.
-    package static let pause = RetryRule(first: 60, factor: 1, longest: 60)
+    package static let pause = RetryRule(first: 60, factor: 1, longest: 60, asked: day)
     /// Logging in with a password, on a network that locks accounts which do so too often.
     package static let logIn = RetryRule(first: 60, longest: 900, asked: day)
 

@@ -58,9 +58,10 @@ package struct TextGrammar {
 
     /// The link whose scheme begins at `position`; nil if none does.
     ///
-    /// Letters of scripts that put spaces between words belong to a link as they do on X and Mastodon. Japanese and other
-    /// scripts without spaces belong to its host, and to its path as far as a slash, `=` or `&` follows them: elsewhere
-    /// they are more often the sentence going on.
+    /// Letters of scripts that put spaces between words belong to a link as they do on X and Mastodon, and so does an en
+    /// dash between two of them. Japanese and other scripts without spaces belong to its host, and to its path as far as a
+    /// slash, `=` or `&` follows them, or as they are all of its last part, as in `/wiki/東京`: elsewhere, and with hiragana
+    /// or a Korean particle, they are more often the sentence going on.
     package func link(at position: Int) -> Link? {
         guard let host = schemeEnd(at: position), let first = scalar(at: host), first.isWord else { return nil }
         let end = withoutClosings(position..<addressEnd(from: hostEnd(at: host)))
@@ -92,9 +93,14 @@ package struct TextGrammar {
                 isInPath = isInPath || Self.isOne(of: "/?#", text[end])
                 end += 1
             } else {
-                guard isInPath, let (scalar, next) = decoded(at: end), scalar.isWord else { break }
+                guard isInPath, let (scalar, next) = decoded(at: end) else { break }
+                if scalar == "\u{2013}", self.scalar(at: next)?.isWord ?? false {
+                    end = next
+                    continue
+                }
+                guard scalar.isWord else { break }
                 if scalar.isWrittenWithoutSpaces {
-                    guard let segment = segmentEnd(from: end) else { break }
+                    guard let segment = segmentEnd(from: end) ?? lastPartEnd(from: end) else { break }
                     end = segment
                 } else {
                     end = next
@@ -118,6 +124,27 @@ package struct TextGrammar {
         }
         return nil
     }
+
+    /// The end of letters of scripts without spaces that are all of the last part of a path; nil if a sentence goes on.
+    private func lastPartEnd(from start: Int) -> Int? {
+        guard start > 0, Self.isOne(of: "/=", text[start - 1]) else { return nil }
+        var end = start
+        var letters = 0
+        while let (scalar, next) = decoded(at: end), scalar.isWord || Self.isOne(of: "_-", text[end]) {
+            guard !(0x3041...0x309F).contains(scalar.value) else { return nil }
+            letters += 1
+            end = next
+        }
+        let behind = scalar(at: end)
+        let isEnd = behind.map { $0.properties.isWhitespace || Self.closings.contains($0) } ?? true
+        let isParticle = Self.particles.contains(String(decoding: text[start..<end], as: UTF8.self))
+        return isEnd && letters > 1 && !isParticle ? end : nil
+    }
+
+    /// What closes a sentence or a bracket behind an address.
+    private static let closings: Set<Unicode.Scalar> = [")", "]", "、", "。", "，", "）", "」", "』", "】", "》"]
+    /// Korean particles that stand right behind a word, and so behind an address.
+    private static let particles: Set<String> = ["에서", "으로", "까지", "부터", "에게", "처럼", "보다", "입니다", "이다", "라는"]
 
     /// The end of a link without the punctuation behind it, and without brackets that it does not open.
     private func withoutClosings(_ link: Range<Int>) -> Int {

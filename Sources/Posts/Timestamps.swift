@@ -7,14 +7,14 @@ package import Foundation
 extension Date {
     /// The instant that `text` names in the form of RFC 3339, such as `2026-11-20T08:15:30.250+09:00`.
     ///
-    /// A small `t` or `z` and a space before the time are accepted, as the RFC allows. The offset is required. A leap
-    /// second counts as the second before it; digits beyond the millisecond are dropped. Nil for every other text and
+    /// A small `t` or `z` and a space before the time are accepted, as the RFC allows, and a time without seconds, as some
+    /// programs write it. The offset is required. A leap second counts as the second before it; digits beyond the millisecond are dropped. Nil for every other text and
     /// for years outside 1970 through 9999.
     package init?(rfc3339 text: some StringProtocol) {
         var scanner = TimestampScanner(text)
         guard let day = scanner.day(),
             scanner.skip(oneOf: "Tt "),
-            let second = scanner.timeOfDay(),
+            let second = scanner.timeOfDay(needsSeconds: false),
             let millisecond = scanner.fraction(),
             let offset = scanner.offset(colon: true),
             scanner.isAtEnd
@@ -151,11 +151,12 @@ private struct TimestampScanner {
     }
 
     /// Seconds since midnight.
-    mutating func timeOfDay() -> Int? {
+    mutating func timeOfDay(needsSeconds: Bool = true) -> Int? {
         guard let hour = number(digits: 2), hour < 24, skip(oneOf: ":"),
-            let minute = number(digits: 2), minute < 60, skip(oneOf: ":"),
-            let second = number(digits: 2), second <= 60
+            let minute = number(digits: 2), minute < 60
         else { return nil }
+        guard skip(oneOf: ":") else { return needsSeconds ? nil : hour * 3_600 + minute * 60 }
+        guard let second = number(digits: 2), second <= 60 else { return nil }
         return hour * 3_600 + minute * 60 + min(second, 59)
     }
 

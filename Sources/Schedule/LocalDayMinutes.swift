@@ -55,7 +55,7 @@ private struct OffsetSpan {
     /// The spans that cover the local day starting at `midnight`, whatever the zone's distance from UTC.
     static func spans(around midnight: Int, in zone: TimeZone) -> [OffsetSpan] {
         func offset(at second: Int) -> Int {
-            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second)))
+            zone.offset(at: Date(timeIntervalSince1970: Double(second)))
         }
         // No zone has ever been 16 hours away from UTC, and none changes twice within an hour.
         let first = midnight - 16 * 3_600

@@ -5,8 +5,12 @@ package import Posts
 ///
 /// Holds the own posts that are neither replies nor reposts and whose time of
 /// day can be trusted.
+///
+/// The history of a human who left ends with their last usual day: a silence of months, and the few posts of a farewell or
+/// a visit behind it, tell that nobody was there, and not how a day of theirs was. What silence is long follows from how
+/// often they posted. Once they are back for good, all days count.
 package struct PostingHistory: Sendable {
-    /// The last day known to be complete.
+    /// The last day known to be complete, or before that the last usual day of a human who left.
     package let asOf: LocalDay
     /// All posting times up to `asOf`, ascending.
     package let times: [LocalTime]
@@ -24,10 +28,39 @@ package struct PostingHistory: Sendable {
             .map { $0.day.ordinal * MinuteOfDay.count + $0.minute.value }
             .sorted()
             .compactMap(Self.time(at:))
-        self.asOf = last
-        self.times = sorted
-        self.days = Self.split(sorted)
-        self.dailyCounts = Self.counted(days, asOf: last)
+        let days = Self.split(sorted)
+        let kept = Self.usualDays(days.compactMap(\.first?.day), asOf: last)
+        let isWhole = kept == days.count
+        let end = isWhole ? last : days[kept - 1].first?.day ?? last
+        self.asOf = end
+        self.times = isWhole ? sorted : Array(sorted.prefix(days[kept - 1].endIndex))
+        self.days = Array(days.prefix(kept))
+        self.dailyCounts = Self.counted(self.days, asOf: end)
+    }
+
+    /// Fewer days with posts than these tell nothing about what is usual.
+    private static let fewestUsualDays = 20
+    /// No shorter silence is an absence: days.
+    private static let shortestAbsence = 45
+    /// A silence is an absence if it is so many times as long as the human's mean time between days with posts.
+    private static let absenceFactor = 12
+    /// Behind an absence the human is back for good after a day with posts for so many days of it.
+    private static let absencePerDay = 14
+
+    /// The number of days with posts before the human left; all of them unless the human did.
+    ///
+    /// - Parameter days: The days with posts, ascending.
+    private static func usualDays(_ days: [LocalDay], asOf: LocalDay) -> Int {
+        guard let first = days.first else { return 0 }
+        for index in days.indices.dropFirst(fewestUsualDays - 1) {
+            let next = index + 1 < days.count ? days[index + 1] : asOf.advanced(by: 1)
+            let silence = next.days(since: days[index]) - 1
+            let after = days.count - 1 - index
+            let usual = days[index].days(since: first) / (index + 1)
+            guard silence >= max(shortestAbsence, absenceFactor * usual) else { continue }
+            if after * absencePerDay <= silence { return index + 1 }
+        }
+        return days.count
     }
 
     /// Whether nothing is known, so that no day can be planned.

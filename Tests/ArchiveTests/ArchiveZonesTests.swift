@@ -45,6 +45,11 @@ import Testing
         #expect(try await test.archive.hasStaleTimes())
         try await expect(test.archive.rewriteTimes(in: berlin), equals: 1)
         #expect(try await !test.archive.hasStaleTimes())
+        // Newer rules of time zones move them again, older ones do not.
+        let rules = ZoneRules.current.number
+        try await expect(test.archive.hasStaleTimes(by: rules), equals: false)
+        try await expect(test.archive.hasStaleTimes(by: rules - 1), equals: false)
+        try await expect(test.archive.hasStaleTimes(by: rules + 1), equals: true)
         try await expect(minutes(test), equals: [480, 480, 480])
         // What comes in now is judged by the same clocks, also before anything is moved.
         try await test.store([try morning("later", "2020-02-01T23:00:00Z")], zone: berlin)

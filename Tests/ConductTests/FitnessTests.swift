@@ -17,6 +17,8 @@ import Testing
     @Test(arguments: [
         ("What a match, see https://x.com/somebody/status/123456 for it", Refusal.Reason.quotesAPost),
         ("Look at this https://social.example/@mira/109876543210987654", .quotesAPost),
+        ("Rivers are ~~never~~ seldom wrong", .struckOut), ("Rivers are n̶e̶v̶e̶r̶ seldom wrong", .struckOut),
+        ("川は~~絶対に~~めったに間違えない", .struckOut),
         ("I'm at Cafe Nord (Oslo)", .checkIn), ("Pancakes (@ The Old Mill)", .checkIn),
         ("I just unlocked the Early Bird badge", .checkIn), ("駅にチェックインしました", .checkIn),
         ("I liked a video by the sea", .appShare), ("#nowplaying rain on a roof", .appShare),

@@ -3,6 +3,13 @@ import Posts
 import Testing
 
 @Suite struct TextLengthTests {
+    /// Servers count each consonant that a virama joins, and newer rules all of them together.
+    @Test(arguments: [("क्षत्रिय", 5), ("ক্ষ", 2), ("नमस्ते दुनिया", 10), ("ka\u{301}", 2)])
+    func lettersThatAreJoinedCountEach(text: String, count: Int) {
+        #expect(TextLength.count(text, limits: .mastodon) == count)
+        #expect(TextLength.count(text, limits: .bluesky) == count)
+    }
+
     @Test(arguments: [
         ("", 0), ("abc", 3), ("日本語", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 1), ("🇯🇵", 1), ("a\nb", 3),
         ("https://example.org/a/very/long/path/that/costs/the/same", 23), ("http://a.b", 23),

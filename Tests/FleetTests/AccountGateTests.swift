@@ -15,14 +15,17 @@ import Testing
 
     private let log = Recorder<String>()
     private let refusals = Recorder<String>()
+    private let waits = Recorder<(AccountWait.Scope, AccountWait?)>()
     private let clock = VirtualClock(startingAt: Self.start)
 
     private func gate(
-        before network: PaperNetwork, _ patience: AccountGate.Patience = .minutes, after previous: AccountGate? = nil
+        before network: PaperNetwork, _ patience: AccountGate.Patience = .minutes, after previous: AccountGate? = nil,
+        kept: [AccountWait] = []
     ) -> AccountGate {
         AccountGate(
             network, account: "bot", patience: patience, after: previous, now: { [clock] in clock.now },
-            logger: Logger(label: "test") { [log] _ in LogRecorder(lines: log) }
+            logger: Logger(label: "test") { [log] _ in LogRecorder(lines: log) }, kept: kept,
+            onWait: { [waits] scope, wait in waits.add((scope, wait)) }
         ) { [refusals] error in refusals.add(error.map { $0.operation.rawValue } ?? "accepted") }
     }
 
@@ -287,6 +290,86 @@ import Testing
         await expect(error { _ = try await gate.page(.home, .newest) }?.code, equals: .rateLimited)
         #expect(isSoonAfter(Self.start + 300, gate.pause(of: .home, at: clock.now)))
         #expect(gate.pause(of: .mentions, at: clock.now) != nil)
+    }
+
+    // MARK: Waits that outlive the process
+
+    private func limit(
+        _ network: PaperNetwork, _ code: NetworkError.Code, of operations: Set<NetworkError.Operation>, until: Date,
+        concernsAccount: Bool = false
+    ) {
+        network.with { state in
+            state.failure = { operation, _ in
+                guard operations.contains(operation) else { return nil }
+                var error = network.error(code, operation, retryAfter: until, outcome: .refused)
+                error.concernsAccount = concernsAccount
+                return error
+            }
+        }
+    }
+
+    @Test func aWaitOfHoursIsStoredAndHoldsForTheNextProcess() async throws {
+        let network = PaperNetwork(.mastodon)
+        limit(network, .rateLimited, of: [.readMentions], until: Self.start + 20_000)
+        _ = await error { _ = try await self.gate(before: network).page(.mentions, .newest) }
+        let wait = try #require(waits.values.last?.1)
+        #expect(wait.scope == .everything)
+        #expect(wait.since == Self.start)
+        #expect(isSoonAfter(Self.start + 20_000, wait.until))
+
+        let next = gate(before: PaperNetwork(.mastodon), kept: [wait])
+        clock.jump(by: (Self.start + 10_000).timeIntervalSince(clock.now))
+        let held = await error { _ = try await next.page(.home, .newest) }
+        #expect(held?.code == .rateLimited)
+        #expect(held?.outcome == .notSent)
+        #expect(held?.retryAfter == wait.until)
+        #expect(next.pause(of: .mentions, at: clock.now) == wait.until)
+        try await expect(next.isOpen(), equals: false)
+        // It is over, and the first call that succeeds removes the row.
+        clock.jump(by: (wait.until + 1).timeIntervalSince(clock.now))
+        _ = try await next.page(.home, .newest)
+        #expect(waits.values.last?.0 == .everything)
+        #expect(waits.values.last?.1 == nil)
+    }
+
+    /// Where each kind of call has its own limit, only that one waits in the next process.
+    @Test func aLimitOfOneCallHoldsThatCall() async throws {
+        let network = PaperNetwork(.x)
+        limit(network, .rateLimited, of: [.readMentions], until: Self.start + 5_000)
+        _ = await error { _ = try await self.gate(before: network).page(.mentions, .newest) }
+        let wait = try #require(waits.values.last?.1)
+        #expect(wait.scope == .operation(.readMentions))
+        let next = gate(before: PaperNetwork(.x), kept: [wait])
+        await expect(error { _ = try await next.page(.mentions, .newest) }?.outcome, equals: .notSent)
+        _ = try await next.page(.favorites, .newest)
+        try await expect(next.isOpen(), equals: true)
+    }
+
+    @Test func aCapOfTheAccountHoldsEveryCall() async throws {
+        let network = PaperNetwork(.x)
+        limit(network, .capReached, of: [.readMentions], until: Self.start + 40_000, concernsAccount: true)
+        _ = await error { _ = try await self.gate(before: network).page(.mentions, .newest) }
+        let wait = try #require(waits.values.last?.1)
+        #expect(wait.scope == .everything)
+        #expect(wait.until == Self.start + 40_000)
+        let next = gate(before: PaperNetwork(.x), kept: [wait])
+        await expect(error { _ = try await next.page(.home, .newest) }?.code, equals: .capReached)
+        try await expect(next.isOpen(), equals: false)
+    }
+
+    /// The beginning stays, so that it is known how long nothing has been heard.
+    @Test func aWaitThatIsRenewedKeepsItsBeginning() async throws {
+        let network = PaperNetwork(.mastodon)
+        limit(network, .rateLimited, of: [.readMentions], until: Self.start + 600)
+        let gate = gate(before: network)
+        _ = await error { _ = try await gate.page(.mentions, .newest) }
+        clock.jump(by: (Self.start + 3_000).timeIntervalSince(clock.now))
+        limit(network, .rateLimited, of: [.readMentions], until: Self.start + 3_600)
+        _ = await error { _ = try await gate.page(.mentions, .newest) }
+        let wait = try #require(waits.values.last?.1)
+        #expect(wait.since == Self.start)
+        #expect(wait.noted == Self.start + 3_000)
+        #expect(wait.length > 3_600)
     }
 
     private func poor(_ code: NetworkError.Code, until: Date?) -> (AccountGate, PaperNetwork) {

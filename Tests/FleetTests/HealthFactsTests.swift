@@ -225,6 +225,26 @@ import Testing
         #expect(feeds.map(\.errorCode) == ["transport", "not-found"])
     }
 
+    /// A wait that one process was told of is known to the next, and to whoever looks.
+    @Test(arguments: Engine.allCases) func aStoredWaitIsKnownToEveryProcess(_ engine: Engine) async throws {
+        let mirror = try await working(engine)
+        let wait = AccountWait(
+            scope: .everything, code: .capReached, error: "the usage cap is reached", since: clock.now,
+            noted: clock.now, until: clock.now + 20_000)
+        await mirror.refusals.note(wait, wait.scope, of: .bot)
+        await mirror.refusals.note(wait, wait.scope, of: .bot)
+        try await expect(codes(mirror), equals: [.sendingWaits])
+        try await expect(mirror.health(now: clock.now).failure, equals: .later)
+        let standings = try await HealthSurvey(mirror).standings(nil, now: clock.now)
+        #expect(standings.map(\.verdict.code) == [.sendingWaits])
+        await expect(mirror.refusals.waits(of: .bot, at: clock.now), equals: [wait])
+        await expect(mirror.refusals.waits(of: .human, at: clock.now), equals: [])
+        // What nothing was heard of for a day holds nothing back.
+        await expect(mirror.refusals.waits(of: .bot, at: clock.now + 110_000), equals: [])
+        await mirror.refusals.note(nil, wait.scope, of: .bot)
+        try await expect(codes(mirror)) { $0.isEmpty }
+    }
+
     @Test func aPeopleListThatDeniesEverybodyIsTold() async throws {
         let mirror = try await working()
         let people = ["a@pal.example", "b@pal.example"].map { AccountID(network: .mastodon, value: $0) }

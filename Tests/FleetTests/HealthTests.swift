@@ -1,5 +1,6 @@
 import Expectations
 import Foundation
+import Networks
 import Outbox
 import Posts
 import TestSupport
@@ -48,6 +49,12 @@ import Testing
         return feed
     }
 
+    private static func wait(
+        _ scope: AccountWait.Scope, _ code: NetworkError.Code, since: Date, noted: Date = now, until: Date
+    ) -> AccountWait {
+        AccountWait(scope: scope, code: code, error: "come back later", since: since, noted: noted, until: until)
+    }
+
     private static let elsewhere: Set<Obstacle.Code> = [.moved]
     private static let noBot: Set<Obstacle.Code> = [.moved, .noBotAccount]
     private static let idle: Set<Obstacle.Code> = [.moved, .noBotAccount, .noWorker]
@@ -63,6 +70,9 @@ import Testing
         fatal(.noTimeZone, hiddenBy: elsewhere) { $0.zone = nil },
         fatal(.botDisabled, hiddenBy: noBot) {
             $0.refusals[.bot] = StoredFault(since: hourAgo, error: "gone", code: "account-disabled")
+        },
+        fatal(.sendingWaits, hiddenBy: noBot) { facts in
+            facts.waits[.bot] = [wait(.operation(.publish), .rateLimited, since: now - 60, until: now + 7_200)]
         },
         fatal(.storeFull) { $0.store = StoreFault(.full, "make room") },
         fatal(.noWorker, hiddenBy: noBot) { $0.worker = .absent },
@@ -348,6 +358,57 @@ import Testing
         var facts = Self.wellFacts()
         facts.faults = [Self.work(WorkFault.publisher, lasting: false)]
         #expect(Health(facts).obstacles.isEmpty)
+    }
+
+    /// A wait of hours is grave from its first minute, whatever its code, and one of minutes is not.
+    @Test(arguments: [NetworkError.Code.rateLimited, .capReached])
+    func aWaitOfHoursIsNoWaitOfMinutes(code: NetworkError.Code) {
+        func health(until: Date) -> Health {
+            var facts = Self.wellFacts()
+            facts.feeds = [Self.feed(FeedName.botMentions, code.rawValue, since: Self.now - 60)]
+            facts.waits[.bot] = [
+                Self.wait(.operation(.readMentions), code, since: Self.now - 60, until: until)
+            ]
+            return Health(facts)
+        }
+        #expect(health(until: Self.now + 900).verdict.state == .healthy)
+        #expect(health(until: Self.now + 900).failure == nil)
+        let long = health(until: Self.now + 6 * 3_600)
+        #expect(long.verdict.state == .failing)
+        #expect(long.verdict.code == .mentionsUnread)
+        #expect(long.failure == .later)
+    }
+
+    /// The network names no end, and says the same for hours.
+    @Test(arguments: ["rate-limited", "cap-reached", "over-budget", "unavailable", "transport", nil] as [String?])
+    func whatIsNotHeardForHoursIsAFailureWhateverTheCode(code: String?) {
+        var facts = Self.wellFacts()
+        facts.feeds = [Self.feed(FeedName.botMentions, code, since: Self.now - 3_601)]
+        #expect(Health(facts).verdict.state == .failing)
+    }
+
+    /// A cap of the month that X has told once: nothing is sent and nothing heard, and the next tries tell nothing new.
+    @Test func aCapOfTheMonthIsAFailureFromTheFirstAnswer() {
+        var facts = Self.wellFacts()
+        facts.waits[.bot] = [Self.wait(.everything, .capReached, since: Self.now - 5, until: Self.now + 40_000)]
+        let health = Health(facts)
+        #expect(health.verdict.state == .failing)
+        #expect(health.verdict.code == .sendingWaits)
+        #expect(health.stopped.isSuperset(of: [.sending, .hearing]))
+        #expect(health.verdict.text.contains("come back later"))
+    }
+
+    @Test func publishingThatFailsForHoursIsAFailure() {
+        func state(_ noted: Date) -> Health.Verdict.State {
+            var facts = Self.wellFacts()
+            facts.waits[.bot] = [
+                Self.wait(.operation(.publish), .unavailable, since: Self.now - 7_200, noted: noted, until: noted)
+            ]
+            return Health(facts).verdict.state
+        }
+        #expect(state(Self.now - 600) == .failing)
+        // One failure, and no further try since.
+        #expect(state(Self.now - 7_200) == .healthy)
     }
 
     @Test func aMoveOutranksAPause() {

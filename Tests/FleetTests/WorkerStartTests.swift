@@ -107,6 +107,27 @@ import Testing
         #expect(labels(mirror) == 0)
     }
 
+    /// The cap of the month that one process was told of holds back the calls of the next, which works all the same.
+    @Test func aCapOfTheMonthHoldsForTheNextProcess() async throws {
+        let mirror = try await PaperMirror(bot: .x)
+        let bot = mirror.bot
+        let first = try await mirror.parts()
+        let until = mirror.clock.now + 40_000
+        bot.with { state in
+            state.failure = { operation, _ in
+                guard operation == .readMentions else { return nil }
+                var error = bot.error(.capReached, operation, retryAfter: until, outcome: .refused)
+                error.concernsAccount = true
+                return error
+            }
+        }
+        _ = await #expect(throws: NetworkError.self) { _ = try await first.bot.page(.mentions, .newest) }
+        bot.with { $0.failure = { _, _ in nil } }
+        let next = try await mirror.parts()
+        #expect(next.bot.pause(at: mirror.clock.now) == until)
+        try await expect(next.bot.isOpen(), equals: false)
+    }
+
     @Test(arguments: [NetworkError.Code.overBudget, .creditsDepleted, .capReached])
     func knowsAnAccountThatCannotBePaidFor(code: NetworkError.Code) async throws {
         let mirror = try await PaperMirror(bot: .mastodon, human: .x)

@@ -194,15 +194,32 @@ import Testing
         (#"{"uri":"at://did:plc:a/app.bsky.feed.post/3/4"}"#, "uri is not the address of a record"),
         (#"{"uri":"at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3"}"#, "value is missing"),
         (record("3", "x").replacing(#""text":"#, with: #""txt":"#), "text is missing"),
-        (record("3", "x").replacing("2023-02-18T", with: "noon"), "createdAt is not a time from 1970 to 9999"),
-        (record("3", "x").replacing("2023-", with: "0001-"), "createdAt is not a time from 1970 to 9999"),
-        (record("3", "x").replacing("2023-", with: "12023-"), "createdAt is not a time from 1970 to 9999"),
         ("7", "not a JSON object"), (#""text""#, "not a JSON object"), ("[1]", "not a JSON object"),
     ])
     func reportsWhatCannotBeRead(record: String, reason: String) throws {
         let reading = try read(Self.page([Self.record("3a", "one"), record, Self.record("3b", "two")]))
         #expect(reading.texts == ["one", "two"])
         #expect(reading.summary.problems.map(\.reason) == [reason])
+    }
+
+    /// The key of the record holds a time of its own.
+    @Test(arguments: ["noon", "0001-02-18T", "12023-02-18T", "2999-02-18T", ""])
+    func aTimeThatCannotBeIsThatOfTheKey(day: String) throws {
+        let time = Date(milliseconds: 1_676_723_591_250)
+        let key = try #require(TimestampID(microseconds: time.milliseconds * 1_000, clock: 1)).description
+        let record = Self.record(key, "x").replacing("2023-02-18T", with: day)
+        let reading = try read(Self.page([record, Self.record("3b", "other")]))
+        #expect(reading.texts == ["x", "other"])
+        #expect(reading.posts.map(\.isTimeTrusted) == [false, true])
+        #expect(reading.posts.first?.createdAt == time)
+        #expect(reading.summary.problems.isEmpty)
+    }
+
+    @Test func aTimeWithoutSecondsIsRead() throws {
+        let record = Self.record("3a", "x").replacing(":11.250Z", with: "Z")
+        let post = try #require(try read(Self.page([record])).posts.first)
+        #expect(post.isTimeTrusted)
+        #expect(post.createdAt == Date(rfc3339: "2023-02-18T12:33:00Z"))
     }
 
     @Test func aTimeWithoutAZoneIsNotTrusted() throws {

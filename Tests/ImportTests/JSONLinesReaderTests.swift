@@ -122,6 +122,16 @@ import Testing
         #expect(problem.description == "\(directory.path("posts.jsonl")), line 3: \(reason)")
     }
 
+    /// Programs write these where they know no time; a time to come is nobody's.
+    @Test(arguments: ["", "0001-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
+    func aTimeThatNobodyKnowsCostsTheTimeAlone(time: String) throws {
+        let line = Self.line("1").replacing(/"created_at":"[^"]*"/, with: #""created_at":"\#(time)""#)
+        let reading = try read(line + "\n")
+        #expect(reading.posts.map(\.id.value) == ["1"])
+        #expect(reading.posts.map(\.isTimeTrusted) == [false])
+        #expect(reading.summary.problems.isEmpty)
+    }
+
     @Test func equalKeysDeeperInsideAreNoDuplicates() throws {
         let reading = try read(Self.line("1", "a {\\\"id\\\":1}", #""x":{"id":1,"text":[{"id":2}]},"y":["id","id"]"#))
         #expect(reading.summary.problems == [])

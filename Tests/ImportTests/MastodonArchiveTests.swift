@@ -337,12 +337,20 @@ import Testing
         try expect(read([String(item[object.upperBound...].dropLast())]).texts, equals: ["x"])
     }
 
+    /// An unreadable time, the year 1 and a time to come cost the time alone.
+    @Test(arguments: ["yesterday", "", "0001-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
+    func aTimeThatCannotBeLosesNothingButTheTime(time: String) throws {
+        let reading = try read([Archive.create("2", "kept"), Archive.create("1", "x", at: time)])
+        #expect(reading.texts == ["kept", "x"])
+        #expect(reading.posts.map(\.isTimeTrusted) == [true, false])
+        #expect(reading.summary.problems.isEmpty)
+    }
+
     @Test(arguments: [
         (#"{"type":"Create","object":"https://social.example/1"}"#, "the post is not in it, only its address"),
         (#"{"type":"Create"}"#, "the post is not in it, only its address"), ("{}", "type is missing"),
         ("7", "not a JSON object"), (#"{"type":"Create","object":{"type":"Note"}}"#, "id is missing"),
         (#"{"type":"Note","id":"https://social.example/1"}"#, "id of the author"),
-        (Archive.create("1", "x", at: "yesterday"), "published is missing or not a time"),
         (#"{"type":"Create","object":"#, "not valid JSON"),
     ])
     func reportsWhatCannotBeRead(item: String, reason: String) throws {

@@ -65,6 +65,7 @@ import Transport
         let request = try #require(loopback.server.requests.last)
         let body = String(decoding: request.body, as: UTF8.self)
         let said = policy.map { #""quote_approval_policy":"\#($0)","# } ?? ""
-        #expect(body == #"{\#(said)"status":"text","visibility":"unlisted"}"#)
+        let rest = #""sensitive":false,"status":"text","visibility":"unlisted""#
+        #expect(body == #"{"content_type":"text/plain",\#(said)\#(rest)}"#)
     }
 }

@@ -37,7 +37,7 @@ import Testing
         let loopback = try loopback { $0.path == "/api/v1/statuses" ? .json(Wire.status("9")) : nil }
         _ = try await loopback.network.publish(MastodonServers.draft())
         let body = String(decoding: try #require(loopback.requests.last).body, as: UTF8.self)
-        #expect(body == #"{"status":"text","visibility":"unlisted"}"#)
+        #expect(body == #"{"content_type":"text/plain","sensitive":false,"status":"text","visibility":"unlisted"}"#)
     }
 
     /// Its mark has another name.

@@ -42,10 +42,11 @@ import Transport
         #expect(request.header("Accept") == "application/json")
         #expect(request.header("User-Agent") == "mirror-bot-tests")
         #expect(request.header("Content-Length") == String(request.body.count))
-        #expect(
-            String(decoding: request.body, as: UTF8.self)
-                == #"{"in_reply_to_id":"4","language":"ja","status":"line 1\n\"quoted\" / 日本語 👩‍👩‍👧","visibility":"direct"}"#
-        )
+        let fields = [
+            #""content_type":"text/plain""#, #""in_reply_to_id":"4""#, #""language":"ja""#, #""sensitive":false"#,
+            #""status":"line 1\n\"quoted\" / 日本語 👩‍👩‍👧""#, #""visibility":"direct""#,
+        ]
+        #expect(String(decoding: request.body, as: UTF8.self) == "{\(fields.joined(separator: ","))}")
     }
 
     @Test(arguments: [nil, "und", "zxx", "qme", "qht", "english", "", "e", "en_US", "mul"])
@@ -53,7 +54,8 @@ import Transport
         let loopback = try Loopback { $0.path == "/api/v1/statuses" ? .json(Wire.status("9")) : nil }
         _ = try await loopback.network.publish(draft(language: language))
         let body = String(decoding: try #require(loopback.requests.first).body, as: UTF8.self)
-        #expect(body == #"{"status":"text","visibility":"unlisted"}"#)
+        #expect(
+            body == #"{"content_type":"text/plain","sensitive":false,"status":"text","visibility":"unlisted"}"#)
     }
 
     @Test(arguments: ["en", "pt-BR", "zh-Hant-TW", "quz", "que"])
@@ -61,7 +63,8 @@ import Transport
         let loopback = try Loopback { $0.path == "/api/v1/statuses" ? .json(Wire.status("9")) : nil }
         _ = try await loopback.network.publish(draft(language: language))
         let body = String(decoding: try #require(loopback.requests.first).body, as: UTF8.self)
-        #expect(body == #"{"language":"\#(language)","status":"text","visibility":"unlisted"}"#)
+        let rest = #""sensitive":false,"status":"text","visibility":"unlisted""#
+        #expect(body == #"{"content_type":"text/plain","language":"\#(language)",\#(rest)}"#)
     }
 
     @Test func favoritesWithAnEmptyBody() async throws {
@@ -128,6 +131,30 @@ import Transport
         try await expect(gone.network.unfavorite(Loopback.favorite("9")), equals: .gone)
     }
 
+    /// Without its type a text is read as the account's preferences say, which may be Markdown.
+    @Test(
+        arguments: [
+            (#"{"version":"0.20.0+git-1234567","source_url":"https://c.example/s/gotosocial"}"#, true),
+            (#"{"version":"4.5.0+glitch","configuration":{"statuses":{"supported_mime_types":["text/plain"]}}}"#, true),
+            (#"{"version":"2.7.2 (compatible; Akkoma 3.15.1)"}"#, true),
+            (#"{"version":"4.5.0","api_versions":{"mastodon":7},"configuration":{"statuses":{}}}"#, false),
+            (#"{"version":"takahe/0.11.0"}"#, false),
+        ])
+    func aServerThatKnowsTheTypeOfATextIsToldIt(instance: String, isTold: Bool) async throws {
+        let loopback = try Loopback { request in
+            if request.path.hasSuffix("/instance") { return .json(instance) }
+            return request.path.hasPrefix("/api/v1/statuses") ? .json(Wire.status("9")) : nil
+        }
+        _ = try await loopback.network.limits()
+        _ = try await loopback.network.publish(draft())
+        try await loopback.network.edit("9", draft())
+        let bodies = loopback.requests.suffix(2).map { String(decoding: $0.body, as: UTF8.self) }
+        for body in bodies {
+            #expect(body.contains(#""content_type":"text/plain""#) == isTold, "\(body)")
+            #expect(body.contains(#""sensitive":false"#), "\(body)")
+        }
+    }
+
     /// A server takes away the warning that an edit does not name.
     @Test(arguments: [nil, "food"]) func anEditNamesWhatItWarnsOf(warning: String?) async throws {
         let loopback = try Loopback { $0.method == "PUT" ? .json(Wire.status("9")) : nil }
@@ -137,9 +164,10 @@ import Transport
         let request = try #require(loopback.server.requests.first)
         #expect(request.target == "/api/v1/statuses/9")
         #expect(request.header("Idempotency-Key") == nil)
-        let expected = """
-            {"language":"ja","sensitive":\(warning != nil),"spoiler_text":"\(warning ?? "")","status":"text"}
+        let rest = """
+            "language":"ja","sensitive":\(warning != nil),"spoiler_text":"\(warning ?? "")","status":"text"
             """
+        let expected = #"{"content_type":"text/plain",\#(rest)}"#
         #expect(String(decoding: request.body, as: UTF8.self) == expected)
     }
 

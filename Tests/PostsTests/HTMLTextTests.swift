@@ -273,6 +273,15 @@ import Testing
         #expect(PlainText.fromHTML(html) == expected)
     }
 
+    @Test(arguments: [
+        ("I am <del>sure</del> not sure", "I am ~~sure~~ not sure"), ("<s>no</s>", "~~no~~"),
+        ("a <strike>b <del>c</del> d</strike> e", "a ~~b c d~~ e"), ("<p>a <s>b</p><p>c</p>", "a ~~b\n\nc~~"),
+        ("</del>a", "a"),
+    ])
+    func wordsThatWereStruckOutSayThatTheyWere(html: String, expected: String) {
+        #expect(PlainText.fromHTML(html) == expected)
+    }
+
     // MARK: The table
 
     @Test func theDocumentHasTheRowsOfTheProgram() throws {

@@ -27,7 +27,7 @@ import Testing
         ("<ul><li></li></ul><p>x</p>", "x"),
         ("<blockquote><p>q</p></blockquote><p>a</p>", "> q\n\na"),
         ("<pre><code>if x {\n  y\n}</code></pre>", "if x {\n  y\n}"),
-        ("<strong>b</strong><em>i</em><del>d</del><u>u</u>", "bidu"),
+        ("<strong>b</strong><em>i</em><del>d</del><u>u</u>", "bi~~d~~u"),
         ("<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>", "漢字(かんじ)"),
         // Entities, once.
         ("<p>1 &lt; 2 &amp;amp; x</p>", "1 < 2 &amp; x"),

@@ -59,6 +59,13 @@ import Testing
         ("https://a.example/x日本。", ["https://a.example/x"]), ("https://пример.рф/x", ["https://пример.рф/x?"]),
         ("https://example.рф/x", ["https://example.рф/x?"]), ("https://www.例え.jpです", ["https://www.例え.jp?"]),
         ("https://a.example/café, oui", ["https://a.example/café"]),
+        ("https://ja.example/wiki/東京", ["https://ja.example/wiki/東京"]),
+        ("(https://zh.example/wiki/长城)。", ["https://zh.example/wiki/长城"]),
+        ("https://ko.example/wiki/서울 봐", ["https://ko.example/wiki/서울"]),
+        ("https://a.example/에서", ["https://a.example/"]),
+        ("https://th.example/wiki/กรุงเทพ ครับ", ["https://th.example/wiki/กรุงเทพ"]),
+        ("https://en.example/wiki/A–B_C, see", ["https://en.example/wiki/A–B_C"]),
+        ("https://a.example/x – y", ["https://a.example/x"]),
         ("https://a.example/x|y|", ["https://a.example/x|y"]),
         ("https://", []), ("https:///x", []), ("HTTP://A.EXAMPLE!", ["HTTP://A.EXAMPLE"]),
     ])

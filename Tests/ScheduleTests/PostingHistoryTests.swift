@@ -91,6 +91,67 @@ import Testing
         #expect(counts.counts.count == 36_525)
     }
 
+    // MARK: Who left
+
+    /// A human who posted on most days for two years.
+    private static func busyYears() -> [LocalTime] {
+        var generator = SplitMix64(seed: 7)
+        return (0..<730).flatMap { day in
+            (0..<Int(generator.next() % 4)).map { _ in
+                LocalTime(
+                    day: LocalDay(ordinal: 19_000 + day),
+                    minute: MinuteOfDay(hour: 0, minute: 480 + Int(generator.next() % 900)))
+            }
+        }
+    }
+
+    private static func post(daysAfterLast days: Int, count: Int = 1) -> [LocalTime] {
+        Array(
+            repeating: LocalTime(day: LocalDay(ordinal: 19_729 + days), minute: MinuteOfDay(hour: 12, minute: 0)),
+            count: count)
+    }
+
+    /// The posts of the first days of a mirror, each drawn after those before it.
+    private static func planned(_ history: PostingHistory, days: Int) throws -> Int {
+        let planner = DayPlanner(history: history, configuration: ScheduleConfiguration())
+        let zone = try zone("UTC")
+        var counts: [LocalDay: Int] = [:]
+        for offset in 0..<days {
+            let day = LocalDay(ordinal: 20_200 + offset)
+            let recent = planner.recentDays(before: day, planned: counts, from: day, in: zone, mirror: "m")
+            counts[day] = planner.plan(for: day, in: zone, mirror: "m", after: recent)?.slots.count
+        }
+        return counts.values.reduce(0, +)
+    }
+
+    /// Months of silence and one last post are a farewell, and no example of how to live.
+    @Test(arguments: [[150], [60, 91], [300, 301, 320], []] as [[Int]])
+    func whoLeftIsRememberedAsTheyWere(farewell: [Int]) throws {
+        let times = Self.busyYears()
+        let history = PostingHistory(times: times + farewell.flatMap { Self.post(daysAfterLast: $0) })
+        #expect(history.asOf == times.last?.day)
+        #expect(history.times.count == times.count)
+        // 1.5 posts a day.
+        let number = try Self.planned(history, days: 60)
+        #expect((50...140).contains(number), "\(number)")
+    }
+
+    /// A short silence and a real return are part of a life.
+    @Test func whoIsBackIsNotGone() throws {
+        let times = Self.busyYears()
+        let holidays = PostingHistory(times: times + Self.post(daysAfterLast: 30))
+        #expect(holidays.asOf == LocalDay(ordinal: 19_759))
+        let back = (0..<15).flatMap { Self.post(daysAfterLast: 150 + $0) }
+        #expect(PostingHistory(times: times + back).asOf == LocalDay(ordinal: 19_729 + 164))
+    }
+
+    /// Who posts every other month is not gone after half a year.
+    @Test func whoPostsRarelyIsNotGoneSoon() throws {
+        let times = (0..<25).flatMap { Self.post(daysAfterLast: $0 * 60) }
+        let history = PostingHistory(times: times + Self.post(daysAfterLast: 24 * 60 + 200))
+        #expect(history.asOf == LocalDay(ordinal: 19_729 + 24 * 60 + 200))
+    }
+
     @Test func rawModelIsTheBareHistogram() throws {
         let configuration = ScheduleConfiguration(model: .raw)
         let distribution = try Self.small().distribution(for: day("2026-01-30"), configuration: configuration)

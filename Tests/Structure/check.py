@@ -1,4 +1,4 @@
-"""Checks six rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
+"""Checks seven rules of docs/architecture.md and CONTRIBUTING.md that the compiler does not know.
 
 1. Outside the networks' own folders no code names a network: it asks its traits and its descriptor.
 2. Files of different folders of a target do not depend on each other in a circle. What did when this rule was made
@@ -8,6 +8,7 @@
 5. The name of a JSON document is written in one place: it means one shape.
 6. Every statement that changes an action begins with `OutboxStore.changing`, which raises the row's revision, or with
    `OutboxStore.noting`, which keeps it.
+7. Instants become local times by ZoneRules alone: Foundation's own rules are those of the toolchain's year.
 
 Types are found by their names: a file uses another one if it names a type, or a function outside types, that only the
 other declares. Comments and literals do not count.
@@ -161,6 +162,22 @@ def bare_updates() -> list[str]:
     return places
 
 
+ZONES = re.compile(r"\b(?:secondsFromGMT\(for|isDaylightSavingTime|daylightSavingTimeOffset|nextDaylightSavingTimeTransition|Calendar\(|DateFormatter\()")
+
+
+def foreign_zones() -> list[str]:
+    """The places that ask Foundation what a clock shows."""
+    places = []
+    for file in sorted(SOURCES.rglob("*.swift")):
+        path = file.relative_to(SOURCES).as_posix()
+        if path == "Posts/ZoneRules.swift":
+            continue
+        for number, line in enumerate(code(file.read_text()).split("\n"), 1):
+            if ZONES.search(line):
+                places.append(f"Sources/{path}:{number}: asks Foundation for local time; ask the zone for its offset(at:)")
+    return places
+
+
 def unknown_parameters() -> list[str]:
     """The described parameters that their declaration does not have."""
     row = re.compile(r"\s*///\s+- (?:Parameter )?(\w+):")
@@ -202,6 +219,7 @@ def main() -> int:
     known = set(KNOTS.read_text().split()) if KNOTS.exists() else set()
     problems = network_names() + unknown_parameters() + statements_in_commands() + shared_schemas()
     problems += bare_updates()
+    problems += foreign_zones()
     problems += [
         f"Sources/{line}: depends in a circle on files of other folders; see Tests/Structure/check.py --list"
         for line in sorted(set(lines) - known)

@@ -90,8 +90,65 @@ extension HealthFacts {
                     .noTimeZone, .stops, "TIME_ZONE is not set\(proposal)", brief: "TIME_ZONE is not set",
                     .set(Setting.timeZone.name)))
         }
-        if hasBot, let refusal = refusals[.bot] { found.append(refused(.bot, refusal, sends)) }
+        if hasBot {
+            if let refusal = refusals[.bot] { found.append(refused(.bot, refusal, sends)) }
+            if let wait = sendingWait { found.append(sendingWaits(wait)) }
+        }
         return found
+    }
+
+    // MARK: Waits
+
+    /// A condition that lasts so long, in seconds, is one of hours, although it passes by itself.
+    private static let longWait: TimeInterval = 3_600
+    /// Seconds after which a failure that was not repeated tells nothing.
+    private static let waitIsKnown: TimeInterval = 86_400
+
+    /// The longest of the waits of an account that are about an operation.
+    private func wait(of role: AccountRole, _ operation: NetworkError.Operation) -> AccountWait? {
+        (waits[role] ?? [])
+            .filter { $0.scope.covers(operation) && now < max($0.until, $0.noted) + Self.waitIsKnown }
+            .max { $0.length < $1.length }
+    }
+
+    /// The wait in which nothing is sent for an hour or longer; `nil` if there is none.
+    private var sendingWait: AccountWait? {
+        wait(of: .bot, .publish).flatMap { $0.length >= Self.longWait ? $0 : nil }
+    }
+
+    private func sendingWaits(_ wait: AccountWait) -> Obstacle {
+        let isOfAll = wait.scope == .everything
+        let what = isOfAll ? "the network takes no requests of the bot" : "the network takes no posts of the bot"
+        let end = wait.holdsCalls && wait.until > now ? ", and not before \(words(wait.until))" : ""
+        let brief = "\(what) since \(words(wait.since))\(end)"
+        return make(
+            .sendingWaits, .stops, of: isOfAll ? [.sending, .hearing, .favorites] : [.sending], since: wait.since,
+            "\(brief): \(local(wait.error))", brief: brief, by: .later)
+    }
+
+    /// The weight of a feed's error by how long it lasts, and will last as far as the network says.
+    ///
+    /// - Parameter passes: Whether the error is one that ends by itself within minutes.
+    private func weight(of feed: FeedHealth, since: Date, passes: Bool) -> Obstacle.Weight {
+        let isMentions = feed.feed == FeedName.botMentions
+        let known = Self.operation(of: feed.feed).flatMap { wait(of: Self.role(of: feed.feed), $0) }
+        var end = now
+        if let known, known.holdsCalls { end = max(now, known.until) }
+        let begin = min(since, known?.since ?? since)
+        if end.timeIntervalSince(begin) >= Self.longWait { return isMentions ? .stops : .hinders }
+        guard isOld(since) else { return .note }
+        return isMentions && !passes ? .stops : .hinders
+    }
+
+    /// The call that reads a feed; `nil` for a part of the work that is no feed.
+    private static func operation(of feed: String) -> NetworkError.Operation? {
+        switch feed {
+        case FeedName.botMentions: .readMentions
+        case FeedName.botHome, FeedName.seen: .readHome
+        case FeedName.humanPosts: .readOwnPosts
+        case FeedName.humanFavorites: .readFavorites
+        default: nil
+        }
     }
 
     private func refused(_ role: AccountRole, _ fault: StoredFault, _ stops: [Obstacle.Work]) -> Obstacle {
@@ -308,10 +365,13 @@ extension HealthFacts {
                 guard money?.isSpent != true, !(money?.lacksMentions == true && feed.feed == FeedName.botMentions),
                     !(money?.lacksOwnPosts == true && feed.feed == FeedName.humanPosts)
                 else { return nil }
-                return make(.feedWaits, .note, of: stops, since: since, cause, brief: feed.feed, by: .later)
+                // Learning is spread over the month, so that its feeds wait on most days.
+                guard feed.feed == FeedName.botMentions else {
+                    return make(.feedWaits, .note, of: stops, since: since, cause, brief: feed.feed, by: .later)
+                }
+                return waits(feed, since: since, cause)
             case .rateLimited?, .capReached?:
-                let weight: Obstacle.Weight = isOld(since) ? .hinders : .note
-                return make(.feedWaits, weight, of: stops, since: since, cause, brief: feed.feed, by: .later)
+                return waits(feed, since: since, cause)
             case .creditsDepleted?:
                 return make(
                     .creditsDepleted, .stops, of: stops, since: since, cause, brief: "X requires payment first",
@@ -329,12 +389,18 @@ extension HealthFacts {
             {
                 return nil
             }
-            let isMentions = feed.feed == FeedName.botMentions
-            let weight: Obstacle.Weight = isOld(since) ? (isMentions ? .stops : .hinders) : .note
-            return make(
-                isMentions ? .mentionsUnread : .feedUnread, weight, of: stops, since: since, cause, brief: feed.feed,
-                by: .unavailable)
+            let unread: Obstacle.Code = feed.feed == FeedName.botMentions ? .mentionsUnread : .feedUnread
+            let weight = weight(of: feed, since: since, passes: false)
+            return make(unread, weight, of: stops, since: since, cause, brief: feed.feed, by: .unavailable)
         }
+    }
+
+    /// A feed that waits until the network, or the money, allows the next look.
+    private func waits(_ feed: FeedHealth, since: Date, _ cause: String) -> Obstacle {
+        let weight = weight(of: feed, since: since, passes: true)
+        let code: Obstacle.Code = weight == .stops ? .mentionsUnread : .feedWaits
+        return make(
+            code, weight, of: Self.work(of: feed.feed), since: since, cause, brief: feed.feed, by: .later)
     }
 
     /// Whether a condition has lasted so long that it is not expected to end by itself.

@@ -1,5 +1,6 @@
 package import Foundation
 package import Mirroring
+package import Networks
 package import Posts
 package import Settings
 
@@ -28,6 +29,8 @@ package struct HealthFacts: Sendable {
     package var areAccountsSame = false
     /// Since when, and how, a network refuses the credentials of an account.
     package var refusals: [AccountRole: StoredFault] = [:]
+    /// The calls that a network puts off, or that fail, by account.
+    package var waits: [AccountRole: [AccountWait]] = [:]
 
     /// Why the database takes no changes; nil if it does as far as is known.
     package var store: StoreFault?

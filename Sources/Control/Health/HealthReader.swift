@@ -70,6 +70,7 @@ struct HealthRows {
     /// Nil before any worker held the mirror.
     var lease: LeaseRecord?
     var refusals: [AccountRole: StoredFault] = [:]
+    var waits: [AccountRole: [AccountWait]] = [:]
     var feeds: [FeedHealth] = []
     /// What is left of the month's money; nil unless one of the accounts is on X.
     var money: MoneyFact?
@@ -112,8 +113,8 @@ struct HealthReader {
         let zone = mirror.knownTimeZone(record)
         let numbers = try await numbers(now: now, zone: zone)
         let rows = HealthRows(
-            record: record, accounts: accounts, lease: lease, refusals: faults.refusals, feeds: feeds,
-            money: spending.map { money($0, accounts) },
+            record: record, accounts: accounts, lease: lease, refusals: faults.refusals, waits: faults.waits,
+            feeds: feeds, money: spending.map { money($0, accounts) },
             isWithoutText: !hasText, numbers: numbers)
         var facts = self.facts(of: rows, zone: zone, now: now)
         if pulse != nil { facts.worker = .running }
@@ -138,7 +139,9 @@ struct HealthReader {
         facts.adoptedZone = mirror.adoptedZone(record)
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
-        (facts.refusals, facts.feeds) = (rows.refusals, rows.feeds)
+        facts.refusals = rows.refusals
+        facts.waits = rows.waits
+        facts.feeds = rows.feeds
         facts.worker = WorkerFact(rows.lease, limit: silence, rate: mirror.clock.rate, now: now)
         facts.money = rows.money
         facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
@@ -191,9 +194,8 @@ struct HealthReader {
     }
 
     private static func midnight(of now: Date, in zone: TimeZone?) -> Date {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone ?? .gmt
-        return calendar.startOfDay(for: now)
+        let zone = zone ?? .gmt
+        return LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
     }
 
     /// The columns of ``HealthNumbers``.

@@ -197,9 +197,12 @@ struct HealthSurvey {
             let (configuration, problem) = try configurations.effective(name, settings[name] ?? [:], networks)
             let mirror = try base.other(configuration)
             var rows = HealthRows(record: record, accounts: FoundAccounts(in: mirror, logins: opened))
-            (rows.lease, rows.refusals) = (leases[name], faults[name]?.refusals ?? [:])
+            let stored = faults[name] ?? StoredFaults()
+            rows.lease = leases[name]
+            rows.refusals = stored.refusals
+            rows.waits = stored.waits
             return Opened(
-                mirror: mirror, record: record, rows: rows, faults: faults[name]?.faults ?? [], problem: problem)
+                mirror: mirror, record: record, rows: rows, faults: stored.faults, problem: problem)
         }
     }
 

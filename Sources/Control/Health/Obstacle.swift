@@ -93,6 +93,8 @@ extension Obstacle {
         case botLacksScope = "bot-lacks-scope"
         /// The account is suspended, disabled or moved away.
         case botDisabled = "bot-disabled"
+        /// The network takes nothing of the bot for an hour or longer.
+        case sendingWaits = "sending-waits"
         // The database.
         case storeFull = "store-full"
         case storeReadOnly = "store-read-only"
@@ -164,7 +166,9 @@ extension Obstacle {
         package var subject: String {
             switch self {
             case .moved, .arriving, .firstPostHidden, .paused: "mirror"
-            case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled: "bot"
+            case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
+                .sendingWaits:
+                "bot"
             case .noTimeZone, .zoneToCome, .zoneAdopted: "time zone"
             case .storeFull, .storeReadOnly, .storeAway: "database"
             case .workerEnded, .noWorker, .workerLate, .passLate, .startFails, .publisherFails, .mentionsFail,
@@ -195,7 +199,8 @@ extension Obstacle {
         package var consequence: String? {
             switch self {
             case .moved, .arriving, .firstPostHidden, .paused, .noBotAccount, .botLoginUnusable, .sameAccount,
-                .botRefused, .botLacksScope, .botDisabled, .storeFull, .storeReadOnly, .storeAway, .workerEnded,
+                .botRefused, .botLacksScope, .botDisabled, .sendingWaits, .storeFull, .storeReadOnly, .storeAway,
+                .workerEnded,
                 .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
                 "nothing is sent"
             case .noTimeZone: "no plan is made"
@@ -225,7 +230,7 @@ extension Obstacle {
             case .humanRefused, .humanLacksScope, .humanDisabled: .humanRefused
             case .storeFull, .storeReadOnly, .storeAway: .database
             case .startFails, .publisherFails, .mentionsFail, .partFails: .failing
-            case .mentionsUnread, .feedUnread, .humanGone: .unreachable
+            case .sendingWaits, .mentionsUnread, .feedUnread, .humanGone: .unreachable
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted: .budget
             case .clockWrong: .clock
             case .firstPostHidden, .review, .undoProposed: .review

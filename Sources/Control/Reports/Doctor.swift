@@ -80,11 +80,35 @@ package struct Doctor: Sendable {
     private func zone() async throws -> [Finding] {
         let record = try await mirror.table.record()
         guard let zone = mirror.knownTimeZone(record) else { throw try await mirror.missingTimeZone() }
-        if let sentence = mirror.zoneToCome(record) { return [.warn("time zone", sentence)] }
+        let rules = rules(of: zone)
+        if let sentence = mirror.zoneToCome(record) { return [.warn("time zone", sentence), rules] }
         if let sentence = mirror.adoptedZone(record) {
-            return [.warn("time zone", "\(sentence); set TIME_ZONE if it is another")]
+            return [.warn("time zone", "\(sentence); set TIME_ZONE if it is another"), rules]
         }
-        return [.ok("time zone", zone.identifier)]
+        return [.ok("time zone", zone.identifier), rules]
+    }
+
+    /// By which rules the clock of a zone is known.
+    private func rules(of zone: TimeZone) -> Finding {
+        let rules = ZoneRules.current
+        let builtIn = "the built-in rules \(ZoneRules.builtInVersion)"
+        guard let folder = rules.folder else {
+            return .warn(
+                "time zone", "no zone files were found, so \(builtIn) count",
+                fix: "install the package tzdata, or name the folder in TZDIR")
+        }
+        if rules.isOutdated {
+            return .warn(
+                "time zone", "the zone files in \(folder) are of \(rules.version ?? ""), so \(builtIn) count",
+                fix: "update the package tzdata")
+        }
+        guard rules.isFromSystem(zone) || zone == .gmt else {
+            return .warn(
+                "time zone", "\(folder) has no file of \(zone.identifier), so \(builtIn) count",
+                fix: "use the zone's usual name, or install the package tzdata-legacy")
+        }
+        let version = rules.version.map { "the rules \($0)" } ?? "the rules"
+        return .ok("time zone", "by \(version) in \(folder)")
     }
 
     // MARK: Accounts

@@ -32,6 +32,7 @@ package struct MirrorStamps: Sendable {
                         WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL), 0) AS last_undo_ms,
                     (SELECT COUNT(*) FROM feeds WHERE feeds.mirror = mirrors.mirror AND error IS NOT NULL) AS failing,
                     (SELECT COUNT(*) FROM refusals WHERE refusals.mirror = mirrors.mirror) AS refused,
+                    (SELECT COALESCE(MAX(noted_ms), 0) FROM waits WHERE waits.mirror = mirrors.mirror) AS waited_ms,
                     (SELECT COUNT(*) FROM muted WHERE muted.mirror = mirrors.mirror) AS muted,
                     (SELECT COUNT(*) FROM never_texts WHERE never_texts.mirror = mirrors.mirror) AS never,
                     CASE WHEN leases.released IS NULL OR leases.released THEN 'free'
@@ -43,7 +44,8 @@ package struct MirrorStamps: Sendable {
                 """)
             for row in rows {
                 let numbers = try [
-                    "version", "actions_ms", "first_undo_ms", "last_undo_ms", "failing", "refused", "muted", "never",
+                    "version", "actions_ms", "first_undo_ms", "last_undo_ms", "failing", "refused", "waited_ms",
+                    "muted", "never",
                 ].map { String(try row.integer($0)) }
                 let digest = StableHash.digest(of: numbers + [try row.text("worker")])
                 digests[try row.text("mirror")] = digest.prefix(8).hexadecimal

@@ -150,7 +150,7 @@ struct Demo {
         let path = folder + "/sample.jsonl"
         let zone = zone ?? Self.sampleZone
         let end = origin(in: zone) ?? Self.sampleOrigin
-        let archive = SampleArchive(endingAt: end, offset: zone.secondsFromGMT(for: end))
+        let archive = SampleArchive(endingAt: end, offset: zone.offset(at: end))
         try OutputFile(path, isForced: false).write(archive.postLines)
         return path
     }

@@ -52,7 +52,7 @@ extension DemoPast {
         var configuration = SandboxWorld.Configuration(
             seed: seed, origin: origin, days: days, timeZone: zone.zone, friends: friends, humanPosts: humanPosts)
         configuration.botNetwork = network
-        configuration.sampleOffset = zone.zone.secondsFromGMT(for: origin)
+        configuration.sampleOffset = zone.zone.offset(at: origin)
         configuration.isHumanPresent = humanPosts == nil
         return SandboxWorld(configuration: configuration)
     }

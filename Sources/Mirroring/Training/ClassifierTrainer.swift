@@ -151,7 +151,7 @@ package struct ClassifierTrainer: Sendable {
         let own = Set([record.human, record.bot].compactMap(\.self))
         let batches = ArchiveBatches(
             path: path, purpose: .classifier, network: mirror.configuration.humanNetwork, localHost: host,
-            owner: record.human, batchSize: Self.batchSize)
+            owner: record.human, batchSize: Self.batchSize, now: mirror.clock.now)
         let tally = Tally()
         let quota = Quota(limit: limit)
         let denied = try await deniedNames()

@@ -119,7 +119,7 @@ package struct SchedulerTrainer: Sendable {
             path: path, purpose: .scheduler, network: mirror.configuration.humanNetwork,
             localHost: try await mirror.humanHost() ?? localHost, owner: human,
             includesCommunities: includesCommunities,
-            batchSize: Self.batchSize, wantsPictures: picturesWanted)
+            batchSize: Self.batchSize, now: mirror.clock.now, wantsPictures: picturesWanted)
         let tally = Tally()
         let shelf = Shelf(
             limit: mirror.configuration.archiveLimit, held: again ? 0 : try await mirror.archive.count())

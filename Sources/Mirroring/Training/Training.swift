@@ -144,6 +144,8 @@ struct ArchiveBatches: Sendable {
     /// Whether posts in communities of X are read.
     var includesCommunities = false
     let batchSize: Int
+    /// The present: nothing was made later.
+    let now: Date
     /// Whether the files of a post's pictures are read as well; nil to read none.
     var wantsPictures: (@Sendable (Post) -> Bool)?
     /// How much the pictures of one batch may have together, in bytes.
@@ -175,7 +177,7 @@ struct ArchiveBatches: Sendable {
             }
             let reader = ArchiveReader(
                 path: path, purpose: purpose, network: network, localHost: localHost, owner: owner,
-                includesCommunities: includesCommunities, wantsPictures: wantsPictures)
+                includesCommunities: includesCommunities, now: now, wantsPictures: wantsPictures)
             let summary = try reader.read { item in
                 batch.append(item)
                 if case .picture(_, _, let bytes) = item { pictureBytes += bytes.count }

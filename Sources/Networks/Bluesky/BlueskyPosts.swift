@@ -150,9 +150,6 @@ extension BlueskyImage {
 
 /// Makes posts and accounts of ours from what a server sent.
 struct BlueskyTranslator {
-    /// How far a date may be ahead of the clock and still be believed, in seconds.
-    private static let clockMargin: TimeInterval = 600
-
     let now: Date
 
     /// The account that `wire` stands for; `bio` is its profile text, where `wire` does not hold that.
@@ -229,12 +226,9 @@ struct BlueskyTranslator {
     /// When a post was written: its author says so, but it cannot have been after a server saw it.
     private func time(
         of record: BlueskyPostRecord, _ address: RecordAddress, noticedAt: Date?
-    ) -> (date: Date, isTrusted: Bool) {
-        let latest = min(noticedAt ?? now, now)
-        guard let date = record.createdAt else {
-            let keyed = noticedAt == nil ? TimestampID(address.key)?.date : nil
-            return (min(keyed ?? latest, latest), false)
-        }
-        return (min(date, latest), date <= latest + Self.clockMargin)
+    ) -> PostTime {
+        // A server's word is better than the key, which is the author's word too.
+        let keyed = noticedAt == nil ? TimestampID(address.key)?.date : nil
+        return PostTime(record.createdAt, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
     }
 }

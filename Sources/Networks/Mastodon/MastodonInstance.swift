@@ -10,6 +10,8 @@ struct MastodonInstance: Decodable, Equatable {
     /// How much fits into what an account says of itself.
     let profileLimits: AccountProfile.Limits
     let software: MastodonSoftware
+    /// Whether the server knows the field `content_type`, without which a text is read as the account's preferences say.
+    let takesContentType: Bool
 
     /// A server that tells nothing.
     static let unknown = MastodonInstance()
@@ -20,6 +22,7 @@ struct MastodonInstance: Decodable, Equatable {
         charactersPerURL = nil
         profileLimits = Self.profileLimits(nil)
         software = .other
+        takesContentType = false
     }
 
     init(from decoder: any Decoder) throws {
@@ -39,6 +42,14 @@ struct MastodonInstance: Decodable, Equatable {
         software = MastodonSoftware(
             version: wire.text("version") ?? "", source: wire.text("source_url"),
             hasMastodonAPI: versions?.integer("mastodon") != nil)
+        // glitch-soc and GoToSocial list the types, Pleroma and Akkoma elsewhere.
+        let types = statuses?.list(of: String.self, "supported_mime_types") ?? []
+        let isKnown: Bool =
+            switch software {
+            case .goToSocial, .pleroma: true
+            case .mastodon, .snac, .wordPress, .other: false
+            }
+        takesContentType = isKnown || types.contains(MastodonNetwork.plainText)
     }
 
     /// Where a server does not tell, those of Mastodon, which are the smallest.

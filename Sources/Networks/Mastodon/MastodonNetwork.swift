@@ -350,6 +350,7 @@ extension MastodonNetwork {
             JSONValue.object(leavingOutNil: [
                 "status": .text(draft.text), "language": Self.language(of: draft).map(JSONValue.text),
                 "spoiler_text": .text(draft.warning ?? ""), "sensitive": .flag(draft.warning != nil),
+                "content_type": contentType,
             ]))
         let token = try await session.token()
         return Departure { [call] in
@@ -405,6 +406,18 @@ extension MastodonNetwork {
     /// Who may quote, in Mastodon's words.
     private var quotePolicy: String? { quotes == .anyone ? "public" : quotes?.rawValue }
 
+    /// The media type of every text.
+    static let plainText = "text/plain"
+
+    /// The media type of the text; `nil` on servers that do not know the field.
+    ///
+    /// Without it an account may have another default, by which the signs of Markdown become emphasis and lists. A server
+    /// that was not asked what it is gets the field too: none is known that refuses it.
+    private var contentType: JSONValue? {
+        memory.lastInstance?.takesContentType ?? true ? .text(Self.plainText) : nil
+    }
+
+    /// What is not said, the account's preferences on the server decide; see docs/html.md.
     private func body(of draft: Draft) throws -> [UInt8] {
         try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
@@ -413,7 +426,7 @@ extension MastodonNetwork {
                 "language": Self.language(of: draft).map(JSONValue.text),
                 "quote_approval_policy": quotePolicy.map(JSONValue.text),
                 "spoiler_text": draft.warning.map(JSONValue.text),
-                "sensitive": draft.isSensitive ? .flag(true) : nil,
+                "sensitive": .flag(draft.isSensitive), "content_type": contentType,
                 "media_ids": draft.pictures.isEmpty ? nil : .list(draft.pictures.map { .text($0.name) }),
             ]))
     }

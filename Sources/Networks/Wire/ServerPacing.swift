@@ -54,8 +54,11 @@ struct ServerPacing {
     }
 
     /// When to ask again after a refusal for asking too often.
+    ///
+    /// A server may ask for a day: its limits are counted by the hour and by the day too.
     var retryAfterRateLimit: Date {
-        retryAfter ?? date(after: defaultWait)
+        let seconds = retryDistance ?? resetDistance ?? defaultWait
+        return receivedAt.addingTimeInterval(min(max(seconds, range.lowerBound), Self.longestPeriod))
     }
 
     /// When to ask again after a refusal of this kind; nil if the server does not tell and nothing else does.

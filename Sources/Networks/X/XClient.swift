@@ -135,7 +135,10 @@ extension XClient {
             call, response, code, outcome: outcome(of: code, status: response.status), detail: refusal.detail,
             words: words(of: problems))
         failure.retryAfter = refusal.retryAfter
-        if let scope = refusal.pause(of: call) { memory.pause(scope, for: failure, at: now()) }
+        if let scope = refusal.pause(of: call) {
+            failure.concernsAccount = scope == .everything
+            memory.pause(scope, for: failure, at: now())
+        }
         return failure
     }
 

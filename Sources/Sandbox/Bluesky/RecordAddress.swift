@@ -93,7 +93,8 @@ enum RecordSyntax {
     /// An instant with zone, in the strict form that records demand.
     static func date(_ text: String) -> Date? {
         let bytes = Array(text.utf8)
-        guard bytes.count >= 20, bytes.count <= 64, bytes[10] == UInt8(ascii: "T"), !text.hasSuffix("-00:00"),
+        guard bytes.count >= 20, bytes.count <= 64, bytes[10] == UInt8(ascii: "T"), bytes[16] == UInt8(ascii: ":"),
+            !text.hasSuffix("-00:00"),
             !text.hasSuffix("z")
         else { return nil }
         return Date(rfc3339: text)

@@ -187,7 +187,7 @@ extension MastodonCall {
             "POST", "/api/v1/statuses", .scope(["write:statuses"]),
             fields: [
                 "status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive", "media_ids",
-                "quote_approval_policy",
+                "quote_approval_policy", "content_type",
             ],
             answer: MastodonCall.publish),
         MastodonRoute("GET", "/api/v1/statuses/:id", .anybody, answer: MastodonCall.read),
@@ -195,7 +195,7 @@ extension MastodonCall {
         MastodonRoute("DELETE", "/api/v1/statuses/:id", .scope(["write:statuses"]), answer: MastodonCall.delete),
         MastodonRoute(
             "PUT", "/api/v1/statuses/:id", .scope(["write:statuses"]),
-            fields: ["status", "language", "spoiler_text", "sensitive"], answer: MastodonCall.edit),
+            fields: ["status", "language", "spoiler_text", "sensitive", "content_type"], answer: MastodonCall.edit),
         MastodonRoute(
             "POST", "/api/v1/statuses/:id/favourite", .scope(["write:favourites"]), answer: MastodonCall.favorite),
         MastodonRoute(

@@ -92,9 +92,9 @@ struct SandboxScript {
     func date(_ day: LocalDay, minute: Double) -> Date? {
         let zone = configuration.timeZone
         let wall = Date(timeIntervalSince1970: Double(day.ordinal) * 86_400 + minute * 60)
-        let first = wall.addingTimeInterval(-Double(zone.secondsFromGMT(for: wall)))
+        let first = wall.addingTimeInterval(-Double(zone.offset(at: wall)))
         // The offset at the guess may not be that at the instant meant.
-        let date = wall.addingTimeInterval(-Double(zone.secondsFromGMT(for: first)))
+        let date = wall.addingTimeInterval(-Double(zone.offset(at: first)))
         return LocalTime(date, in: zone).day == day ? date : nil
     }
 

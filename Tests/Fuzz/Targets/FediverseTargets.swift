@@ -54,7 +54,8 @@ extension FuzzTarget {
         if let name = quotes[choices[0]] { note[name] = "https://o.example/1" }
         if choices[2] == 1 { note["summary"] = "careful" }
         let activity: [String: Any] = ["type": "Create", "actor": me, "to": ["as:Public"], "object": note]
-        var converter = MastodonPostConverter(localHost: "social.example", maximumOwnPosts: 1)
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        var converter = MastodonPostConverter(localHost: "social.example", maximumOwnPosts: 1, now: now)
         let wire = try WireActivity(try JSON(Array(try JSONSerialization.data(withJSONObject: activity))))
         return try wire.note.flatMap { try converter.post($0, in: wire) }
     }

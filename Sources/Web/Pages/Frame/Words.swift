@@ -19,7 +19,7 @@ package struct Words: Sendable {
 
     /// `20:13:05`.
     package func clockWithSeconds(_ date: Date) -> String {
-        let second = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
+        let second = Int(date.timeIntervalSince1970.rounded(.down)) + zone.offset(at: date)
         let rest = ((second % 60) + 60) % 60
         return clock(date) + (rest < 10 ? ":0\(rest)" : ":\(rest)")
     }

@@ -1,6 +1,5 @@
 import Cryptography
 package import Foundation
-import Posts
 
 /// A record key as Bluesky demands it of posts and likes: a time, and what tells it from other keys of that time.
 ///

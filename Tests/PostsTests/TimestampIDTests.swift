@@ -2,7 +2,7 @@ import Expectations
 import Foundation
 import Testing
 
-@testable import Networks
+@testable import Posts
 
 @Suite struct TimestampIDTests {
     private static let vectors: [(microseconds: Int64, clock: Int, text: String)] = [

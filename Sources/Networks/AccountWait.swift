@@ -1,0 +1,75 @@
+package import Foundation
+
+/// Calls of an account that its network has put off, or that have failed, since the last one that succeeded.
+///
+/// The wait is stored, so that the next process knows of it, and its ``length`` decides how grave it is.
+package struct AccountWait: Equatable, Sendable {
+    /// The calls that the wait is about; the raw value is stored.
+    package enum Scope: Hashable, Sendable, RawRepresentable {
+        case everything
+        case operation(NetworkError.Operation)
+
+        private static let everythingName = "everything"
+
+        package init?(rawValue: String) {
+            if rawValue == Self.everythingName {
+                self = .everything
+            } else if let operation = NetworkError.Operation(rawValue: rawValue) {
+                self = .operation(operation)
+            } else {
+                return nil
+            }
+        }
+
+        package var rawValue: String {
+            switch self {
+            case .everything: Self.everythingName
+            case .operation(let operation): operation.rawValue
+            }
+        }
+
+        /// Whether calls of an operation are among those of the scope.
+        package func covers(_ operation: NetworkError.Operation) -> Bool {
+            self == .everything || self == .operation(operation)
+        }
+    }
+
+    package var scope: Scope
+    package var code: NetworkError.Code
+    /// The description of the last error.
+    package var error: String
+    /// The first failure since the last success.
+    package var since: Date
+    /// The last failure.
+    package var noted: Date
+    /// The time of the next call; not later than ``noted`` if the network named none.
+    package var until: Date
+
+    package init(
+        scope: Scope, code: NetworkError.Code, error: String, since: Date, noted: Date, until: Date
+    ) {
+        self.scope = scope
+        self.code = code
+        self.error = error
+        self.since = since
+        self.noted = noted
+        self.until = until
+    }
+
+    /// Seconds without a successful call, as far as is known at the last failure.
+    package var length: TimeInterval { max(until, noted).timeIntervalSince(since) }
+
+    /// Whether calls are held back before ``until``, and not only known to fail.
+    package var holdsCalls: Bool { code == .rateLimited || code == .capReached }
+
+    /// Seconds after which a failure is written again though nothing else has changed.
+    private static let writtenEvery: TimeInterval = 300
+    /// Seconds by which the end of a wait may move without being written again.
+    private static let tolerance: TimeInterval = 60
+
+    /// Whether the wait tells so little more than `written` that it need not be stored.
+    func isKnown(from written: AccountWait) -> Bool {
+        code == written.code && abs(until.timeIntervalSince(written.until)) <= Self.tolerance
+            && (0..<Self.writtenEvery).contains(noted.timeIntervalSince(written.noted))
+    }
+}

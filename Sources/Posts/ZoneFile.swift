@@ -1,0 +1,262 @@
+import Foundation
+
+/// The rules of one time zone, read from a compiled zone file (TZif, RFC 9636).
+///
+/// Parsed once, so that looking an instant up costs a binary search.
+struct ZoneFile: Equatable, Sendable {
+    /// No zone has ever been farther from UTC: seconds.
+    private static let farthest = 16 * 3_600
+
+    /// Instants at which the distance from UTC changes, ascending, in seconds since 1970.
+    private let transitions: [Int]
+    /// The distance from UTC from each transition on, in seconds.
+    private let offsets: [Int]
+    /// The distance before the first transition.
+    private let first: Int
+    /// The rule after the last transition; `nil` if the last distance stays.
+    private let rule: ZoneRule?
+
+    /// Nil for bytes that are no zone file, or one that counts leap seconds.
+    init?(_ bytes: [UInt8]) {
+        var reader = Reader(bytes)
+        guard var counts = reader.header() else { return nil }
+        var isLong = false
+        if counts.version >= UInt8(ascii: "2") {
+            reader.position += counts.size(timeWidth: 4)
+            guard let second = reader.header() else { return nil }
+            counts = second
+            isLong = true
+        }
+        guard counts.leaps == 0, counts.types > 0,
+            reader.position + counts.size(timeWidth: isLong ? 8 : 4) <= bytes.count
+        else { return nil }
+        let times = (0..<counts.times).compactMap { _ in reader.integer(isLong ? 8 : 4) }
+        let indices = (0..<counts.times).compactMap { _ in reader.integer(1).map { $0 & 0xFF } }
+        let types = (0..<counts.types).compactMap { _ -> Int? in
+            let offset = reader.integer(4)
+            reader.position += 2
+            return offset
+        }
+        guard types.count == counts.types, types.allSatisfy({ abs($0) <= Self.farthest }),
+            indices.allSatisfy(types.indices.contains), zip(times, times.dropFirst()).allSatisfy({ $0 < $1 })
+        else { return nil }
+        reader.position += counts.characters + counts.standards + counts.universals
+        transitions = times
+        offsets = indices.map { types[$0] }
+        first = types[0]
+        rule = isLong ? reader.footer().flatMap(ZoneRule.init) : nil
+    }
+
+    /// The distance from UTC at an instant, in seconds: positive east of Greenwich.
+    func offset(at second: Int) -> Int {
+        guard let last = transitions.last else { return rule?.offset(at: second) ?? first }
+        if second >= last { return rule?.offset(at: second) ?? offsets[offsets.count - 1] }
+        var (low, high) = (0, transitions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if transitions[middle] <= second { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? first : offsets[low - 1]
+    }
+
+    /// The counts of a header.
+    private struct Counts {
+        let version: UInt8
+        let universals: Int
+        let standards: Int
+        let leaps: Int
+        let times: Int
+        let types: Int
+        let characters: Int
+
+        func size(timeWidth: Int) -> Int {
+            times * (timeWidth + 1) + types * 6 + characters + leaps * (timeWidth + 4) + standards + universals
+        }
+    }
+
+    private struct Reader {
+        let bytes: [UInt8]
+        var position = 0
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        /// A signed number of some bytes, the highest first.
+        mutating func integer(_ width: Int) -> Int? {
+            guard position + width <= bytes.count else { return nil }
+            defer { position += width }
+            let number = bytes[position..<position + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return width == 4 ? Int(Int32(truncatingIfNeeded: number)) : Int(truncatingIfNeeded: number)
+        }
+
+        mutating func header() -> Counts? {
+            guard position + 44 <= bytes.count, bytes[position..<position + 4].elementsEqual("TZif".utf8) else {
+                return nil
+            }
+            let version = bytes[position + 4]
+            position += 20
+            let numbers = (0..<6).compactMap { _ in integer(4) }
+            // A file has at most some hundred of each.
+            guard numbers.count == 6, numbers.allSatisfy({ (0...100_000).contains($0) }) else { return nil }
+            return Counts(
+                version: version, universals: numbers[0], standards: numbers[1], leaps: numbers[2],
+                times: numbers[3], types: numbers[4], characters: numbers[5])
+        }
+
+        /// The text between the two line breaks at the end.
+        func footer() -> String? {
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "\n") else { return nil }
+            let rest = bytes[(position + 1)...]
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex else { return nil }
+            return String(decoding: rest[..<end], as: UTF8.self)
+        }
+    }
+}
+
+/// The rule of a zone for all years, as POSIX writes it: `CET-1CEST,M3.5.0,M10.5.0/3`.
+struct ZoneRule: Equatable, Sendable {
+    /// A day of each year and a time of that day.
+    private struct Change: Equatable {
+        enum Day: Equatable {
+            /// 1 through 365; the 29th of February is never counted.
+            case julian(Int)
+            /// 0 through 365, leap days counted.
+            case ordinal(Int)
+            /// Week 5 is the last; weekday 0 is Sunday.
+            case weekday(month: Int, week: Int, day: Int)
+        }
+
+        let day: Day
+        /// Seconds after midnight by the clock before the change; may be negative or more than a day.
+        let time: Int
+
+        /// Seconds since 1970 by the clock before the change.
+        func localSecond(in year: Int) -> Int {
+            let start = LocalDay(year: year, month: 1, day: 1)?.ordinal ?? 0
+            switch day {
+            case .julian(let number):
+                let isLeap = LocalDay(year: year, month: 2, day: 29) != nil
+                return (start + number - 1 + (isLeap && number >= 60 ? 1 : 0)) * 86_400 + time
+            case .ordinal(let number): return (start + number) * 86_400 + time
+            case .weekday(let month, let week, let weekday):
+                let first = LocalDay(year: year, month: month, day: 1) ?? .earliest
+                let next =
+                    month == 12
+                    ? LocalDay(year: year + 1, month: 1, day: 1) : LocalDay(year: year, month: month + 1, day: 1)
+                let length = (next?.ordinal ?? first.ordinal + 31) - first.ordinal
+                var day = (weekday - first.weekday % 7 + 7) % 7 + (week - 1) * 7
+                if day >= length { day -= 7 }
+                return (first.ordinal + day) * 86_400 + time
+            }
+        }
+    }
+
+    private let standard: Int
+    private let summer: Int
+    /// Nil without summer time.
+    private let changes: (begin: Change, end: Change)?
+
+    static func == (left: ZoneRule, right: ZoneRule) -> Bool {
+        left.standard == right.standard && left.summer == right.summer
+            && left.changes?.begin == right.changes?.begin && left.changes?.end == right.changes?.end
+    }
+
+    /// Nil for what is no such rule.
+    init?(_ text: String) {
+        var parser = Parser(text)
+        guard parser.skipName(), let west = parser.time(hours: 24) else { return nil }
+        standard = -west
+        guard !parser.isAtEnd else {
+            summer = standard
+            changes = nil
+            return
+        }
+        guard parser.skipName() else { return nil }
+        if parser.peek == UInt8(ascii: ",") || parser.isAtEnd {
+            summer = standard + 3_600
+        } else {
+            guard let west = parser.time(hours: 24) else { return nil }
+            summer = -west
+        }
+        guard parser.take(","), let begin = parser.change(), parser.take(","), let end = parser.change(),
+            parser.isAtEnd
+        else { return nil }
+        changes = (begin, end)
+    }
+
+    /// The distance from UTC at an instant, in seconds.
+    func offset(at second: Int) -> Int {
+        guard let changes else { return standard }
+        let year = LocalTime(Date(timeIntervalSince1970: Double(second + standard)), in: .gmt).day.components.year
+        // Where summer begins before the year does, the neighbor's end may be the one that counts.
+        let begin = changes.begin.localSecond(in: year) - standard
+        let end = changes.end.localSecond(in: year) - summer
+        let isSummer = begin < end ? (begin..<end).contains(second) : !(end..<begin).contains(second)
+        return isSummer ? summer : standard
+    }
+
+    private struct Parser {
+        private let bytes: [UInt8]
+        private var position = 0
+
+        init(_ text: String) { bytes = Array(text.utf8) }
+
+        var isAtEnd: Bool { position == bytes.count }
+
+        var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+        mutating func take(_ character: Character) -> Bool {
+            guard peek == character.asciiValue else { return false }
+            position += 1
+            return true
+        }
+
+        /// Three letters or more, or anything in angle brackets.
+        mutating func skipName() -> Bool {
+            if take("<") {
+                while let byte = peek, byte != UInt8(ascii: ">") { position += 1 }
+                return take(">")
+            }
+            let start = position
+            while let byte = peek, (byte | 0x20) >= UInt8(ascii: "a"), (byte | 0x20) <= UInt8(ascii: "z") {
+                position += 1
+            }
+            return position - start >= 3
+        }
+
+        mutating func number(_ range: ClosedRange<Int>) -> Int? {
+            var value: Int?
+            while let byte = peek, (0x30...0x39).contains(byte), value ?? 0 < 1_000 {
+                value = (value ?? 0) * 10 + Int(byte - 0x30)
+                position += 1
+            }
+            return value.flatMap { range.contains($0) ? $0 : nil }
+        }
+
+        /// `[+-]hh[:mm[:ss]]` in seconds.
+        mutating func time(hours: Int) -> Int? {
+            let isNegative = take("-")
+            if !isNegative { _ = take("+") }
+            guard var seconds = number(0...hours).map({ $0 * 3_600 }) else { return nil }
+            for unit in [60, 1] where take(":") {
+                guard let part = number(0...59) else { return nil }
+                seconds += part * unit
+            }
+            return isNegative ? -seconds : seconds
+        }
+
+        mutating func change() -> Change? {
+            guard let day = day() else { return nil }
+            guard take("/") else { return Change(day: day, time: 7_200) }
+            return time(hours: 167).map { Change(day: day, time: $0) }
+        }
+
+        private mutating func day() -> Change.Day? {
+            if take("J") { return number(1...365).map { .julian($0) } }
+            guard take("M") else { return number(0...365).map { .ordinal($0) } }
+            guard let month = number(1...12), take("."), let week = number(1...5), take("."),
+                let day = number(0...6)
+            else { return nil }
+            return .weekday(month: month, week: week, day: day)
+        }
+    }
+}

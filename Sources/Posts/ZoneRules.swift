@@ -1,0 +1,120 @@
+package import Foundation
+
+/// The distance of each time zone from UTC, by the zone files of the system.
+///
+/// Foundation has the rules that were known when its toolchain was made. Governments change them every year, and the
+/// system's zone files follow. The built-in rules count where there are no files, where a zone has none, and where the
+/// files are older.
+///
+///     ZoneRules.current.offset(of: zone, at: date)
+package final class ZoneRules: @unchecked Sendable {
+    // Sendable because `known` is only touched under `lock`.
+
+    /// The rules of this process; an update of the files counts from its next start on.
+    package static let current = ZoneRules(folder: systemFolder)
+
+    /// Where systems keep their zone files; `TZDIR` comes first, as for the C library.
+    private static let folders = [
+        "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
+    ]
+    /// The text form of all rules, which begins with their version and lists the second names of zones.
+    private static let table = "tzdata.zi"
+    /// No zone file is larger, in bytes.
+    private static let largestFile = 1_000_000
+
+    /// The folder of the zone files; `nil` if the system has none.
+    package let folder: String?
+    /// The version of the files, such as `2026f`; `nil` if they do not tell.
+    package let version: String?
+    /// Whether the files are known to be older than the built-in rules, and not used.
+    package let isOutdated: Bool
+    /// The names of zones by their second names, as far as the files list them.
+    private let names: [String: String]
+    private let lock = NSLock()
+    private var known: [String: ZoneFile?] = [:]
+
+    /// The version of the built-in rules.
+    package static var builtInVersion: String { TimeZone.timeZoneDataVersion }
+
+    private static var systemFolder: String? {
+        let named = getenv("TZDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return ([named].compactMap(\.self) + folders).first { isFolder($0) }
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        // A folder without a file of UTC or of its table holds something else.
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+            && ["UTC", "Etc/UTC", table].contains { FileManager.default.fileExists(atPath: path + "/" + $0) }
+    }
+
+    /// - Parameters:
+    ///   - folder: The folder of the zone files; `nil` for the built-in rules alone.
+    ///   - builtIn: The version of the built-in rules.
+    package init(folder: String?, builtIn: String = ZoneRules.builtInVersion) {
+        self.folder = folder
+        let table = folder.flatMap { try? String(contentsOfFile: $0 + "/" + Self.table, encoding: .utf8) } ?? ""
+        let first = table.prefix { $0 != "\n" }
+        let version = first.hasPrefix("# version ") ? String(first.dropFirst(10).prefix(12)) : nil
+        self.version = version
+        isOutdated = version.map { $0 < builtIn } ?? false
+        var names: [String: String] = [:]
+        for line in table.split(separator: "\n") where line.hasPrefix("L ") {
+            let fields = line.split(separator: " ")
+            if fields.count == 3 { names[String(fields[2])] = String(fields[1]) }
+        }
+        self.names = names
+    }
+
+    /// The version of the rules that count as a number, so that newer ones are larger: `2026f` is 202606; 0 if they do not
+    /// tell.
+    package var number: Int64 {
+        let text = folder == nil || isOutdated ? Self.builtInVersion : version ?? ""
+        guard let year = Int64(text.prefix(4)), let letter = text.dropFirst(4).first?.asciiValue,
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
+        else { return 0 }
+        return year * 100 + Int64(letter - UInt8(ascii: "a")) + 1
+    }
+
+    /// Whether a zone's rules are those of the system's files.
+    package func isFromSystem(_ zone: TimeZone) -> Bool { file(of: zone.identifier) != nil }
+
+    /// Seconds by which the clocks of a zone are ahead of UTC.
+    package func offset(of zone: TimeZone, at date: Date) -> Int {
+        let name = zone.identifier
+        if name == "GMT" { return 0 }
+        guard let file = file(of: name) else { return zone.secondsFromGMT(for: date) }
+        return file.offset(at: Int(date.timeIntervalSince1970.rounded(.down)))
+    }
+
+    private func file(of name: String) -> ZoneFile? {
+        guard folder != nil, !isOutdated else { return nil }
+        return lock.withLock {
+            if let file = known[name] { return file }
+            let file = read(name) ?? names[name].flatMap(read)
+            known[name] = .some(file)
+            return file
+        }
+    }
+
+    private func read(_ name: String) -> ZoneFile? {
+        let letters = name.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || [0x2B, 0x2D, 0x2F, 0x5F].contains(byte)
+        }
+        // The name of a zone is no path to somewhere else.
+        guard let folder, letters, !name.isEmpty, !name.hasPrefix("/"), name.utf8.count <= 64,
+            let handle = FileHandle(forReadingAtPath: folder + "/" + name)
+        else { return nil }
+        // A folder, such as `America`, cannot be read.
+        guard let data = try? handle.read(upToCount: Self.largestFile) else { return nil }
+        return ZoneFile(Array(data))
+    }
+}
+
+extension TimeZone {
+    /// Seconds by which the clocks of the zone are ahead of UTC, by the newest rules on this machine.
+    ///
+    /// `secondsFromGMT(for:)` goes by the rules that were known when the toolchain was made.
+    package func offset(at date: Date) -> Int { ZoneRules.current.offset(of: self, at: date) }
+}
