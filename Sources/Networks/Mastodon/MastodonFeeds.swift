@@ -638,11 +638,11 @@ enum MastodonID {
     private static let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
     private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-    private static func isDecimal(_ text: String) -> Bool {
+    static func isDecimal(_ text: String) -> Bool {
         text.utf8.allSatisfy(\.isDigit)
     }
 
-    private static func isULID(_ text: String) -> Bool {
+    static func isULID(_ text: String) -> Bool {
         text.utf8.count == lengthOfULID
             && text.utf8.allSatisfy { $0.isDigit || (0x41...0x5A).contains($0) }
     }
