@@ -123,7 +123,7 @@ actor Originals {
         // Where a server may say nothing of a change, the texts tell.
         let isSilentlyEdited =
             found.editedAt == nil && human.capabilities.mayHideEdits
-            && TextRules.textKey(found.post.text) != TextRules.textKey(post.text)
+            && !TextRules.readAlike(found.post, post)
         guard let edited = found.editedAt ?? (isSilentlyEdited ? human.present(at: clock.now) : nil) else {
             return mayBeUsed(found.post, from: post) ? .kept : .withheld
         }

@@ -93,7 +93,7 @@ import Testing
         mild(.unconfirmed) { $0.unconfirmed = ["post a1"] },
         mild(.rowsSetAside) { $0.setAside = ["row 1 of actions is set aside"] },
         mild(.clockWrong) { $0.clockLead = -300 },
-        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isWithoutText = true },
+        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty, .postsUnverified]) { $0.isWithoutText = true },
         fatal(.postsUnverified, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) {
             $0.unverified = UnverifiedPosts(isAll: true, isDecided: false)
         },
