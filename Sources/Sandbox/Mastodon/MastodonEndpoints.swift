@@ -322,7 +322,7 @@ extension MastodonCall {
     private func visibility() throws(WireRefusal) -> Visibility {
         guard let text = try fields.text("visibility") else { return habits.defaultVisibility }
         if habits.losesVisibility, text != Visibility.public.rawValue { return .private }
-        guard let visibility = Visibility(rawValue: text) else {
+        guard let visibility = Visibility(rawValue: text), visibility != .local else {
             throw .invalid("Visibility is not included in the list")
         }
         return visibility
