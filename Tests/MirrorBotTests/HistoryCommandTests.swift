@@ -54,6 +54,7 @@ import Testing
             #expect(shown.count >= 3)
             for line in shown { #expect(Printable.width(line) <= columns, "\(line)") }
             #expect(shown.contains { $0.contains("skipped, asked-to-stop") })
+            #expect(shown.contains { $0.contains("reverted by: mirror-bot people") })
         }
     }
 

@@ -186,6 +186,10 @@ import Testing
                     date: SandboxFixture.origin, isLoved: isLoved,
                     objection: nil))
         }
+        ledger.favorites.append(
+            .init(
+                postID: "stop", identity: "stop", author: "a@b.example", date: SandboxFixture.origin, isLoved: false,
+                objection: nil, confirmsStop: true))
         ledger.eligiblePosts = 10
         ledger.lovedPosts = 2
         #expect(ledger.summary.favorites == 4)

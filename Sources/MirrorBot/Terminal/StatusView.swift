@@ -115,15 +115,23 @@ enum StatusView {
         }
     }
 
-    /// An action in one line, or in a few where the terminal is narrow.
+    /// An action in one line, or in a few where the terminal is narrow; and the command that reverts it, if there is one.
     static func lines(
+        of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
+    ) -> [String] {
+        let lines = linesWithoutCommand(of: action, zone, terminal)
+        guard let revert = action.revert else { return lines }
+        return lines + ["    " + terminal.dim(Printable.line("reverted by: \(revert)", columns: terminal.columns - 4))]
+    }
+
+    private static func linesWithoutCommand(
         of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
     ) -> [String] {
         let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
         let start = "  \(ActionID.short(action.id)) \(LocalTime(action.at, in: zone)) "
         let about = [
             action.person?.name,
-            text(of: action) ?? words(of: action) ?? action.revert ?? (action.person == nil ? action.why : nil),
+            text(of: action) ?? words(of: action) ?? (action.person == nil ? action.why : nil),
         ].compactMap(\.self).joined(separator: ": ")
         guard terminal.columns < narrow else {
             let head =

@@ -43,6 +43,8 @@ package struct SandboxLedger: Sendable {
         package var isLoved: Bool
         /// Why the bot should have left the post alone; nil when nothing speaks against it.
         package var objection: String?
+        /// The post asks the bot to stop, so the favorite says that this was understood, and nothing of the human's taste.
+        package var confirmsStop = false
     }
 
     /// Somebody was told of something that the bot did.
@@ -205,6 +207,7 @@ extension SandboxLedger {
         package var replies: Int
         /// Mentions so far that deserve an answer.
         package var expectedReplies: Int
+        /// Favorites, besides those that confirm a request to stop.
         package var favorites: Int
         /// The share of the bot's favorites that the human would favorite too; nil without favorites.
         package var favoritePrecision: Double?
@@ -218,12 +221,13 @@ extension SandboxLedger {
     }
 
     package var summary: Summary {
-        Summary(
+        let chosen = favorites.filter { !$0.confirmsStop }
+        return Summary(
             posted: deliveries.count { $0.replyTo == nil },
             replies: deliveries.count(where: \.isHeard),
             expectedReplies: mentions.count(where: \.deservesReply),
-            favorites: favorites.count,
-            favoritePrecision: Self.share(favorites.count(where: \.isLoved), of: favorites.count),
+            favorites: chosen.count,
+            favoritePrecision: Self.share(chosen.count(where: \.isLoved), of: chosen.count),
             baseRate: Self.share(lovedPosts, of: eligiblePosts),
             unsolicited: notifications.count { $0.objection != nil } + favorites.count { $0.objection != nil },
             errors: rejections.count { !$0.isExpected },

@@ -110,7 +110,7 @@ extension SandboxState {
             .init(
                 postID: String(post.id), identity: identity(of: post, on: network, recordKey: recordKey),
                 author: people[post.author].handle, date: date, isLoved: post.isLoved,
-                objection: objection(toFavoriting: post)))
+                objection: objection(toFavoriting: post), confirmsStop: post.mention?.kind == .stop))
         ledger.notifications.append(
             .init(
                 recipient: people[post.author].handle, kind: .favorite, postID: String(post.id), date: date,
