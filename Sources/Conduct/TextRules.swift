@@ -259,7 +259,9 @@ package enum TextLength {
                 rest.append(contentsOf: name)
             case .link(let link, let isCertain):
                 let cost = max(0, linkLength)
-                links += isCertain ? cost : max(cost, link.count)
+                // Servers may read such letters at the end as the sentence going on.
+                let doubtful = link.unicodeScalars.reversed().prefix(while: \.isWrittenWithoutSpaces).count
+                links += doubtful + (isCertain ? cost : max(cost, link.count))
             }
         }
         return links + (limits.unit == .graphemes ? clusters(of: String(rest)) : rest.count)

@@ -319,11 +319,11 @@ import Testing
 
         let next = gate(before: PaperNetwork(.mastodon), kept: [wait])
         clock.jump(by: (Self.start + 10_000).timeIntervalSince(clock.now))
+        #expect(next.pause(of: .mentions, at: clock.now) == wait.until)
         let held = await error { _ = try await next.page(.home, .newest) }
         #expect(held?.code == .rateLimited)
         #expect(held?.outcome == .notSent)
         #expect(held?.retryAfter == wait.until)
-        #expect(next.pause(of: .mentions, at: clock.now) == wait.until)
         try await expect(next.isOpen(), equals: false)
         // It is over, and the first call that succeeds removes the row.
         clock.jump(by: (wait.until + 1).timeIntervalSince(clock.now))

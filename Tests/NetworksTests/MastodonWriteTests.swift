@@ -43,7 +43,7 @@ import Transport
         #expect(request.header("User-Agent") == "mirror-bot-tests")
         #expect(request.header("Content-Length") == String(request.body.count))
         let fields = [
-            #""content_type":"text/plain""#, #""in_reply_to_id":"4""#, #""language":"ja""#, #""sensitive":false"#,
+            #""in_reply_to_id":"4""#, #""language":"ja""#, #""sensitive":false"#,
             #""status":"line 1\n\"quoted\" / 日本語 👩‍👩‍👧""#, #""visibility":"direct""#,
         ]
         #expect(String(decoding: request.body, as: UTF8.self) == "{\(fields.joined(separator: ","))}")

@@ -275,7 +275,7 @@ import Testing
 
     @Test(arguments: [
         ("I am <del>sure</del> not sure", "I am ~~sure~~ not sure"), ("<s>no</s>", "~~no~~"),
-        ("a <strike>b <del>c</del> d</strike> e", "a ~~b c d~~ e"), ("<p>a <s>b</p><p>c</p>", "a ~~b\n\nc~~"),
+        ("a <strike>b <del>c</del> d</strike> e", "a ~~b c d~~ e"), ("<p>a <s>b</p><p>c</p>", "a ~~b\n\nc\n\n~~"),
         ("</del>a", "a"),
     ])
     func wordsThatWereStruckOutSayThatTheyWere(html: String, expected: String) {

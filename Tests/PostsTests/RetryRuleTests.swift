@@ -15,7 +15,7 @@ import Testing
         (.action(.conflict), 5, 60, 300), (.action(.credentials), 30, 900, 3_600), (.action(.other), 30, 900, 3_600),
         (.lookUp(.tooBusy), 60, 900, 3_600), (.undo(.limit), 900, 21_600, 86_400), (.item, 120, 21_600, 3_600),
         (.notice, 60, 3_600, 3_600), (.credentials, 30, 240, 3_600), (.spareCredentials, 30, 3_600, 3_600),
-        (.silence, 15, 300, 3_600), (.pause, 60, 60, 3_600), (.logIn, 60, 900, 86_400),
+        (.silence, 15, 300, 3_600), (.pause, 60, 60, 86_400), (.logIn, 60, 900, 86_400),
     ]
 
     private func wait(

@@ -104,7 +104,7 @@ import Testing
             try [100, 101].map { LocalTime(day: LocalDay(ordinal: 20_000 + index), minute: try minute($0)) }
         }
         #expect(PostingHistory(times: times).bursts() == .none)
-        let oneMore = try [100, 101].map { LocalTime(day: LocalDay(ordinal: 20_100), minute: try minute($0)) }
+        let oneMore = try [100, 101].map { LocalTime(day: LocalDay(ordinal: 20_060), minute: try minute($0)) }
         #expect(PostingHistory(times: times + oneMore).bursts().share > 0)
     }
 
