@@ -134,7 +134,7 @@ import Testing
         let weary = AccountID(network: .mastodon, value: "weary@home.example")
         let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
         let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
-        func sending(_ post: String, confirms: Bool) async throws -> Action {
+        func sending(_ post: String, confirms: Bool) async throws -> Departed {
             var explanation = Explanation("asked")
             explanation.confirmsStop = confirms ? true : nil
             let target = Action.Target(post: post, author: weary, address: post)

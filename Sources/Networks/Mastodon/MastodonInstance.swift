@@ -47,7 +47,7 @@ struct MastodonInstance: Decodable, Equatable {
         let isKnown: Bool =
             switch software {
             case .goToSocial, .pleroma: true
-            case .mastodon, .snac, .wordPress, .other: false
+            case .mastodon, .snac, .wordPress, .takahe, .misskey, .other: false
             }
         takesContentType = isKnown || types.contains(MastodonNetwork.plainText)
     }
