@@ -260,7 +260,7 @@ package enum TextLength {
             case .link(let link, let isCertain):
                 let cost = max(0, linkLength)
                 // Servers may read such letters at the end as the sentence going on.
-                let doubtful = link.unicodeScalars.reversed().prefix(while: \.isWrittenWithoutSpaces).count
+                let doubtful = link.reversed().prefix(while: \.isWrittenWithoutSpaces).count
                 links += doubtful + (isCertain ? cost : max(cost, link.count))
             }
         }
