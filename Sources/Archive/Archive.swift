@@ -95,15 +95,12 @@ package struct Archive: Sendable {
 
     /// Stores what calls to the human's server name a post by, if that was not known.
     package func locate(_ id: PostID, at address: String) async throws {
-        let mirror = mirror
-        try await storage.transaction { connection in
-            _ = try connection.execute(
-                """
-                UPDATE posts SET address = \(address)
-                WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
-                    AND address IS NULL
-                """)
-        }
+        _ = try await storage.note(
+            """
+            UPDATE posts SET address = \(address)
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+                AND address IS NULL
+            """)
     }
 
     /// Whether posts of the same author, one as old or older and one as new or newer, were seen at

@@ -135,6 +135,7 @@ import Testing
         #expect(try await forgetting.undo(subject))
         _ = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
             on: Sample.day.advanced(by: 1), now: Sample.hour(1))
+        try await archive.prepare(by: fixture.mirror.textJudge(zone: Sample.zone))
         try await expect(unfit(), equals: [nil])
         for text in ["13-01", "yesterday", ""] {
             #expect(throws: ChangeRefusal.self) { try Forgetting.subject(day: text) }

@@ -205,7 +205,7 @@ struct MastodonEntities {
         return RewrittenHTML(post.text, population: state.population).html
     }
 
-    private func uri(of post: SandboxPost) -> String {
+    func uri(of post: SandboxPost) -> String {
         state.people[post.author].uri + "/statuses/\(post.id)"
     }
 

@@ -85,7 +85,10 @@ final class WebStand: Sendable {
                 id: PostID(network: .mastodon, value: "https://social.example/@mika/\(index)"), author: human,
                 text: text(index), createdAt: now - days * 86_400 + seconds)
         }
-        _ = try await mirror.archive.store(posts, timeZone: TimeZone(identifier: zone) ?? .gmt, limit: 10_000)
+        let local = TimeZone(identifier: zone) ?? .gmt
+        _ = try await mirror.archive.store(posts, timeZone: local, limit: 10_000)
+        // As every training does at its end.
+        try await mirror.archive.prepare(by: mirror.textJudge(zone: local))
     }
 
     private init(
