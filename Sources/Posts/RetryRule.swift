@@ -109,12 +109,11 @@ package struct RetryRule: Equatable, Sendable {
     /// At the very second at which a limit ends everybody comes back, and clocks differ.
     ///
     /// - Parameter asked: When the server wants to be asked again.
-    /// - Returns: Two seconds later at least, and at most five and a tenth of the wait; nil if the server named no time, or
-    ///   one that has passed.
+    /// - Returns: Two seconds later at least, and at most five and a tenth of the wait; nil if the server named no time,
+    ///   one that has passed, or one that no limit has.
     package func honoured(_ asked: Date?, key: String, now: Date) -> Date? {
-        guard let distance = asked.map({ min($0.timeIntervalSince(now), longestAsked) }), distance > 0 else {
-            return nil
-        }
+        guard let told = asked?.timeIntervalSince(now), told > 0, told <= Self.farthestAsked else { return nil }
+        let distance = min(told, longestAsked)
         let most = Self.margin.most + Self.margin.share * distance
         return now + distance + Self.margin.least + Self.position(of: key) * (most - Self.margin.least)
     }
@@ -125,6 +124,9 @@ package struct RetryRule: Equatable, Sendable {
         guard let patience, let first else { return false }
         return now.timeIntervalSince(first) >= patience
     }
+
+    /// The most seconds ahead that a time of a server is believed: no limit lasts longer than a month.
+    private static let farthestAsked: TimeInterval = 32 * day
 
     /// Where `key` stands among all keys: from 0 to less than 1.
     private static func position(of key: String) -> Double {

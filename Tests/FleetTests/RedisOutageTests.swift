@@ -25,7 +25,8 @@ import Testing
         let ledger = await fixture.sandbox.ledger
         let outage = Sample.hour(11)..<Sample.hour(15)
         expect(ledger.favorites) { $0.contains { $0.date < outage.lowerBound } }
-        expect(ledger.favorites) { !$0.contains { outage.contains($0.date) } }
+        // Who asked the bot to stop is told so without the counts.
+        expect(ledger.favorites) { !$0.contains { outage.contains($0.date) && !$0.confirmsStop } }
         expect(ledger.favorites) { $0.contains { $0.date > outage.upperBound } }
         expect(ledger.deliveries) { $0.contains { outage.contains($0.date) && $0.replyTo == nil } }
         expect(ledger.deliveries) { $0.contains { outage.contains($0.date) && $0.replyTo != nil } }
