@@ -126,7 +126,7 @@ package struct RetryRule: Equatable, Sendable {
     }
 
     /// The most seconds ahead that a time of a server is believed: no limit lasts longer than a month.
-    private static let farthestAsked: TimeInterval = 32 * day
+    package static let farthestAsked: TimeInterval = 32 * day
 
     /// Where `key` stands among all keys: from 0 to less than 1.
     private static func position(of key: String) -> Double {

@@ -55,9 +55,11 @@ struct ServerPacing {
 
     /// When to ask again after a refusal for asking too often.
     ///
-    /// A server may ask for a day: its limits are counted by the hour and by the day too.
+    /// A server may ask for a day: its limits are counted by the hour and by the day too. A time beyond a month is not
+    /// believed.
     var retryAfterRateLimit: Date {
         let seconds = retryDistance ?? resetDistance ?? defaultWait
+        guard seconds <= RetryRule.farthestAsked else { return date(after: range.upperBound) }
         return receivedAt.addingTimeInterval(min(max(seconds, range.lowerBound), Self.longestPeriod))
     }
 
