@@ -198,10 +198,7 @@ struct PageState: Sendable, CustomTestStringConvertible {
             try await life.begin()
             return try await sections(stand)
         },
-        PageState(
-            name: "archive-only",
-            variables: ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes"]
-        ) {
+        PageState(name: "archive-only", variables: ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""]) {
             try await sections($0)
         },
         PageState(name: "silence") { stand in

@@ -61,7 +61,7 @@ struct MastodonTranslator {
         read.language = wire.language
         read.warning = wire.spoilerText
         read.isSensitive = wire.isSensitive
-        read.audience = wire.audience
+        read.audiences = [.word(wire.visibility)]
         read.published = wire.createdAt
         read.updated = wire.editedAt
         read.replyTo = replyTarget(of: wire, author: author, authorAddress: authorAddress)

@@ -123,10 +123,9 @@ extension Visibility {
     var reach: Int {
         switch self {
         case .direct: 0
-        case .local: 1
-        case .private: 2
-        case .unlisted: 3
-        case .public: 4
+        case .private: 1
+        case .unlisted: 2
+        case .public: 3
         }
     }
 }

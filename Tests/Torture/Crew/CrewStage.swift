@@ -162,8 +162,6 @@ final class CrewStage: Sendable {
         "FAVORITE_RATE_THRESHOLD": "1",
         // No post of the sandbox's human is for few.
         "TRUST_HUMAN_SERVER": "yes",
-        // Its server fails more often than it answers.
-        "TRUST_ARCHIVE": "yes",
     ]
 
     /// How many seconds of the system's clock pass between two looks for mentions.

@@ -171,8 +171,6 @@ final class Stage: Sendable {
             "REPLIES_PER_THREAD": "\(repliesAtMost)", "FAVORITE_RATE_THRESHOLD": "1",
             // No post of the sandbox's human is for few.
             "TRUST_HUMAN_SERVER": "yes",
-            // Its server fails more often than it answers.
-            "TRUST_ARCHIVE": "yes",
         ]
         return surroundings(folder).merging(variables) { $1 }
     }
