@@ -9,18 +9,27 @@ struct AdmittedChannel: ServerChildChannel {
     let connections: ConnectionBook
     let http: HTTP1Channel
 
-    private struct Refused: Error {}
-
+    /// Always makes a value for a channel that is open: without one the channel would never be
+    /// registered, nor closed.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        guard connections.admit(channel) else {
-            return channel.pipeline.addHandler(RefusingHandler()).flatMapThrowing {
-                throw Refused()
-            }
-        }
-        return http.setup(channel: channel, logger: logger).flatMapThrowing { value in
+        let isAdmitted = connections.admit(channel)
+        return http.setup(channel: channel, logger: logger).map { value in
+            // A server that is cancelled drops the values that it has not begun with, and to let go
+            // of one whose channel is open ends the process.
+            channel.closeFuture.whenComplete { _ in withExtendedLifetime(value) {} }
             let pipeline = channel.pipeline.syncOperations
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(ConnectionWatch(connections), position: .after(decoder))
+            do {
+                guard isAdmitted else {
+                    try pipeline.addHandler(RefusingHandler(), position: .first)
+                    return value
+                }
+                let decoder = try pipeline.handler(
+                    type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+                try pipeline.addHandler(ConnectionWatch(connections), position: .after(decoder))
+            } catch {
+                // It was closed meanwhile; the value ends by itself.
+                channel.close(promise: nil)
+            }
             return value
         }
     }
@@ -39,6 +48,7 @@ private final class RefusingHandler: ChannelInboundHandler, Sendable {
         "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 10\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
     func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.answer)), promise: nil)
         context.close(promise: nil)
     }

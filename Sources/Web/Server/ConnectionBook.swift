@@ -158,6 +158,11 @@ final class ConnectionBook: @unchecked Sendable {
         }
         for channel in overdue { channel.close(promise: nil) }
     }
+
+    /// Closes all connections, those with which the server has not begun among them.
+    func closeAll() {
+        for channel in lock.withLock({ connections.values.map(\.channel) }) { channel.close(promise: nil) }
+    }
 }
 
 /// Whose turn it is on a connection, and for how long its client was waited for.

@@ -89,7 +89,10 @@ package struct WebServer: Service {
             // Sleeping fails only when the task is cancelled.
             while (try? await Task.sleep(for: Self.interval)) != nil { connections.sweep() }
         }
-        defer { sweeper.cancel() }
+        defer {
+            sweeper.cancel()
+            connections.closeAll()
+        }
         do {
             try await application.run()
         } catch let error as IOError {

@@ -65,6 +65,7 @@ import Testing
         let path = String(try #require(page.body.firstMatch(of: #/data-events="([^"]+)"/#)).output.1)
         let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
         return try await WebConnection(port: port).apart { connection in
+            try connection.open()
             try connection.send(Array(request.utf8))
             return texts.allSatisfy { connection.waits(for: $0) }
         }

@@ -98,8 +98,8 @@ final class WebClient: @unchecked Sendable {
     }
 
     private static func exchange(_ request: [UInt8], port: Int) async throws -> [UInt8] {
-        let connection = try WebConnection(port: port)
-        return try await connection.apart {
+        try await WebConnection(port: port).apart {
+            try $0.open()
             try $0.send(request)
             return $0.rest()
         }
@@ -111,17 +111,34 @@ final class WebConnection: @unchecked Sendable {
     // Unchecked because it is used by one thread at a time; only ``end()`` may be called from
     // others.
     private let descriptor: Int32
+    private let port: Int
     /// What has come since the last text that was waited for.
     private var unread: [UInt8] = []
 
-    /// - Parameter source: The address of this machine that the connection comes from.
+    /// A connection that is not open yet.
+    ///
+    /// - Parameter source: The address of this machine that it comes from.
     init(port: Int, from source: String = "127.0.0.1") throws {
+        self.port = port
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        let isBound = Self.with(source, 0) { bind(descriptor, $0, $1) == 0 }
-        guard isBound, Self.with("127.0.0.1", port, { connect(descriptor, $0, $1) == 0 }) else {
+        guard Self.with(source, 0, { bind(descriptor, $0, $1) == 0 }) else {
             close(descriptor)
-            throw TestSupportError("could not connect to port \(port) from \(source)")
+            throw TestSupportError("could not bind to \(source)")
         }
+    }
+
+    /// Connects, which waits for the server while many others do.
+    func open() throws {
+        guard Self.with("127.0.0.1", port, { connect(descriptor, $0, $1) == 0 }) else {
+            throw TestSupportError("could not connect to port \(port)")
+        }
+    }
+
+    /// Opens a connection without a wait on a thread that the server may need.
+    static func opened(to port: Int, from source: String = "127.0.0.1") async throws -> WebConnection {
+        let connection = try WebConnection(port: port, from: source)
+        try await connection.apart { try $0.open() }
+        return connection
     }
 
     private static func with<Value>(
