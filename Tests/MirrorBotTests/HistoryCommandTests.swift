@@ -54,7 +54,8 @@ import Testing
             #expect(shown.count >= 3)
             for line in shown { #expect(Printable.width(line) <= columns, "\(line)") }
             #expect(shown.contains { $0.contains("skipped, asked-to-stop") })
-            #expect(shown.contains { $0.contains("reverted by: mirror-bot people") })
+            // One line of `status` tells how to take back what was obeyed in doubt.
+            #expect(shown.contains { $0.contains("reverted by: mirror-bot people") } == (words == ["status"]))
         }
     }
 

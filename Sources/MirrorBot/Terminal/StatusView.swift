@@ -41,7 +41,7 @@ enum StatusView {
         }
         if !report.recent.isEmpty {
             lines += ["", terminal.bold("last actions")]
-            lines += report.recent.flatMap { self.lines(of: $0, zone, terminal) }
+            lines += report.recent.flatMap { self.lines(of: $0, zone, terminal) + reversion(of: $0, terminal) }
         }
         return lines
     }
@@ -115,16 +115,14 @@ enum StatusView {
         }
     }
 
-    /// An action in one line, or in a few where the terminal is narrow; and the command that reverts it, if there is one.
-    static func lines(
-        of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
-    ) -> [String] {
-        let lines = linesWithoutCommand(of: action, zone, terminal)
-        guard let revert = action.revert else { return lines }
-        return lines + ["    " + terminal.dim(Printable.line("reverted by: \(revert)", columns: terminal.columns - 4))]
+    /// The command that reverts an action, in a line of its own; empty without one.
+    private static func reversion(of action: ReportedAction, _ terminal: Terminal) -> [String] {
+        guard let revert = action.revert else { return [] }
+        return ["    " + terminal.dim(Printable.line("reverted by: \(revert)", columns: terminal.columns - 4))]
     }
 
-    private static func linesWithoutCommand(
+    /// An action in one line, or in a few where the terminal is narrow.
+    static func lines(
         of action: ReportedAction, _ zone: TimeZone, _ terminal: Terminal
     ) -> [String] {
         let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
