@@ -67,7 +67,7 @@ import Testing
     /// A worker that follows finds everything as it should be.
     private func expectNothingLost(_ fixture: MirrorFixture) async throws {
         fixture.sandbox.faults.clear()
-        let end = max(fixture.clock.now, Sample.hour(9.5)) + 4_200
+        let end = max(fixture.clock.now, Sample.hour(9.5)) + 3_600
         try await fixture.live(until: end.timeIntervalSince(Sample.origin) / 3_600)
         let ledger = await fixture.sandbox.ledger
         let slots = try await fixture.slots().filter { $0.due < end - 1_800 }
