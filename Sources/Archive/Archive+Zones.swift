@@ -82,7 +82,7 @@ extension Archive {
 
     /// Whether posts are still to be moved, or were moved last by older rules of time zones.
     ///
-    /// - Parameter rules: The ``ZoneRules/number`` of the rules that count now.
+    /// - Parameter rules: The number (`ZoneRules.number`) of the rules that count now.
     package func hasStaleTimes(by rules: Int64) async throws -> Bool {
         let rows = try await storage.query(
             """

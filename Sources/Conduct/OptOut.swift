@@ -24,7 +24,7 @@ package enum OptOut {
     /// Whether a mention of the bot asks it to stop.
     ///
     /// True only if that is all it says, or if it says so clearly beside little else: "don't stop" and "the bus stop" do
-    /// not. See ``StopGrammar``.
+    /// not. See `StopGrammar`.
     ///
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStop(text: String) -> Bool {

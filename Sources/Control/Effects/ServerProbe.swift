@@ -59,7 +59,7 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
 
 /// Tries out what a server does, with one unlisted post and an answer to it, which are deleted again.
 ///
-/// Both are an ``Effect`` before their first request, and hold words that no other post does. So the
+/// Both are an `Effect` before their first request, and hold words that no other post does. So the
 /// next command or a worker finds what a probe leaves that is cut.
 package struct ServerProbe: Sendable {
     /// What was found.
