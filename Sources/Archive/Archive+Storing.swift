@@ -76,7 +76,7 @@ extension Archive {
         var hidden: [PostID] = []
         for post in posts where !post.isRepost {
             let post = post.storable
-            if post.visibility.isOpen { open.append(post) } else { hidden.append(post.id) }
+            if post.isOpen { open.append(post) } else { hidden.append(post.id) }
         }
         return (open, hidden)
     }

@@ -78,12 +78,11 @@ package struct Archive: Sendable {
         for order in ["created_ms DESC, post_id DESC", "created_ms ASC, post_id ASC"] as [SQL] {
             let rows = try await storage.query(
                 """
-                SELECT network, post_id, address FROM posts WHERE mirror = \(mirror)
+                SELECT network, post_id FROM posts WHERE mirror = \(mirror)
                 ORDER BY \(order) LIMIT \(limit)
                 """)
             let others = try rows.filter {
                 try $0.text("network") == id.network.rawValue && $0.text("post_id") != id.value
-                    && $0.optionalText("address") != nil
             }
             found += try others.prefix(limit / 2).map { PostID(network: id.network, value: try $0.text("post_id")) }
         }
@@ -92,6 +91,34 @@ package struct Archive: Sendable {
             if let post = try await post(id) { posts.append(post) }
         }
         return posts
+    }
+
+    /// Stores what calls to the human's server name a post by, if that was not known.
+    package func locate(_ id: PostID, at address: String) async throws {
+        _ = try await storage.note(
+            """
+            UPDATE posts SET address = \(address)
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+                AND address IS NULL
+            """)
+    }
+
+    /// Whether posts of the same author, one as old or older and one as new or newer, were seen at
+    /// their server.
+    ///
+    /// Where its list of them was read whole, a post between the two that was not seen is gone.
+    package func isBetweenSeen(_ post: Post) async throws -> Bool {
+        let (author, network) = (post.author.value, post.id.network.rawValue)
+        let rows = try await storage.query(
+            """
+            SELECT 1 AS found WHERE EXISTS (
+                SELECT 1 FROM posts WHERE mirror = \(mirror) AND network = \(network) AND author = \(author)
+                    AND address IS NOT NULL AND created_ms <= \(post.createdAt))
+            AND EXISTS (
+                SELECT 1 FROM posts WHERE mirror = \(mirror) AND network = \(network) AND author = \(author)
+                    AND address IS NOT NULL AND created_ms >= \(post.createdAt))
+            """)
+        return !rows.isEmpty
     }
 
     /// Notes that the human's network denies a post, or with nil that it shows it.

@@ -65,7 +65,7 @@ package struct FavoriteRules: Equatable, Sendable {
     private func refusalOfPost(_ facts: FavoriteFacts) -> Refusal? {
         if facts.post.isRepost { return Refusal(.isRepost) }
         if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) { return Refusal(.ownPost) }
-        if !facts.post.visibility.isOpen { return Refusal(.notOpen) }
+        if !facts.post.isOpen { return Refusal(.notOpen) }
         if facts.post.isSensitive { return Refusal(.sensitive) }
         if facts.isDenied { return Refusal(.denied) }
         if OptOut.asksToStop(text: facts.post.text) { return Refusal(.askedToStop) }

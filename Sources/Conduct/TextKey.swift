@@ -1,5 +1,5 @@
 import Foundation
-import Posts
+package import Posts
 
 extension TextRules {
     /// What texts that read the same have in common.
@@ -30,6 +30,17 @@ extension TextRules {
         var words = (ignoringHosts ? TextShape.withoutHosts(composed) : composed).split(whereSeparator: \.isWhitespace)
         if ignoringHosts { words.removeAll { !$0.unicodeScalars.contains(where: \.isWord) } }
         return StableHash.digest(of: words.joined(separator: " ")).prefix(16).hexadecimal
+    }
+
+    /// Whether two readings of one post say the same.
+    ///
+    /// The names that an answer begins with stand in one reading and may be left out in another.
+    package static func readAlike(_ one: Post, _ other: Post) -> Bool {
+        let isReply = one.isReply || other.isReply
+        func key(_ post: Post) -> String {
+            textKey(isReply ? TextCleaning.withoutLeadingMentions(post.text) : post.text)
+        }
+        return key(one) == key(other)
     }
 
     /// The letters and digits of a text, which stay whatever a server makes of it.

@@ -123,7 +123,7 @@ package struct TextRules: Equatable, Sendable {
     }
 
     private func refusalOfOrigin(_ post: Post) -> Refusal? {
-        if !post.visibility.isOpen { return Refusal(.notOpen) }
+        if !post.isOpen { return Refusal(.notOpen) }
         if post.isQuote { return Refusal(.quotesAPost) }
         if post.isRepost || TextShape.isManualRepost(post.text) { return Refusal(.isRepost) }
         if post.isSensitive, !carries(post) { return Refusal(.sensitive) }

@@ -164,7 +164,7 @@ package struct PastReader: Sendable {
         try await onThread { [zone] in
             var dates: [PostID: Date] = [:]
             let summary = try ArchiveReader(path: path, purpose: .texts).read { item in
-                guard case .post(let post) = item, !post.isRepost, !post.isReply, post.visibility.isOpen,
+                guard case .post(let post) = item, !post.isRepost, !post.isReply, post.isOpen,
                     post.isTimeTrusted
                 else { return }
                 guard dates.count < Self.maximumPosts else { throw GatheredPosts.tooMany(path) }

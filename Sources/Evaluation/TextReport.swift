@@ -180,7 +180,7 @@ package struct TextEvaluator: Sendable {
         var habits = Habits()
         var posts: [PostID: Post] = [:]
         let summary = try ArchiveReader(path: path, purpose: .texts).read { item in
-            guard case .post(let post) = item, !post.isRepost, post.visibility.isOpen, posts[post.id] == nil
+            guard case .post(let post) = item, !post.isRepost, post.isOpen, posts[post.id] == nil
             else { return }
             habits.count(post.text, by: post.client, at: post.createdAt)
             guard !post.isReply else { return }

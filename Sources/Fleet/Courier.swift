@@ -237,7 +237,12 @@ package actor Courier {
         if try await isDenied(action) { return false }
         if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
         guard bot.capabilities.canPublish else { return false }
-        return try await reasonAgainstText(of: action, unwanted()) == nil
+        do {
+            return try await reasonAgainstText(of: action, unwanted()) == nil
+        } catch is OriginalUnasked {
+            // It was asked for right before the text was sent the first time.
+            return true
+        }
     }
 
     /// Whether the person whom an action concerns is denied; a person who only asked the bot to stop may still be told
@@ -258,7 +263,12 @@ package actor Courier {
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
     ) async throws -> Preparation {
         if decision.source == nil, try await isDenied(action) { return .skip(reason: Action.Reason.denied) }
-        let prepared = try await prepareAsDecided(action, decision, circumstances)
+        let prepared: Preparation
+        do {
+            prepared = try await prepareAsDecided(action, decision, circumstances)
+        } catch is OriginalUnasked {
+            return .wait(reason: Action.Reason.sourceUnasked, cause: .unreachable, retryAfter: nil)
+        }
         guard case .ready = prepared, let target = action.target else { return prepared }
         do {
             return try await reasonAgainst(target, decided: action.created).map { .skip(reason: $0) } ?? prepared
@@ -339,7 +349,8 @@ package actor Courier {
             let reason = isSaid ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate, unwanted)
             guard let reason else { return .ready(candidate) }
             // What a person chose is sent or not, and nothing else in its place.
-            if candidate.isPinned { return .skip(reason: reason) }
+            // Where nobody can be asked for one text, nobody can be asked for another.
+            if candidate.isPinned || reason == Action.Reason.sourceUnverified { return .skip(reason: reason) }
             guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Action.Reason.sourceGone) }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
             guard let other else { return .skip(reason: "no-text") }
@@ -382,13 +393,17 @@ package actor Courier {
     }
 
     /// Returns why the human's network speaks against a text; nil if it does not.
+    ///
+    /// - Throws: ``OriginalUnasked`` if it does not answer now and the operator does not let the archive decide.
     private func reasonAgainst(
         _ original: Archive.Original, of action: Action, part: Action.Part? = nil
     ) async throws -> String? {
         switch try await originals.find(
             original.post, mayBeDenied: original.denied != nil, for: action, part: part)
         {
-        case .kept, .unasked: nil
+        case .kept: nil
+        case .unasked: if originals.trustsArchive { nil } else { throw OriginalUnasked() }
+        case .unverifiable: Action.Reason.sourceUnverified
         case .edited: Action.Reason.sourceEdited
         case .withheld: Action.Reason.sourceGone
         }
@@ -407,3 +422,6 @@ package actor Courier {
 struct StrayCancellation: Error, CustomStringConvertible {
     let description = "could not deliver: a call was cut off that nobody had cancelled"
 }
+
+/// The human's network does not answer now whether a post is still there.
+private struct OriginalUnasked: Error {}

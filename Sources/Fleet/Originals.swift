@@ -17,10 +17,12 @@ import Settings
 actor Originals {
     /// What is known of an archived post, asked right before its text is used.
     enum Finding: Equatable {
-        /// It is as it was, or there is nobody to ask.
+        /// It is as it was; or nobody can be asked, and the operator lets the archive decide.
         case kept
-        /// The human's network does not answer, or not this account; the archive is the best knowledge there is.
+        /// The human's network does not answer now, or not this account.
         case unasked
+        /// Nobody can be asked, and the operator did not say that the archive is enough.
+        case unverifiable
         /// It reads otherwise now; the archive knows.
         case edited
         /// Not everybody can see it any more, or it is not there.
@@ -51,14 +53,19 @@ actor Originals {
     /// Whose posts the copies are.
     private let account: AccountID
     private let archive: Archive
+    private let feeds: FeedTable
     private let store: OutboxStore
     private let people: People
     private let planner: PlanMaker
     private let configuration: MirrorSettings
+    /// Whether the operator lets the archive decide while nobody can be asked.
+    nonisolated let trustsArchive: Bool
     private let clock: any WallClock
     private let logger: Logger
     /// The archived posts that the human's network denied, and when it was last asked for them.
     private var gone: [PostID: Date] = [:]
+    /// When the human's network first denied posts that the archive does not have any more.
+    private var firstDenials: [PostID: Date] = [:]
     private var knowsEarlierDenials = false
 
     /// The human's network is nil if there is no account to ask with, the bot's in a run that only pretends to send;
@@ -73,7 +80,9 @@ actor Originals {
         self.store = store
         self.planner = planner
         (archive, people) = (mirror.archive, mirror.people)
+        feeds = mirror.feeds
         (configuration, clock, logger) = (mirror.configuration, mirror.clock, mirror.logger)
+        trustsArchive = mirror.configuration.archiveTrust == true
     }
 
     /// Asks the human's network for a post, and lets its copies follow.
@@ -90,29 +99,31 @@ actor Originals {
     func find(
         _ post: Post, mayBeDenied: Bool = true, for action: Action? = nil, part: Action.Part? = nil
     ) async throws -> Finding {
-        guard let human, human.name == post.id.network, let address = post.address else { return .kept }
+        guard let human, human.name == post.id.network else { return unverified }
         if gone[post.id] != nil { gone[post.id] = clock.now }
         let found: ObservedPost
         do {
-            guard let shown = try await human.lookUp(address), shown.post.visibility.isOpen else {
+            switch try await ask(human, for: post) {
+            case .shown(let shown) where shown.post.isOpen: found = shown.knowingPictures(of: post)
+            case .shown, .denied:
                 if try await isGoneForGood(post.id, from: human) { try await letGo(post.id) }
                 return .withheld
+            case .unknown: return unverified
             }
-            found = shown.knowingPictures(of: post)
         } catch is NetworkError {
             putOffDoubts()
             return .unasked
         } catch is CancellationError where !Task.isCancelled {
             return .unasked
         }
-        gone[post.id] = nil
+        clearDoubt(about: post.id)
         if mayBeDenied, try await archive.denial(of: post.id) != nil {
             try await archive.noteDenial(of: post.id, at: nil)
         }
         // Where a server may say nothing of a change, the texts tell.
         let isSilentlyEdited =
             found.editedAt == nil && human.capabilities.mayHideEdits
-            && TextRules.textKey(found.post.text) != TextRules.textKey(post.text)
+            && !TextRules.readAlike(found.post, post)
         guard let edited = found.editedAt ?? (isSilentlyEdited ? human.present(at: clock.now) : nil) else {
             return mayBeUsed(found.post, from: post) ? .kept : .withheld
         }
@@ -123,6 +134,44 @@ actor Originals {
         let now = try await words(of: found.post, for: action, isPart: isPart)
         let (text, warning) = part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
         return now?.text == text && now?.warning == warning ? .kept : .edited
+    }
+
+    /// What is found of a post of which nothing can be known.
+    private var unverified: Finding { trustsArchive ? .kept : .unverifiable }
+
+    /// What the human's network answers about a post.
+    private enum Answer {
+        case shown(ObservedPost)
+        case denied
+        /// The network cannot tell.
+        case unknown
+    }
+
+    /// Asks for a post by its address, else by its identity; if the network finds nothing by that,
+    /// the account's list decides once it was read whole.
+    ///
+    /// - Throws: ``NetworkError`` if it does not answer now.
+    private func ask(_ human: AccountGate, for post: Post) async throws -> Answer {
+        if let address = post.address {
+            return try await human.lookUp(address).map(Answer.shown) ?? .denied
+        }
+        let answer = try await ask(human, for: post.id)
+        switch answer {
+        case .shown(let shown): try await archive.locate(post.id, at: shown.address)
+        case .denied: break
+        case .unknown:
+            let isWhole = try await feeds.isReadWhole(FeedName.humanPosts)
+            if isWhole, try await archive.isBetweenSeen(post) { return .denied }
+        }
+        return answer
+    }
+
+    private func ask(_ human: AccountGate, for id: PostID) async throws -> Answer {
+        do {
+            return try await human.lookUp(identity: id).map(Answer.shown) ?? .denied
+        } catch let error as NetworkError where error.code == .capability {
+            return .unknown
+        }
     }
 
     /// Whether what the network shows of a post now may be repeated as far as its nature goes.
@@ -141,9 +190,13 @@ actor Originals {
     private func isGoneForGood(_ id: PostID, from human: AccountGate) async throws -> Bool {
         let now = clock.now
         // A worker that only looks once leaves it to the next one.
-        guard let first = try await archive.denial(of: id), first <= now else {
-            if gone.count >= Self.doubtsAtMost { gone = [:] }
+        guard let first = try await archive.denial(of: id) ?? firstDenials[id], first <= now else {
+            if gone.count >= Self.doubtsAtMost {
+                gone = [:]
+                firstDenials = [:]
+            }
             gone[id] = now
+            firstDenials[id] = now
             try await archive.noteDenial(of: id, at: now)
             return false
         }
@@ -159,7 +212,7 @@ actor Originals {
             putOffDoubts()
             return false
         }
-        gone[id] = nil
+        clearDoubt(about: id)
         return true
     }
 
@@ -168,7 +221,8 @@ actor Originals {
         var problem: NetworkError?
         for other in try await archive.witnesses(besides: id, limit: Self.witnesses) {
             do {
-                if let shown = try await human.lookUp(other.address ?? ""), shown.post.visibility.isOpen { return true }
+                let answer = try await ask(human, for: other)
+                if case .shown(let shown) = answer, shown.post.isOpen { return true }
             } catch let error as NetworkError {
                 // What is wrong with one of them says nothing of the others.
                 problem = error
@@ -197,6 +251,11 @@ actor Originals {
         gone = gone.mapValues { max($0, soon) }
     }
 
+    private func clearDoubt(about id: PostID) {
+        gone[id] = nil
+        firstDenials[id] = nil
+    }
+
     /// Forgets a post that is not for everybody any more, after its copies.
     private func letGo(_ id: PostID) async throws {
         try await takeBack(try await store.copies(of: id), for: Action.Reason.sourceGone)
@@ -217,12 +276,12 @@ actor Originals {
         var left = Self.originalsAtOnce
         for id in gone.keys where left > 0 {
             guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer else { continue }
-            guard let post = try await archive.post(id) else {
-                gone[id] = nil
-                continue
-            }
             left -= 1
-            _ = try await find(post)
+            if let post = try await archive.post(id) {
+                _ = try await find(post)
+            } else {
+                _ = try await findForgotten(id)
+            }
         }
     }
 
@@ -240,9 +299,8 @@ actor Originals {
             on: human.name, now: clock.now, limit: isPriced ? 1 : Self.originalsAtOnce)
         for id in originals {
             guard human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { break }
-            // What the archive let go for its age has no address any more to ask for.
             let post = try await archive.post(id)
-            let finding = if let post { try await find(post) } else { Finding.kept }
+            let finding = if let post { try await find(post) } else { try await findForgotten(id) }
             try await store.noteFollowed(id, now: clock.now)
             // A server that keeps one look waiting may do so with each.
             if finding == .unasked { break }
@@ -253,6 +311,33 @@ actor Originals {
         // The worker runs this pass earlier if it sends something (`Passes.onCopy`).
         let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
         return (min(max(next, now + Self.interval), now + longest), 0)
+    }
+
+    /// Asks the human's network for a post that the archive let go for its age, and takes its
+    /// copies back if it is gone.
+    ///
+    /// How it reads now cannot be compared with anything.
+    private func findForgotten(_ id: PostID) async throws -> Finding {
+        guard let human, human.name == id.network else {
+            gone[id] = nil
+            return .kept
+        }
+        do {
+            switch try await ask(human, for: id) {
+            case .shown(let shown) where shown.post.isOpen: break
+            case .shown, .denied:
+                if try await isGoneForGood(id, from: human) { try await letGo(id) }
+                return .withheld
+            case .unknown: break
+            }
+        } catch is NetworkError {
+            putOffDoubts()
+            return .unasked
+        } catch is CancellationError where !Task.isCancelled {
+            return .unasked
+        }
+        clearDoubt(about: id)
+        return .kept
     }
 
     /// Lets the archive and the copies know of a change.

@@ -96,6 +96,10 @@ final class BlueskyRun {
         guard wants(address) else { return count(address) }
         let post = try Self.post(record, address, uri: uri, owner: owner, now: request.now)
         seen += 1
+        guard post.isOpen else {
+            summary.notOpen += 1
+            return
+        }
         summary.posts += 1
         try body(.post(post))
     }
@@ -109,12 +113,15 @@ final class BlueskyRun {
         let time = PostTime(written, keyed: TimestampID(address.key)?.date, noticedAt: now)
         let facets = (value["facets"]?.list ?? []).compactMap(facet)
         let embed = value["embed"]?["$type"]?.name
-        let labels = (value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? [])
-            .filter { !harmlessLabels.contains($0) }
+        let allLabels = value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? []
+        var audience = PostAudience()
+        audience.narrow(to: .public)
+        audience.narrow(byLabels: allLabels)
+        let labels = allLabels.filter { !harmlessLabels.contains($0) }
         let read = PlainText.readBluesky(text, facets: facets.map(\.facet))
         var post = Post(
             id: PostID(network: .bluesky, value: uri), author: owner, text: read.text, createdAt: time.date,
-            isTimeTrusted: time.isTrusted, replyTo: replyTarget(value["reply"]),
+            isTimeTrusted: time.isTrusted, replyTo: replyTarget(value["reply"]), visibility: audience.visibility,
             language: value["langs"]?.list.lazy.compactMap(\.text).compactMap(LanguageTag.naming).first,
             // What we do not know is taken for media: the text may make no sense without it.
             hasMedia: embed.map { !plainEmbeds.contains($0) } ?? false,

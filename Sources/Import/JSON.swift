@@ -1,3 +1,5 @@
+import Posts
+
 /// A value of a JSON text.
 ///
 /// Understands what Foundation's decoder does, at a small part of its cost: the text is gone through once, and strings
@@ -169,6 +171,18 @@ struct JSON {
     private func string(_ node: Node) -> String? {
         let inside = document.bytes[node.range]
         return node.isEscaped ? JSONScanner.unescaped(inside) : String(decoding: inside, as: UTF8.self)
+    }
+}
+
+extension JSON: AudienceFields {
+    func audienceField(_ name: StaticString) -> AudienceField? {
+        guard let value = self[name], !value.isNull else { return nil }
+        if let flag = value.truth { return .flag(flag) }
+        return (value.text ?? value.integer.map(String.init)).map(AudienceField.text) ?? .other
+    }
+
+    func audienceObject(_ name: StaticString) -> JSON? {
+        self[name].flatMap { $0.isObject ? $0 : nil }
     }
 }
 

@@ -113,7 +113,7 @@ package struct JSONLinesReader: Sendable {
                 summary.unlabelled += 1
                 return
             }
-            guard line.visibility.isOpen else {
+            guard line.audience.isOpen else {
                 summary.notOpen += 1
                 return
             }
@@ -139,13 +139,15 @@ package struct JSONLinesReader: Sendable {
         let time = PostTime(line.createdAt, noticedAt: now)
         let answered = line.replyToPost.map { PostID(network: network, value: $0) }
         let answeredAuthor = try line.replyToAuthor.map { name throws(ItemFault) in try account(name) }
-        return Post(
+        var post = Post(
             id: PostID(network: network, value: line.id), author: try account(author), text: line.text,
             createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: answered == nil && answeredAuthor == nil
                 ? nil : ReplyTarget(author: answeredAuthor, post: answered),
-            visibility: line.visibility, language: line.language, client: line.source,
+            visibility: line.audience.visibility, language: line.language, client: line.source,
             utcOffset: line.utcOffset)
+        post.isTimeLimited = line.audience.isTimeLimited
+        return post
     }
 
     private func account(_ name: String) throws(ItemFault) -> AccountID {
@@ -180,7 +182,7 @@ private struct JSONLine {
     let favorite: Bool?
     let replyToAuthor: String?
     let replyToPost: String?
-    let visibility: Visibility
+    let audience: PostAudience
     let language: String?
     let source: String?
 
@@ -205,9 +207,11 @@ private struct JSONLine {
         favorite = try fields.optional("favorite", \.truth)
         replyToAuthor = try Self.name(fields, "reply_to_author")
         replyToPost = try Self.name(fields, "reply_to_post")
-        let visibility = try fields.optional("visibility", \.text)
-        // A value that we do not know may mean "for few".
-        self.visibility = visibility.map { Visibility(rawValue: $0) ?? .private } ?? .public
+        _ = try fields.optional("visibility", \.text)
+        var audience = PostAudience(note: fields)
+        // Who writes such lines and names no audience means everybody.
+        audience.narrow(to: .public)
+        self.audience = audience
         language = try fields.optional("language", \.text).flatMap(LanguageTag.naming)
         source = try fields.optional("source", \.text).map { String($0.prefix(200)) }
         var keys: Set<String> = []

@@ -26,10 +26,14 @@ struct MastodonPostConverter {
         let owner = try author(of: note, in: activity)
         var wire = FediversePost(identities: [id], author: owner.account)
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
-        wire.audiences = [note.audience, activity.audience].filter { !$0.isEmpty }.map {
-            .addresses(to: $0.to, cc: $0.cc, followers: owner.followers)
+        wire.audience = note.fields
+        let places = [note.audience, activity.audience].filter { !$0.isEmpty }
+        // Without any address it is for those whom it names, whatever else it says.
+        if places.isEmpty { wire.audience.narrow(to: .direct) }
+        for place in places {
+            wire.audience.narrow(to: place.to, cc: place.cc, followers: owner.followers)
         }
-        guard wire.visibility.isOpen else { return nil }
+        guard wire.audience.isOpen else { return nil }
         let time = PostTime(
             note.published ?? activity.published, keyed: PostTime.keyed(mastodon: id), noticedAt: now)
         wire.published = time.isTrusted ? time.date : nil
@@ -49,7 +53,8 @@ struct MastodonPostConverter {
         wire.isQuote = note.isQuote
         wire.attachments = note.attachments.map(\.picture)
         wire.hasPoll = note.isPoll
-        return wire.post(noticedAt: time.date)
+        let post = wire.post(noticedAt: time.date)
+        return post?.isOpen == true ? post : nil
     }
 
     // MARK: Author
@@ -149,6 +154,8 @@ struct WireNote {
     let published: String?
     let updated: String?
     let audience: WireAudience
+    /// What fields besides the addresses say of the audience.
+    let fields: PostAudience
     let inReplyTo: String?
     /// Whether it answers something, even if that has no address.
     let isReply: Bool
@@ -180,6 +187,7 @@ struct WireNote {
         published = fields["published"]?.name
         updated = fields["updated"]?.name
         audience = WireAudience(fields)
+        self.fields = PostAudience(note: fields)
         inReplyTo = fields.address("inReplyTo")
         isReply = fields["inReplyTo"]?.text != nil || fields.namesSomething("inReplyTo")
         let written = fields["content"]

@@ -131,9 +131,8 @@ struct MisskeyNoteConverter {
             throw ItemFault("id is missing or not one word")
         }
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
-        // What stays at its server was not meant for everybody.
-        let visibility = wire["localOnly"]?.truth == true ? .private : Self.visibility(wire["visibility"]?.text)
-        guard visibility.isOpen else { return nil }
+        let audience = PostAudience(status: wire)
+        guard audience.isOpen else { return nil }
         let time = PostTime(wire["createdAt"]?.name, keyed: PostTime.keyed(misskey: id), noticedAt: now)
         let text = PlainText.cleaned(MisskeyMarkup.plain(wire["text"]?.text ?? ""))
         let warning = PlainText.cleaned(wire["cw"]?.text ?? "")
@@ -143,7 +142,7 @@ struct MisskeyNoteConverter {
         let isUnknown = (wire["fileIds"]?.list ?? []).count > files.count
         return Post(
             id: address(of: id), author: owner, text: text, createdAt: time.date, isTimeTrusted: time.isTrusted,
-            replyTo: replyTarget(wire, text), visibility: visibility,
+            replyTo: replyTarget(wire, text), visibility: audience.visibility,
             hasMedia: hasOther || isUnknown || !files.isEmpty,
             isSensitive: !warning.isEmpty || files.contains { $0["isSensitive"]?.truth == true },
             warning: warning.isEmpty ? nil : warning,
@@ -152,16 +151,6 @@ struct MisskeyNoteConverter {
 
     /// The address by which other servers know a note.
     private func address(of id: String) -> PostID { PostID(network: .mastodon, value: "https://\(host)/notes/\(id)") }
-
-    /// `home` is what others call unlisted; a value that we do not know may mean "for few".
-    private static func visibility(_ written: String?) -> Visibility {
-        switch written {
-        case "public": .public
-        case "home": .unlisted
-        case "specified": .direct
-        default: .private
-        }
-    }
 
     /// Only its id is told of an answered note; the name that the answer begins with is its author's.
     private func replyTarget(_ wire: JSON, _ text: String) -> ReplyTarget? {

@@ -193,7 +193,9 @@ struct MastodonStatusConverter {
             throw ItemFault("its account has no name")
         }
         guard author == owner.account else { throw ItemFault("somebody else made it") }
-        guard let visibility = Self.visibility(wire), visibility.isOpen else { return nil }
+        let text = text(of: wire)
+        let audience = Self.audience(of: wire, saying: text)
+        guard audience.isOpen else { return nil }
         let time = PostTime(
             wire["created_at"]?.name, keyed: PostTime.keyed(mastodon: id.value), noticedAt: now)
         let attachments = wire["media_attachments"]?.list ?? []
@@ -202,8 +204,8 @@ struct MastodonStatusConverter {
             || wire["pleroma"]?.isPresent("quote_id") == true
         let warning = PlainText.cleaned(wire["spoiler_text"]?.text ?? "")
         return Post(
-            id: id, author: owner.account, text: text(of: wire), createdAt: time.date, isTimeTrusted: time.isTrusted,
-            replyTo: replyTarget(of: wire, owner), visibility: visibility,
+            id: id, author: owner.account, text: text, createdAt: time.date, isTimeTrusted: time.isTrusted,
+            replyTo: replyTarget(of: wire, owner), visibility: audience.visibility,
             language: wire["language"]?.name.flatMap(LanguageTag.naming),
             hasMedia: !attachments.isEmpty || hasOther,
             isSensitive: wire["sensitive"]?.truth ?? false || !warning.isEmpty,
@@ -222,8 +224,8 @@ struct MastodonStatusConverter {
             throw ItemFault("its account has no name")
         }
         guard author != owner?.account else { return .own }
-        guard let visibility = Self.visibility(wire), visibility.isOpen else { return .notOpen }
         let text = text(of: wire)
+        guard Self.audience(of: wire, saying: text).isOpen else { return .notOpen }
         guard !text.isEmpty else { return .withoutText }
         let time = PostTime(wire["created_at"]?.name, keyed: PostTime.keyed(mastodon: id.value), noticedAt: now)
         return .example(
@@ -241,9 +243,10 @@ struct MastodonStatusConverter {
         return PostID(network: .mastodon, value: address)
     }
 
-    /// A value that we do not know may mean "for few".
-    private static func visibility(_ wire: JSON) -> Visibility? {
-        wire["visibility"]?.text.flatMap(Visibility.init(rawValue:))
+    private static func audience(of wire: JSON, saying text: String) -> PostAudience {
+        var audience = PostAudience(status: wire)
+        audience.narrow(byEndOf: text)
+        return audience
     }
 
     private func text(of wire: JSON) -> String {

@@ -62,6 +62,8 @@ private final class XArchiveRun {
     private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var deleted: Set<UInt64> = []
+    /// Posts for a circle, which the list of posts holds too and does not tell apart.
+    private var forCircle: Set<UInt64> = []
     /// Posts of which a later version was read.
     private var replaced: Set<UInt64> = []
     private var listed: [String] = []
@@ -127,6 +129,11 @@ private final class XArchiveRun {
             return list(name, wrapper: "tweet") { [self] wire in
                 let id = try XPostConverter.id(ofPost: wire)
                 if deleted.count < limits.deletedPosts { deleted.insert(id) }
+            }
+        case (.circlePosts, .scheduler):
+            return list(name, wrapper: "tweet") { [self] wire in
+                // An entry without a number would leave its post in the list.
+                forCircle.insert(try XPostConverter.id(ofPost: wire))
             }
         case (.protectedHistory, .scheduler):
             return list(name, wrapper: "protectedHistory") { [self] wire in
@@ -205,6 +212,11 @@ private final class XArchiveRun {
             summary.deleted += 1
             return
         }
+        if let id = UInt64(post.id.value), forCircle.contains(id) { post.visibility = .direct }
+        guard summary.isProtected || post.isOpen else {
+            summary.notOpen += 1
+            return
+        }
         summary.posts += 1
         if !post.pictures.isEmpty { pictures.want(files, of: post) }
         try body(.post(post))
@@ -240,7 +252,7 @@ private final class XArchiveRun {
 
 /// The files of an X archive that are read; there is no case for any other file.
 enum XMember: Hashable {
-    case account, manifest, timeZone, deletedPosts, protectedHistory, longTexts, posts, likes
+    case account, manifest, timeZone, deletedPosts, circlePosts, protectedHistory, longTexts, posts, likes
     /// Posts that the human made in communities, which are read only if that is asked for.
     case communityPosts
     /// The archives until 2018: one file a month, who the account is, and the same posts in a table.
@@ -268,6 +280,7 @@ enum XMember: Hashable {
         case "manifest": self = .manifest
         case "account-timezone": self = .timeZone
         case "deleted-tweets", "deleted-tweet": self = .deletedPosts
+        case "twitter-circle-tweet", "twitter-circle-tweets": self = .circlePosts
         case "protected-history": self = .protectedHistory
         case "note-tweet", "note-tweets": self = .longTexts
         case "tweets", "tweet": self = .posts

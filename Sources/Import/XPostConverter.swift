@@ -30,12 +30,24 @@ struct XPostConverter {
             text: note ?? PlainText.fromX(text, links: Self.links(entities?["urls"], media: media)),
             createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: isRepost ? nil : Self.replyTarget(fields, text: text, mentions), isRepost: isRepost,
-            visibility: .public, language: Self.language(fields["lang"]?.name), hasMedia: !media.isEmpty,
+            visibility: Self.visibility(fields), language: Self.language(fields["lang"]?.name),
+            hasMedia: !media.isEmpty,
             isSensitive: fields["possibly_sensitive"]?.truth ?? false,
             mentions: mentions.compactMap(Self.idText).map { AccountID(network: .x, value: $0) },
             // X calls a post by its identity, so one from an archive can be asked for too.
             address: String(id), client: Self.client(fields["source"]?.text),
             pictures: XArchivePictures.pictures(media))
+    }
+
+    /// The scope of a post tells whether it is for followers; of advertisements it is known, and
+    /// false.
+    private static func visibility(_ fields: JSON) -> Visibility {
+        guard let scopes = fields["scopes"], !scopes.isNull else { return .public }
+        switch scopes["followers"]?.truth {
+        case false: return .public
+        case true: return .private
+        case nil: return .direct
+        }
     }
 
     /// The names under which the files of a post's pictures may be.

@@ -318,6 +318,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readPost) { try await $0.lookUp(address) }
     }
 
+    package func lookUp(identity: PostID) async throws -> ObservedPost? {
+        try await ask(.readPost) { try await $0.lookUp(identity: identity) }
+    }
+
     package func conversation(of post: ObservedPost) async throws -> String? {
         try await ask(.readConversation) { try await $0.conversation(of: post) }
     }

@@ -122,6 +122,12 @@ package protocol SocialNetwork: Sendable {
     /// proxy before it says does not count.
     func lookUp(_ address: String) async throws -> ObservedPost?
 
+    /// A post by what it is called everywhere, for one that was learned of from a downloaded
+    /// archive; nil when it is gone, as for ``lookUp(_:)``.
+    ///
+    /// - Throws: ``NetworkError`` with code `.capability` where the network cannot tell: nothing is known of the post then.
+    func lookUp(identity: PostID) async throws -> ObservedPost?
+
     /// Whether somebody without a login is shown a post; nil where the network lets nobody ask.
     func isShownToAnybody(_ address: String) async throws -> Bool?
 
@@ -163,6 +169,12 @@ extension SocialNetwork {
     package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? { nil }
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? { nil }
+
+    package func lookUp(identity: PostID) async throws -> ObservedPost? {
+        throw NetworkError(
+            code: .capability, network: name, host: host, operation: .readPost,
+            detail: "posts cannot be asked for by what they are called", outcome: .notSent)
+    }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
 

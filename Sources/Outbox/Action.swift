@@ -327,6 +327,11 @@ extension Action {
         package static let saidMeanwhile = "said-meanwhile"
         /// The human no longer shows the post that the text is from.
         package static let sourceGone = "source-gone"
+        /// The human's network does not answer whether it still shows the post that the text is
+        /// from.
+        package static let sourceUnasked = "source-unasked"
+        /// Nobody can be asked whether the post that the text is from is still there.
+        package static let sourceUnverified = "source-unverified"
         /// The human changed the post that the text is from.
         package static let sourceEdited = "source-edited"
         /// The human favorited the bot's post.

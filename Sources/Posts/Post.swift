@@ -1,17 +1,24 @@
 package import Foundation
 
-/// Who can see a post.
-package enum Visibility: String, Codable, Sendable {
+/// Who can see a post, from the widest to the narrowest.
+package enum Visibility: String, CaseIterable, Codable, Comparable, Sendable {
     case `public`
     /// Public, but kept out of public timelines.
     case unlisted
-    /// Followers only; every value we do not know counts as this.
+    /// Followers only.
     case `private`
-    /// The mentioned people only.
+    /// People of the author's own server only, all of them or some. Nothing that the bot publishes
+    /// is like that.
+    case local
+    /// The mentioned people only. Also stands for an audience that is not known.
     case direct
 
     /// Whether everybody may read the post.
     package var isOpen: Bool { self == .public || self == .unlisted }
+
+    private var place: Int { Self.allCases.firstIndex(of: self) ?? Self.allCases.count }
+
+    package static func < (one: Visibility, other: Visibility) -> Bool { one.place < other.place }
 }
 
 /// What a reply answers.
@@ -39,6 +46,8 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var replyTo: ReplyTarget?
     package var isRepost: Bool
     package var visibility: Visibility
+    /// Whether the post is to disappear at some time, by its author's will.
+    package var isTimeLimited = false
     /// A BCP 47 language tag.
     package var language: String?
     /// Images, video, audio or a poll.
@@ -89,6 +98,11 @@ package struct Post: Equatable, Sendable, Identifiable {
         self.utcOffset = utcOffset
         self.isQuote = isQuote
     }
+
+    /// Whether everybody may read the post, for as long as it is not deleted.
+    ///
+    /// Posts that are not open are neither archived nor learned from nor repeated.
+    package var isOpen: Bool { visibility.isOpen && !isTimeLimited }
 
     /// Whether the post answers somebody, its own author included.
     package var isReply: Bool { replyTo != nil }

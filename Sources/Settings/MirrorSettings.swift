@@ -46,6 +46,9 @@ package struct MirrorSettings: Sendable {
     package var historyDays: Int
     /// Whether the human's posts are read from a server that is known to show private ones as public.
     package private(set) var trustsHumanServer: Bool
+    /// Whether texts are published while nobody can be asked for their posts; nil while the
+    /// operator has not said.
+    package private(set) var archiveTrust: Bool?
     /// Who may quote the bot's posts; nil: as its account's preferences on the server say.
     package private(set) var quotes: Audience?
     /// Who may answer the bot's posts, where its network leaves that to authors.
@@ -119,6 +122,7 @@ package struct MirrorSettings: Sendable {
         maximumUses = values.integerOrNone(.maxUses)
         historyDays = values.integer(.historyDays)
         trustsHumanServer = values.text(.trustHumanServer) == "yes"
+        archiveTrust = values.text(.trustArchive).map { $0 == "yes" }
         minimumAgeDays = values.integer(.minAgeDays)
         maximumAgeDays = values.integerOrNone(.maxAgeDays)
         quotes = values.text(.quotes).flatMap(Audience.init)

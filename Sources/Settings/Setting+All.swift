@@ -6,7 +6,7 @@ extension Setting {
     /// Every setting, group by group, in the order in which `config` and the documentation list them.
     package static let all: [Setting] =
         [mirror, network, humanNetwork, botNetwork, timeZone, pollSeconds, passes]
-        + account(.human) + [trustHumanServer] + account(.bot) + [operatorContact]
+        + account(.human) + [trustHumanServer, trustArchive] + account(.bot) + [operatorContact]
         + [home, databaseURL, databaseConnections, redisURL, redisTLSVerify, secretKey, dictionary]
         + [archiveLimit, historyDays]
         + [scheduleModel, bursts, quietHours, holdWhileActive, maxPerDay]
@@ -101,8 +101,16 @@ extension Setting {
 
     static let trustHumanServer = Setting(
         "TRUST_HUMAN_SERVER", .accounts,
-        "`yes`: read the human's posts from WordPress, too, which shows private posts as public", form: consent,
-        fallback: "no")
+        "`yes`: read the human's posts from programs, too, that show posts for few as public", form: consent,
+        fallback: "no",
+        details: "WordPress does so with private posts, Takahe and the descendants of Misskey with those for their own "
+            + "server, see [audience](audience.md#programs-that-do-not-tell)")
+    package static let trustArchive = Setting(
+        "TRUST_ARCHIVE", .accounts,
+        "`yes`: publish texts, too, while nobody can be asked whether the human still shows their posts",
+        form: consent, usually: "`no`",
+        details: "as those of a [downloaded archive](archives.md#posts-that-nobody-can-be-asked-about) whose account "
+            + "is gone or on another network, or while the human's server is away")
     package static let operatorContact = Setting(
         "OPERATOR_CONTACT", .accounts,
         "told to servers with each request, so that their operators can write to you: a mail address, URL or handle",

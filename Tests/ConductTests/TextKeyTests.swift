@@ -1,4 +1,6 @@
 import Conduct
+import Foundation
+import Posts
 import Testing
 
 @Suite struct TextKeyTests {
@@ -9,6 +11,21 @@ import Testing
     ])
     func textsThatReadTheSameShareAKey(first: String, second: String) {
         #expect(TextRules.textKey(first) == TextRules.textKey(second))
+    }
+
+    /// An archive may leave out whom an answer names first, which the network shows.
+    @Test(arguments: [(true, true), (false, false)]) func anAnswerReadsAlikeWithoutItsNames(
+        isReply: Bool, isAlike: Bool
+    ) {
+        let author = AccountID(network: .mastodon, value: "a@b.example")
+        func post(_ text: String) -> Post {
+            Post(
+                id: PostID(network: .mastodon, value: "1"), author: author, text: text, createdAt: Date(),
+                replyTo: isReply ? ReplyTarget(author: nil) : nil)
+        }
+        #expect(TextRules.readAlike(post("@pal@c.example thank you"), post("thank you")) == isAlike)
+        #expect(TextRules.readAlike(post("Thank  you"), post("thank you")))
+        #expect(!TextRules.readAlike(post("thank you"), post("no thanks")))
     }
 
     @Test(arguments: [("good morning", "good morning!"), ("a b", "ab"), ("@alice hi", "@bob hi"), ("", "a")])

@@ -43,7 +43,7 @@ import Testing
         "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "WEIGHTS": "plain",
         "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
-        "CONFIRM_STOP": "no",
+        "CONFIRM_STOP": "no", "TRUST_ARCHIVE": "yes",
         "TRUST_HUMAN_SERVER": "yes", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6",
         "ARCHIVE_LIMIT": "2000",
         "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",

@@ -104,7 +104,10 @@ import Testing
         mild(.rowsSetAside) { $0.setAside = ["row 1 of actions is set aside"] },
         mild(.effectOpen) { $0.effects = [effect] },
         mild(.clockWrong) { $0.clockLead = -300 },
-        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isWithoutText = true },
+        mild(.noFitText, hiddenBy: [.moved, .pastUnknown, .archiveEmpty, .postsUnverified]) { $0.isWithoutText = true },
+        fatal(.postsUnverified, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) {
+            $0.unverified = UnverifiedPosts(isAll: true, isDecided: false)
+        },
         mild(.holdUseless, hiddenBy: elsewhere) { $0.wishes.uselessHold = "HOLD_WHILE_ACTIVE has no effect" },
         mild(.noAnswers, hiddenBy: elsewhere) { $0.wishes.noAnswers = "REPLIES_PER_PERSON" },
         mild(.silentDay, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isSilentDay = true },

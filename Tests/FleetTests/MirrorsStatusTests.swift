@@ -40,7 +40,8 @@ import Testing
         /// Adds mirrors that have all they need but a worker: accounts, a zone and an archive.
         func add(_ names: [String]) async throws {
             let lines = names.map { name in
-                #"{"name":"\#(name)","settings":{"TIME_ZONE":"Europe/Berlin","FAVORITE_MODE":"off","MAX_PER_DAY":0},"#
+                #"{"name":"\#(name)","settings":{"TIME_ZONE":"Europe/Berlin","FAVORITE_MODE":"off","MAX_PER_DAY":0,"#
+                    + #""TRUST_ARCHIVE":"yes"},"#
                     + #""credentials":{"human":{"network":"bluesky","handle":"\#(name).example"},"bot":{"#
                     + #""network":"mastodon","server":"https://social.example","access_token":"planted-\#(name)"}}}"#
             }

@@ -35,6 +35,8 @@ struct PaperMirror {
         let settings = [
             "TIME_ZONE": Self.zone.identifier, "BOT_NETWORK": bot.rawValue,
             "HUMAN_NETWORK": (human ?? bot).rawValue, "MIN_AGE_DAYS": "0",
+            // Most mirrors on paper have nobody to ask.
+            "TRUST_ARCHIVE": "yes",
         ]
         clock = VirtualClock(startingAt: Self.now)
         mirror = try await BareMirror(engine, variables: settings.merging(variables) { $1 })

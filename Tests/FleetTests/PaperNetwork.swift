@@ -29,6 +29,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var rateLimit: RateLimit?
         /// The names of the server's own emoji.
         var emoji: Set<String> = []
+        /// Posts that can be asked for by their identity; nil: no post can.
+        var known: [PostID: ObservedPost]?
         /// How far the local clock is ahead of its own.
         var clockLead: TimeInterval?
         /// Whether posts are shown to who has no login; nil: nobody can ask.
@@ -222,6 +224,13 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         try check(.readPost)
         if with({ $0.unreadable.contains(address) }) { throw error(.malformedResponse, .readPost, outcome: .refused) }
         return with { state in state.feeds.values.joined().first { $0.address == address } }
+    }
+
+    func lookUp(identity: PostID) async throws -> ObservedPost? {
+        with { $0.lookedUp.append(identity.value) }
+        try check(.readPost)
+        guard let known = with({ $0.known }) else { throw error(.capability, .readPost, outcome: .refused) }
+        return known[identity]
     }
 
     func conversation(of post: ObservedPost) async throws -> String? {

@@ -129,6 +129,10 @@ import Testing
         (["FAVORITE_MODE": "off"], "no favorites: FAVORITE_MODE is off"),
         (["MECAB_DICTIONARY": "/nowhere"], "no favorites: "),
         (["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""], "nothing new is learned: "),
+        (
+            ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""],
+            "no posts and no replies: nobody can be asked whether the posts of the archive are still there"
+        ),
         (["MIRROR": "other"], "no posts and no replies: "),
     ])
     func explainsEachSilence(_ variables: [String: String], _ reason: String) async throws {

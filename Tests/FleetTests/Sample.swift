@@ -27,8 +27,13 @@ enum Sample {
         (archive.favorites.suffix(exampleCount).map { $0.jsonLine(favorite: true) + "\n" }
         + archive.normals.suffix(exampleCount).map { $0.jsonLine(favorite: false) + "\n" }).joined()
 
-    /// The newest of her posts as the sandbox's server holds them.
-    static let served = posts.suffix(130).map { sample in
+    /// The newest of her posts as the sandbox's server lists them.
+    static let served = Array(all.suffix(130))
+
+    /// Those before, which the server has too.
+    static let older = Array(all.dropLast(130))
+
+    private static let all = posts.map { sample in
         Post(
             id: PostID(network: .mastodon, value: sample.uri),
             author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,
@@ -62,6 +67,7 @@ enum Sample {
             if let world = written[key] { return world }
             var configuration = SandboxWorld.Configuration(
                 seed: seed, origin: Sample.origin, days: days, timeZone: Sample.zone, humanPosts: Sample.served)
+            configuration.olderPosts = Sample.older
             configuration.botNetwork = bot
             let world = SandboxWorld(configuration: configuration)
             written[key] = world

@@ -60,7 +60,8 @@ import Testing
         }
         #expect(answers.count >= 2)
         let most = answers.map(\.all).max() ?? 0
-        #expect(most <= 25, "\(answers)")
+        // The first use of a text that is known from an archive notes its address.
+        #expect(most <= 26, "\(answers)")
     }
 
     /// The facts of a page are read at once, and its decisions are stored together: a row each.

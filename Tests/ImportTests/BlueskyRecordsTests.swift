@@ -76,6 +76,19 @@ import Testing
         #expect(reading.summary.format == "Bluesky records")
     }
 
+    @Test func labelsForFewLeaveAPostOut() throws {
+        func labels(_ name: String) -> String {
+            #""labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"\#(name)"}]}"#
+        }
+        let reading = try read(
+            Self.page([
+                Self.record("3a", "few", labels("!no-unauthenticated")), Self.record("3b", "nobody", labels("!hide")),
+                Self.record("3c", "all", labels("bot")),
+            ]))
+        #expect(reading.texts == ["all"])
+        #expect(reading.summary.notOpen == 2)
+    }
+
     // MARK: A post
 
     @Test func namesPostsAndPeopleAsTheNetworkDoes() throws {

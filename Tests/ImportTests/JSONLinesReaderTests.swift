@@ -171,7 +171,7 @@ import Testing
         let reading = try read(
             [Self.line("1", "a", #""visibility":"direct""#), Self.line("2", "b", #""visibility":"whatever""#)]
                 .joined(separator: "\n"))
-        #expect(reading.posts.map(\.visibility) == [.direct, .private])
+        #expect(reading.posts.map(\.visibility) == [.direct, .direct])
     }
 
     @Test func removesControlCharactersFromTexts() throws {

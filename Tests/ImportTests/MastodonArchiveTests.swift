@@ -55,6 +55,28 @@ import Testing
         #expect(!post.isReply)
     }
 
+    /// A field besides the addresses narrows, and so does what glitch-soc has in the text alone.
+    @Test(
+        arguments: [
+            #""localOnly":true"#, #""directMessage":true"#, #""limitedScope":"Circle""#,
+            #""expiry":"2026-12-01T00:00:00Z""#,
+        ])
+    func aFurtherFieldLeavesAPostOut(field: String) throws {
+        let reading = try read([
+            Archive.create("1", "<p>few</p>", field), Archive.create("2", "<p>at nine 👁</p>"),
+            Archive.create("3", "<p>here</p>", to: #"["https://social.example/#Public"]"#),
+            Archive.create("4", "<p>all</p>"),
+        ])
+        #expect(reading.texts == ["all"])
+        #expect(reading.summary.notOpen == 3)
+    }
+
+    /// What names nobody is for nobody else, whatever its other fields say.
+    @Test func aNoteWithoutAddressesIsForFew() throws {
+        let item = Archive.create("1", "<p>x</p>", to: "[]", cc: "[]", #""visibility":"public""#)
+        try expect(read([item, Archive.create("2", "<p>all</p>")]).texts, equals: ["all"])
+    }
+
     @Test(arguments: [
         (#""sensitive":true"#, #""sensitive":false"#), (#""summary":"careful""#, #""summary":null"#),
     ])

@@ -68,6 +68,18 @@ import Testing
         #expect(summary.notOpen == 4)
     }
 
+    @Test(arguments: [#""localOnly":"here""#, #""visibility":"channel""#, #""deleteAt":"2026-12-01T00:00:00Z""#])
+    func anUnknownWordLeavesANoteOut(field: String) throws {
+        let note = Self.note("1", "few")
+        let changed =
+            field.contains("visibility")
+            ? note.replacing(#""visibility":"public""#, with: field)
+            : note.replacing(#""localOnly":false"#, with: field)
+        let (posts, summary) = try read([changed, Self.note("2", "all")], owner: human)
+        #expect(posts.map(\.text) == ["all"])
+        #expect(summary.notOpen == 1)
+    }
+
     @Test func renotesAreRepostsAndQuotesDoNotStandAlone() throws {
         let (posts, summary) = try read(
             [Self.note("1", nil, renote: "z"), Self.note("2", "look at that", renote: "z"), Self.note("3", "plain")],

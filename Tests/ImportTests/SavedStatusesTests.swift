@@ -118,6 +118,42 @@ import Testing
         #expect(reading.summary.notOpen == 3)
     }
 
+    /// The second field of a fork counts as the first one does; docs/audience.md lists them.
+    @Test(
+        arguments: [
+            #""local_only":true"#, #""local_only":"maybe""#, #""federated":false"#, #""visibility_ex":"login""#,
+            #""visibility_ex":"mutual""#, #""limited_scope":"circle""#, #""expires_at":"2026-12-01T00:00:00Z""#,
+            #""pleroma":{"local":true,"expires_at":"2026-12-01T00:00:00Z"}"#,
+        ])
+    func aFurtherFieldLeavesAPostOut(field: String) throws {
+        let bob = Self.account("bob@b.example", id: "3")
+        let statuses = [Self.status("101", "<p>quiet</p>"), Self.status("102", "<p>few</p>", field)]
+        let liked = [Self.status("86", "<p>few</p>", by: bob, field), Self.status("85", "<p>all</p>", by: bob)]
+        let backup = Self.backup(statuses, favorites: liked)
+        let reading = try read(backup)
+        #expect(reading.texts == ["quiet"])
+        #expect(reading.summary.notOpen == 1)
+        let favorites = try read(backup, for: .classifier)
+        let texts = favorites.items.compactMap { item in
+            if case .favorite(let example) = item { example.text } else { nil }
+        }
+        #expect(texts == ["all"])
+        #expect(favorites.summary.notOpen == 1)
+    }
+
+    @Test(arguments: [
+        #""local_only":false"#, #""visibility_ex":"public_unlisted""#, #""expires_at":null"#,
+        #""pleroma":{"local":true,"expires_at":null}"#, #""searchability":"direct""#, #""limited_scope":null"#,
+    ])
+    func aFieldThatNarrowsNothingDoesNot(field: String) throws {
+        try expect(read(Self.backup([Self.status("102", "<p>all</p>", field)])).texts, equals: ["all"])
+    }
+
+    @Test func anEyeAtTheEndKeepsAPostAtItsServer() throws {
+        let reading = try read(Self.backup([Self.status("1", "<p>at nine 👁️</p>"), Self.status("2", "<p>eyes</p>")]))
+        #expect(reading.texts == ["eyes"])
+    }
+
     @Test func picturesPollsAndQuotesAreMedia() throws {
         let picture =
             #"{"type":"image","url":"https://files.example/1.png","description":"a \"cat\"","meta":{"original":{"width":4,"height":3}}}"#

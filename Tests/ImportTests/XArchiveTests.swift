@@ -176,6 +176,18 @@ import Testing
         #expect(reading.summary.deleted == 1)
     }
 
+    /// The list of posts has those for a circle too, and does not tell them apart.
+    @Test func postsForACircleAreLeftOut() throws {
+        let folder = try Fixture.folder(
+            [
+                "data/tweets.js": Fixture.tweets([Fixture.tweet("1", "all"), Fixture.tweet("2", "few")]),
+                "data/twitter-circle-tweet.js": Fixture.tweets([Fixture.tweet("2", "few")]),
+            ], in: directory)
+        let reading = try Reading(folder)
+        #expect(reading.texts == ["all"])
+        #expect(reading.summary.notOpen == 1)
+    }
+
     @Test func aPostWithHalfAnEmojiIsRead() throws {
         try expect(readOne(Fixture.tweet("20", #"Trains \ud83d and bread"#)).text, equals: "Trains \u{FFFD} and bread")
     }

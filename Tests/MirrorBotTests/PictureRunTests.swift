@@ -54,6 +54,7 @@ import Testing
         let stage = try Stage(
             sandbox.settings(of: .bot, on: network).merging([
                 "HUMAN_NETWORK": "x", "TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0", "MEDIA": "own",
+                "TRUST_ARCHIVE": "yes",
             ]) { $1 })
         let training = try await stage.run("train", "scheduler", "--from", folder.path)
         #expect(training.status == 0, "\(training.error)")

@@ -128,7 +128,9 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func anArchiveIsEnoughOfAHuman() async throws {
+    /// Nobody can be asked whether the posts of an archive alone are still there: a person decides.
+    @Test(arguments: [("", "no"), ("y", "yes")])
+    func anArchiveIsEnoughOfAHuman(answer: String, setting: String) async throws {
         let sandbox = try await SetupPast.sandbox()
         let archive = try Fixture.xArchive(in: stage.folder, withLikes: false)
         let ending = try await stage.type(
@@ -136,10 +138,15 @@ import Testing
             [
                 ("Network or path", archive), ("Network [mastodon]: ", ""),
                 ("Server of the bot's account", sandbox.url),
-                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Path of one (Enter", ""),
-                ("Start now?", "n"),
+                ("Access token: ", sandbox.botToken), ("whether they are still there? [y/N] ", answer),
+                ("Time zone", "UTC"), ("Path of one (Enter", ""), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
+        try await expect(stage.run("set").output) { $0.contains("TRUST_ARCHIVE=\(setting)\n") }
+        // Whoever decided is not asked again, and status goes on telling.
+        try await expect(stage.run("status").output) {
+            $0.contains("nobody can be asked whether the posts of the archive are still there") == (setting == "no")
+        }
         #expect(ending.error.contains("The archive does not hold what the human favorited."))
         try await expect(stage.run("set").output) { $0.contains("FAVORITE_MODE=off\n") }
         await sandbox.stop()

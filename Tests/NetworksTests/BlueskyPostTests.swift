@@ -88,6 +88,14 @@ import Testing
         }
     }
 
+    /// Labels of a post that begin with `!` are about who sees it, and those of its author count.
+    @Test(arguments: [("!no-unauthenticated", Visibility.private), ("!hide", .direct), ("bot", .public)])
+    func aLabelOfThePostNarrowsIt(label: String, expected: Visibility) async throws {
+        let labels = #"{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"\#(label)"}]}"#
+        let observed = try await post(record: ["labels": labels], [:])
+        #expect(observed.post.visibility == expected)
+    }
+
     @Test func onlyTheAuthorsOwnLabelsSayWhoTheAuthorIs() async throws {
         func author(_ labels: String) -> [String: String] {
             ["author": BlueskyJSON.author("did:plc:ann", "ann.example", ["labels": labels])]
@@ -227,6 +235,14 @@ import Testing
         try await expect(loopback.network.conversation(of: found), equals: uri)
         let gone = BlueskyJSON.uri("b", by: BlueskyLoopback.did)
         try await expect(loopback.network.lookUp("\(gone) \(BlueskyJSON.cid)"), equals: nil)
+        // One of an archive is asked for by its identity, which does not hold a digest.
+        func known(_ uri: String) -> PostID { PostID(network: .bluesky, value: uri) }
+        try await expect(loopback.network.lookUp(identity: known(uri))?.address, equals: found.address)
+        try await expect(loopback.network.lookUp(identity: known(gone)), equals: nil)
+        let error = try await #require(throws: NetworkError.self) {
+            try await loopback.network.lookUp(identity: known("https://a.example/1"))
+        }
+        #expect(error.code == .capability)
     }
 
     /// What a proxy or a broken server says is no proof that a post is gone.

@@ -103,7 +103,7 @@ import Testing
                 ? .json(request.query["max_id"] == nil ? Wire.list(posts) : "[]") : nil
         }
         let page = try await loopback.network.page(.ownPosts, .newest)
-        #expect(page.items.map(\.post.visibility) == [.public, .unlisted, .private, .direct, .private])
+        #expect(page.items.map(\.post.visibility) == [.public, .unlisted, .private, .direct, .direct])
     }
 
     @Test(arguments: [

@@ -64,10 +64,10 @@ import Testing
 
     @Test(arguments: [
         ("\"public\"", Visibility.public), ("\"unlisted\"", .unlisted), ("\"private\"", .private),
-        ("\"direct\"", .direct), ("\"mutuals_only\"", .private), ("\"local\"", .private), ("\"list\"", .private),
-        ("\"PUBLIC\"", .private), ("null", .private), ("", .private), ("7", .private), ("[]", .private),
+        ("\"direct\"", .direct), ("\"mutuals_only\"", .direct), ("\"local\"", .local), ("\"list\"", .direct),
+        ("\"PUBLIC\"", .direct), ("null", .direct), ("", .direct), ("7", .direct), ("[]", .direct),
     ])
-    func unknownVisibilityIsPrivate(wire: String, expected: Visibility) async throws {
+    func unknownVisibilityIsNarrow(wire: String, expected: Visibility) async throws {
         try await expect(post(["visibility": wire]).post.visibility, equals: expected)
     }
 

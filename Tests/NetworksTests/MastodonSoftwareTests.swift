@@ -17,7 +17,9 @@ import Testing
             ("2.8.0 (compatible; Friendica 2024.09-rc)", nil, false, .other),
             ("WordPress/6.1.9, EMA/1.6.1", nil, false, .wordPress),
             ("4.2.1 (compatible; Iceshrimp.NET/2025.1)", nil, true, .other),
-            ("takahe/0.11.0", "https://github.com/jointakahe/takahe", false, .other), ("1.0.0", nil, false, .other),
+            ("takahe/0.11.0", "https://github.com/jointakahe/takahe", false, .takahe),
+            ("3.0.0 (compatible; Sharkey 2025.4.2)", nil, false, .misskey),
+            ("4.2.1 (compatible; Firefish 1.0.5-rc)", nil, false, .misskey), ("1.0.0", nil, false, .other),
             ("0.9", nil, false, .other), ("nightly", nil, false, .other),
             ("99999999999999999999.1", nil, false, .other),
             ("4.0.0 (not true; really snac/2.74)", nil, false, .snac),
@@ -40,7 +42,8 @@ import Testing
     @Test(arguments: [
         (MastodonSoftware.mastodon, true, true, false), (.goToSocial(minorVersion: 19), false, true, false),
         (.goToSocial(minorVersion: 18), false, true, true), (.goToSocial(minorVersion: nil), false, true, false),
-        (.snac, false, false, true), (.other, false, false, false),
+        (.snac, false, false, true), (.takahe, false, false, false),
+        (.misskey, false, false, false), (.other, false, false, false),
     ])
     func hasHabits(software: MastodonSoftware, shortensLinks: Bool, refusesLostReplies: Bool, ignoresScopes: Bool) {
         #expect(software.shortensLinks == shortensLinks)

@@ -198,7 +198,10 @@ struct PageState: Sendable, CustomTestStringConvertible {
             try await life.begin()
             return try await sections(stand)
         },
-        PageState(name: "archive-only", variables: ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""]) {
+        PageState(
+            name: "archive-only",
+            variables: ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes"]
+        ) {
             try await sections($0)
         },
         PageState(name: "silence") { stand in

@@ -287,6 +287,7 @@ extension HealthFacts {
             return [make(.pastUnknown, .stops, of: [.sending], "the human's past has not been read", train)]
         }
         if posts == 0 { return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)] }
+        if let obstacle = unverifiedPosts { return [obstacle] }
         guard isWithoutText, !wishes.onlyAnswers else { return [] }
         return [
             make(
@@ -295,6 +296,26 @@ extension HealthFacts {
                     Setting.fitness.name,
                     "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"))
         ]
+    }
+
+    private var unverifiedPosts: Obstacle? {
+        guard let unverified else { return nil }
+        let weight: Obstacle.Weight
+        switch (unverified.isDecided, unverified.isAll) {
+        case (true, true): weight = .wanted
+        case (true, false): weight = .note
+        case (false, true): weight = .stops
+        case (false, false): weight = .hinders
+        }
+        let cause =
+            unverified.isAll
+            ? "nobody can be asked whether the posts of the archive are still there"
+            : "nobody can be asked whether posts of a network that the human is not on are still there"
+        let stops: [Obstacle.Work] = unverified.isAll ? [.sending] : []
+        let remedy = Obstacle.Remedy.set(
+            Setting.trustArchive.name,
+            "log the human in there, or \(Setting.trustArchive.name)=yes publishes them")
+        return make(.postsUnverified, weight, of: stops, cause, remedy)
     }
 
     private var budget: [Obstacle] {

@@ -52,6 +52,9 @@ package struct HealthFacts: Sendable {
     package var posts = 1
     /// Whether the human's past was read.
     package var knowsPast = true
+    /// The posts that nobody can be asked about; nil if the human's network can be asked about all,
+    /// or the operator lets the archive decide.
+    package var unverified: UnverifiedPosts?
     /// Whether it is known that no text of the archive may be posted by itself at any time.
     package var isWithoutText = false
     /// Whether today's stored plan has no slots.
@@ -237,5 +240,19 @@ extension WorkFault {
         case "store-unavailable", "store-busy", "store-authentication", "store-closed": .away
         default: nil
         }
+    }
+}
+
+/// Archived posts of which nobody can be asked whether the human still shows them.
+package struct UnverifiedPosts: Equatable, Sendable {
+    /// Whether it is all posts of the archive, and not only those of another network than the
+    /// human's.
+    package var isAll: Bool
+    /// Whether the operator said that they are not to be published.
+    package var isDecided: Bool
+
+    package init(isAll: Bool, isDecided: Bool) {
+        self.isAll = isAll
+        self.isDecided = isDecided
     }
 }

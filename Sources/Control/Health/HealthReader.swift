@@ -24,6 +24,9 @@ struct HealthReading {
 /// What one statement counts.
 struct HealthNumbers {
     var posts = 0
+    /// The networks of the archived posts: the first and the last by name, which are all if there
+    /// are two at most.
+    var networks: Set<String> = []
     /// When the oldest and the newest post of the archive were made; nil without any.
     var span: (oldest: Date, newest: Date)?
     var suggestions = 0
@@ -48,6 +51,8 @@ extension HealthNumbers {
     /// - Throws: `StorageError` if a column is missing.
     fileprivate init(row: SQLRow) throws {
         posts = try row.int("posts")
+        let names = try ["first_network", "last_network"].compactMap { try row.optionalText($0) }
+        networks = Set(names)
         if let oldest = try row.optionalDate("oldest_ms"), let newest = try row.optionalDate("newest_ms") {
             span = (oldest, newest)
         }
@@ -148,10 +153,21 @@ struct HealthReader {
         facts.wishes = wishes(accounts, now: now, zone: zone)
         facts.knowsPast = record.past != nil
         facts.isWithoutText = rows.isWithoutText
+        facts.unverified = unverified(numbers.networks, accounts)
         (facts.posts, facts.favoritesToday) = (numbers.posts, numbers.favoritesToday)
         (facts.people, facts.denied) = (numbers.denied, numbers.denied)
         (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.undo.proposed)
         return facts
+    }
+
+    /// The posts that nobody can be asked about: those of networks on which the human has no
+    /// account here.
+    private func unverified(_ networks: Set<String>, _ accounts: FoundAccounts) -> UnverifiedPosts? {
+        let human = accounts.accounts[.human]?.network.rawValue
+        let others = networks.filter { $0 != human }
+        guard !others.isEmpty, configuration.archiveTrust != true else { return nil }
+        return UnverifiedPosts(
+            isAll: others == networks, isDecided: configuration.archiveTrust == false)
     }
 
     /// The faults of the mirror's work in this process.
@@ -206,6 +222,8 @@ struct HealthReader {
     private static func numbers(of name: SQL, today: SQL, now: Date) -> SQL {
         """
         (SELECT COUNT(*) FROM posts WHERE mirror = \(name)) AS posts,
+            (SELECT MIN(network) FROM posts WHERE mirror = \(name)) AS first_network,
+            (SELECT MAX(network) FROM posts WHERE mirror = \(name)) AS last_network,
             (SELECT MIN(created_ms) FROM posts WHERE mirror = \(name)) AS oldest_ms,
             (SELECT MAX(created_ms) FROM posts WHERE mirror = \(name)) AS newest_ms,
             (SELECT COUNT(*) FROM (

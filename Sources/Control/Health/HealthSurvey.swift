@@ -58,6 +58,7 @@ struct HealthSurvey {
             rows.feeds = feeds[name] ?? []
             let contents = contents[name] ?? Contents()
             rows.numbers.posts = contents.hasPosts ? 1 : 0
+            rows.numbers.networks = contents.networks
             (rows.numbers.suggestions, rows.numbers.undo.proposed) = (contents.suggestions, contents.proposedUndos)
             let reader = HealthReader(opened.mirror, silence: silence)
             if opened.hasPrices {
@@ -246,6 +247,8 @@ struct HealthSurvey {
     /// What a mirror has, and what of it waits for a person.
     private struct Contents {
         var hasPosts = false
+        /// As in ``HealthNumbers``.
+        var networks: Set<String> = []
         var hasExamples = false
         var suggestions = 0
         var proposedUndos = 0
@@ -256,7 +259,8 @@ struct HealthSurvey {
         let rows = try await storage.query(
             """
             SELECT mirror,
-                CASE WHEN EXISTS (SELECT 1 FROM posts WHERE posts.mirror = mirrors.mirror) THEN 1 ELSE 0 END AS posts,
+                (SELECT MIN(network) FROM posts WHERE posts.mirror = mirrors.mirror) AS first_network,
+                (SELECT MAX(network) FROM posts WHERE posts.mirror = mirrors.mirror) AS last_network,
                 CASE WHEN EXISTS (SELECT 1 FROM examples WHERE examples.mirror = mirrors.mirror) THEN 1 ELSE 0 END
                     AS examples,
                 (SELECT COUNT(*) FROM actions WHERE actions.mirror = mirrors.mirror AND state = 'suggested')
@@ -268,8 +272,10 @@ struct HealthSurvey {
             FROM mirrors
             """)
         return try rows.reduce(into: [:]) { contents, row in
+            let names = try ["first_network", "last_network"].compactMap { try row.optionalText($0) }
+            let networks = Set(names)
             contents[try row.text("mirror")] = Contents(
-                hasPosts: try row.int("posts") == 1, hasExamples: try row.int("examples") == 1,
+                hasPosts: !networks.isEmpty, networks: networks, hasExamples: try row.int("examples") == 1,
                 suggestions: try row.int("suggestions"), proposedUndos: try row.int("proposed"),
                 nextSlot: try row.optionalDate("next_ms"))
         }

@@ -113,6 +113,8 @@ extension Obstacle {
         case pastUnknown = "past-unknown"
         case archiveEmpty = "archive-empty"
         case noFitText = "no-fit-text"
+        /// Nobody can be asked whether the human still shows the archived posts.
+        case postsUnverified = "posts-unverified"
         case budgetSpent = "budget-spent"
         case mentionsUnpaid = "mentions-unpaid"
         case creditsDepleted = "credits-depleted"
@@ -175,7 +177,7 @@ extension Obstacle {
                 .partFails:
                 "worker"
             case .policyUnacknowledged: "policies"
-            case .pastUnknown, .archiveEmpty, .noFitText: "archive"
+            case .pastUnknown, .archiveEmpty, .noFitText, .postsUnverified: "archive"
             case .budgetSpent, .mentionsUnpaid, .ownPostsUnpaid, .creditsDepleted: "budget"
             case .mentionsUnread, .feedUnread, .feedWaits, .itemsUnreadable, .itemsUnreached: "feeds"
             case .unconfirmed, .rowsSetAside: "actions"
@@ -204,7 +206,7 @@ extension Obstacle {
                 .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
                 "nothing is sent"
             case .noTimeZone: "no plan is made"
-            case .policyUnacknowledged, .pastUnknown, .archiveEmpty: "no posts and no replies"
+            case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .postsUnverified: "no posts and no replies"
             case .noFitText, .onlyAnswers, .alwaysQuiet: "no posts"
             case .quietHours: "no posts now"
             case .silentDay: "no posts today"
@@ -234,7 +236,7 @@ extension Obstacle {
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted: .budget
             case .clockWrong: .clock
             case .firstPostHidden, .review, .undoProposed: .review
-            case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText: .idle
+            case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText, .postsUnverified: .idle
             // Of these a worker that lives says nothing, or ends with a notice of its own.
             case .moved, .arriving, .paused, .noBotAccount, .botLoginUnusable, .sameAccount, .noTimeZone, .workerEnded,
                 .noWorker, .workerLate, .passLate:

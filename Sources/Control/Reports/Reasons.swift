@@ -43,6 +43,10 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         "before-start": "its time had passed when the mirror was started",
         "no-text": "no archived post may be used at this time",
         Action.Reason.sourceGone: "the human no longer shows the post that the text is from",
+        Action.Reason.sourceUnasked:
+            "the human's network does not answer whether it still shows the text's post",
+        Action.Reason.sourceUnverified:
+            "nobody can be asked whether the text's post is still there, and TRUST_ARCHIVE is not yes",
         Action.Reason.sourceEdited: "the human changed the post that the text is from",
         Action.Reason.humanFavorite: "the human favorited it, which deletes it",
         Action.Reason.byPerson: "a person skipped it",
@@ -91,6 +95,8 @@ package struct ReportedReason: Codable, Equatable, Sendable {
     /// What changes a rule, where a setting does.
     private static let settings: [String: String] = [
         Action.Reason.sourceEdited: Setting.followEdits.name,
+        Action.Reason.sourceUnasked: Setting.trustArchive.name,
+        Action.Reason.sourceUnverified: Setting.trustArchive.name,
         Action.Reason.humanFavorite: Setting.deleteOnFavorite.name,
         Refusal.Reason.personCap.rawValue: Setting.repliesPerPerson.name,
         Refusal.Reason.threadCap.rawValue: Setting.repliesPerThread.name,

@@ -76,7 +76,20 @@ extension HumanMirror {
         steps += [
             SetupStep(
                 .posts, isDone: record.past != nil || rows.trainings.posts, text: "when and what the human posts",
-                command: command("train scheduler")),
+                command: command("train scheduler"))
+        ]
+        // With an account there is somebody who can be asked.
+        if !hasHuman {
+            let setting = Setting.trustArchive.name
+            steps.append(
+                SetupStep(
+                    .trust, isDone: configuration.archiveTrust != nil,
+                    text: "your word on posts that nobody can be asked about",
+                    command: command("set \(setting)=yes"),
+                    detail: "without the human's account nobody can tell which posts were deleted; "
+                        + "\(setting)=yes publishes them all the same, \(setting)=no does not"))
+        }
+        steps += [
             timeZoneStep(record, rows.zoneProposal, command),
             SetupStep(
                 .favorites,

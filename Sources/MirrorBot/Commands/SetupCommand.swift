@@ -69,6 +69,10 @@ struct SetupCommand: AsyncParsableCommand {
     @Flag(help: "You have read what the bot's network asks of bots, and agree (X).")
     var acknowledgePolicy = false
 
+    @Flag(
+        help: "Publish posts of the archive although nobody can be asked whether they are still there.")
+    var trustArchive = false
+
     @Flag(inversion: .prefixedNo, help: "Learn what the human favorites, or let the bot favorite nothing.")
     var favorites: Bool?
 

@@ -132,6 +132,7 @@ struct SetupWalk {
         case .bot: try await connectBot(position, isFirst)
         case .policy: try await acknowledge(position, isFirst)
         case .posts: try await learnPosts(position, isFirst)
+        case .trust: try await decideOnArchive(isFirst)
         case .timeZone: try await setTimeZone(isFirst)
         case .favorites: try await learnFavorites(position, isFirst)
         case .profile: try await writeProfile(position)
@@ -201,6 +202,26 @@ struct SetupWalk {
         guard try agreesToPay(position) else { return .left }
         try await perform(TrainSchedulerCommand.self, [])
         return .done
+    }
+
+    /// Whether texts are published while nobody can be asked for their posts; who does not answer
+    /// does not agree.
+    private func decideOnArchive(_ isFirst: Bool) async throws -> Outcome {
+        let setting = Setting.trustArchive.name
+        if isFirst, given.trustArchive { return try await set(setting, "yes") }
+        let question = "May the bot publish these posts although nobody can be asked whether they are still there?"
+        guard isAsking else {
+            tell(
+                "\(setting) is set to no: nobody can be asked whether posts of the archive are still there; with "
+                    + "--trust-archive they are published.")
+            return try await set(setting, "no")
+        }
+        tell(
+            "Without the human's account mirror-bot cannot find out which posts of the archive were deleted since it was "
+                + "downloaded.")
+        let agrees = try Question.confirm("\(question) [y/N] ", default: false)
+        if !agrees { tell("The bot publishes none of them until you log the human in or set \(setting)=yes.") }
+        return try await set(setting, agrees ? "yes" : "no")
     }
 
     private mutating func read(_ path: String) async throws -> Outcome {

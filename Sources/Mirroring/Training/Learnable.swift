@@ -33,7 +33,7 @@ package struct Learnable: Sendable {
         _ items: [ObservedPost], _ known: [AccountID: People.Stance]? = nil
     ) async throws -> [ObservedPost] {
         let candidates = items.filter { item in
-            !item.post.isRepost && item.post.visibility.isOpen && !own.contains(item.author.id)
+            !item.post.isRepost && item.post.isOpen && !own.contains(item.author.id)
                 && !OptOut.isOptedOut(item.author)
         }
         let stances =

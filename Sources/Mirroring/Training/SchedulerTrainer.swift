@@ -171,7 +171,7 @@ package struct SchedulerTrainer: Sendable {
         guard configuration.pictures != .leftOut else { return nil }
         let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
         return { post in
-            !post.isReply && !post.isRepost && post.visibility.isOpen && rules.refusalOfMedia(post) == nil
+            !post.isReply && !post.isRepost && post.isOpen && rules.refusalOfMedia(post) == nil
         }
     }
 

@@ -90,6 +90,20 @@ package struct TrainingLeft: Equatable, Sendable {
 }
 
 extension FeedTable {
+    /// Whether a feed was read from its beginning to its newest end, and no part of it is still
+    /// open.
+    ///
+    /// - Throws: The store's error.
+    package func isReadWhole(_ feed: String) async throws -> Bool {
+        let rows = try await storage.query(
+            """
+            SELECT 1 AS found FROM feeds f WHERE f.mirror = \(mirror) AND f.feed = \(feed) AND f.position IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM feed_stretches s
+                    WHERE s.mirror = \(mirror) AND s.feed = \(feed) AND s.part IN ('past', 'gap'))
+            """)
+        return !rows.isEmpty
+    }
+
     /// Reads what trainings have left.
     ///
     /// - Throws: The store's error.

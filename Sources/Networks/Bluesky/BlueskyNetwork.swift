@@ -95,10 +95,21 @@ package struct BlueskyNetwork: SocialNetwork {
     package func limits() async throws -> PublishingLimits { .bluesky }
 
     package func lookUp(_ address: String) async throws -> ObservedPost? {
-        let reference = try reference(address, .readPost)
+        try await post(at: try reference(address, .readPost).address)
+    }
+
+    package func lookUp(identity: PostID) async throws -> ObservedPost? {
+        guard let address = RecordAddress(identity.value), address.isPost else {
+            throw failure(
+                .readPost, .capability, "what the post is called is no address of Bluesky's", outcome: .notSent)
+        }
+        return try await post(at: address)
+    }
+
+    private func post(at address: RecordAddress) async throws -> ObservedPost? {
         let home = try await home()
-        if reference.address.repository == home { return try await ownPost(reference.address) }
-        guard let view = try await view(of: reference.address, .readPost) else { return nil }
+        if address.repository == home { return try await ownPost(address) }
+        guard let view = try await view(of: address, .readPost) else { return nil }
         let bios = try await bios(of: [view.author], .readPost)
         return BlueskyTranslator(now: client.now()).post(view, bio: bios[view.author.did])
     }

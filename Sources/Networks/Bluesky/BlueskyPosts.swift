@@ -180,7 +180,8 @@ struct BlueskyTranslator {
     ///
     /// - Parameters:
     ///   - noticedAt: When a server first saw it; nil where only the record is known.
-    ///   - visibility: Everything is public; what its author wants to keep from strangers is private for us.
+    ///   - visibility: Who may see the author's posts. Everything is public; what its author wants to keep from
+    ///     strangers is private for us.
     func post(
         _ reference: RecordReference, _ record: BlueskyPostRecord, by author: Account, noticedAt: Date?,
         visibility: Visibility = .public
@@ -190,11 +191,13 @@ struct BlueskyTranslator {
         var named: Set<String> = []
         let mentions = record.facets.flatMap(\.mentions).filter { named.insert($0).inserted }
         let read = text(of: record)
+        var audience = record.audience
+        audience.narrow(to: visibility)
         var post = Post(
             id: PostID(network: .bluesky, value: address.uri), author: author.id, text: read.text,
             createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: replyTarget(of: record),
-            visibility: visibility, language: record.languages.first(where: LanguageTag.isWellFormed),
+            visibility: audience.visibility, language: record.languages.first(where: LanguageTag.isWellFormed),
             hasMedia: record.hasMedia, isSensitive: record.isSensitive,
             mentions: mentions.map { AccountID(network: .bluesky, value: $0) }, address: reference.text,
             warning: record.warning, utcOffset: time.isTrusted ? record.utcOffset : nil, isQuote: record.isQuote)

@@ -99,6 +99,9 @@ struct BlueskyPostRecord: Decodable, Sendable {
     /// The labels by which they do, with spaces between; nil without any.
     let warning: String?
 
+    /// Everybody, unless the author's labels say otherwise.
+    let audience: PostAudience
+
     /// What is attached and may be left out: a card for a link, but no quoted post, for the text is about that.
     private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
     /// Labels that say who wrote, not that there is something to warn of.
@@ -169,8 +172,13 @@ struct BlueskyPostRecord: Decodable, Sendable {
         images = BlueskyImage.all(in: wire.object("embed"))
         isQuote = embed?.hasPrefix("app.bsky.embed.record") ?? false
         hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(embed ?? "")
-        let labels = wire.object("labels")?.list(of: WireObject.self, "values") ?? []
-        let warnings = labels.compactMap { $0.value(String.self, "val") }.filter { !Self.harmlessLabels.contains($0) }
+        let labels = (wire.object("labels")?.list(of: WireObject.self, "values") ?? [])
+            .compactMap { $0.value(String.self, "val") }
+        var audience = PostAudience()
+        audience.narrow(to: .public)
+        audience.narrow(byLabels: labels)
+        self.audience = audience
+        let warnings = labels.filter { !Self.harmlessLabels.contains($0) }
         isSensitive = !warnings.isEmpty
         warning = warnings.isEmpty ? nil : warnings.joined(separator: " ")
     }

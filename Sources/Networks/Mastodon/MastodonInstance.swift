@@ -47,7 +47,7 @@ struct MastodonInstance: Decodable, Equatable {
         let isKnown: Bool =
             switch software {
             case .goToSocial, .pleroma: true
-            case .mastodon, .snac, .wordPress, .other: false
+            case .mastodon, .snac, .wordPress, .takahe, .misskey, .other: false
             }
         takesContentType = isKnown || types.contains(MastodonNetwork.plainText)
     }
@@ -135,8 +135,16 @@ enum MastodonSoftware: Equatable {
     case pleroma
     /// WordPress with the plugin Enable Mastodon Apps.
     case wordPress
-    /// Takahe, Friendica and whatever else there is.
+    case takahe
+    /// Sharkey, Firefish, Iceshrimp, CherryPick and others that descend from Misskey.
+    case misskey
+    /// Friendica and whatever else there is.
     case other
+
+    /// The names by which descendants of Misskey call themselves.
+    private static let misskeys = [
+        "misskey", "sharkey", "firefish", "iceshrimp", "cherrypick", "catodon", "calckey", "foundkey", "hajkey",
+    ]
 
     /// - Parameters:
     ///   - source: Where its source text is, in version 2 of the answer.
@@ -155,8 +163,13 @@ enum MastodonSoftware: Equatable {
         } else if version.contains("wordpress/") {
             // `WordPress/6.1.9, EMA/1.6.1`
             self = .wordPress
+        } else if version.contains("takahe/") {
+            self = .takahe
+        } else if Self.misskeys.contains(where: { version.contains("compatible; \($0) ") }) {
+            // `3.0.0 (compatible; Sharkey 2025.4.2)`
+            self = .misskey
         } else if !version.isEmpty, !Self.isRelease(version) {
-            // `2.8.0 (compatible; Friendica 2024.09)`, `takahe/0.11.0`
+            // `2.8.0 (compatible; Friendica 2024.09)`
             self = .other
         } else {
             // Before 4.3 Mastodon told no version of its interface.
@@ -174,14 +187,34 @@ enum MastodonSoftware: Equatable {
     var refusesLostReplies: Bool {
         switch self {
         case .mastodon, .goToSocial: true
-        case .snac, .pleroma, .wordPress, .other: false
+        case .snac, .pleroma, .wordPress, .takahe, .misskey, .other: false
         }
     }
 
-    /// What a post calls its visibility is who sees it.
+    /// What the program does not tell of who may see a post, as the end of `the server runs …`; nil
+    /// if it tells all.
     ///
-    /// WordPress shows what is private there as public, and hides what is published as unlisted.
-    var keepsVisibility: Bool { self != .wordPress }
+    /// docs/audience.md names the sources.
+    var audienceGap: String? {
+        switch self {
+        case .wordPress: "WordPress, which shows private posts as public"
+        case .takahe: "Takahe, which shows posts for its own people alone as public"
+        case .misskey: "a descendant of Misskey, which shows posts for its own people alone as public"
+        case .mastodon, .goToSocial, .snac, .pleroma, .other: nil
+        }
+    }
+
+    /// Whether a post's number in the interface stands at the end of what the post is called
+    /// everywhere.
+    ///
+    /// - Parameter number: What stands there.
+    func namesPosts(by number: String) -> Bool {
+        switch self {
+        case .mastodon: MastodonID.isDecimal(number)
+        case .goToSocial: MastodonID.isULID(number)
+        case .snac, .pleroma, .wordPress, .takahe, .misskey, .other: false
+        }
+    }
 
     /// Who asks for a post without a login is told truly whether it is there.
     ///
@@ -195,7 +228,7 @@ enum MastodonSoftware: Equatable {
     var tellsPeopleByNumber: Bool {
         switch self {
         case .mastodon, .goToSocial, .pleroma: true
-        case .snac, .wordPress, .other: false
+        case .snac, .wordPress, .takahe, .misskey, .other: false
         }
     }
 
@@ -205,7 +238,7 @@ enum MastodonSoftware: Equatable {
     var hidesDeletedPosts: Bool {
         switch self {
         case .mastodon, .goToSocial, .pleroma, .snac: true
-        case .wordPress, .other: false
+        case .wordPress, .takahe, .misskey, .other: false
         }
     }
 
@@ -221,7 +254,7 @@ enum MastodonSoftware: Equatable {
     var addressLimit: AddressLimit? {
         switch self {
         case .goToSocial: AddressLimit(count: 300, period: 300)
-        case .mastodon, .snac, .pleroma, .wordPress, .other: nil
+        case .mastodon, .snac, .pleroma, .wordPress, .takahe, .misskey, .other: nil
         }
     }
 
@@ -230,19 +263,24 @@ enum MastodonSoftware: Equatable {
         switch self {
         case .mastodon: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 >= 18 } ?? true
-        case .snac, .pleroma, .wordPress, .other: false
+        case .snac, .pleroma, .wordPress, .takahe, .misskey, .other: false
         }
     }
 
     /// Scopes such as `write:statuses` are known.
-    var knowsFineScopes: Bool { self != .other && self != .wordPress }
+    var knowsFineScopes: Bool {
+        switch self {
+        case .mastodon, .goToSocial, .snac, .pleroma: true
+        case .wordPress, .takahe, .misskey, .other: false
+        }
+    }
 
     /// A token can do everything, whatever scopes it was given: GoToSocial before 0.19, and snac.
     var ignoresScopes: Bool {
         switch self {
         case .snac: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 < 19 } ?? false
-        case .mastodon, .pleroma, .wordPress, .other: false
+        case .mastodon, .pleroma, .wordPress, .takahe, .misskey, .other: false
         }
     }
 

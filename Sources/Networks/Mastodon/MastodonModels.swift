@@ -78,7 +78,7 @@ struct MastodonStatus: Decodable {
     let account: MastodonAccount?
     let content: String
     let spoilerText: String
-    let visibility: String
+    let audience: PostAudience
     let language: String?
     let inReplyToID: String?
     let inReplyToAccountID: String?
@@ -127,7 +127,7 @@ struct MastodonStatus: Decodable {
         guard content != nil || !wire.isPresent("content") else { throw ShapeError() }
         self.content = content ?? ""
         spoilerText = wire.text("spoiler_text") ?? ""
-        visibility = wire.text("visibility") ?? ""
+        audience = PostAudience(status: wire)
         language = wire.text("language")
         inReplyToID = wire.identifier("in_reply_to_id")
         inReplyToAccountID = wire.identifier("in_reply_to_account_id")
@@ -215,6 +215,15 @@ struct MastodonNotification: Decodable {
         type = wire.text("type")
         createdAt = wire.date("created_at")
         status = wire.value(LenientElement<MastodonStatus>.self, "status")
+    }
+}
+
+/// What a search found.
+struct MastodonSearch: Decodable {
+    let statuses: [MastodonStatus]
+
+    init(from decoder: any Decoder) throws {
+        statuses = try WireObject(from: decoder).list(of: MastodonStatus.self, "statuses")
     }
 }
 

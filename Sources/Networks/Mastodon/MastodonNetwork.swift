@@ -111,6 +111,56 @@ package struct MastodonNetwork: SocialNetwork {
         return post
     }
 
+    package func lookUp(identity: PostID) async throws -> ObservedPost? {
+        let own = try await ownAccount()
+        if let address = Self.address(in: identity.value, at: [own.domain, server.host]),
+            memory.lastInstance?.software.namesPosts(by: address) == true
+        {
+            guard let post = try await lookUp(address) else { return nil }
+            if post.post.id == identity { return post }
+        }
+        return try await search(identity)
+    }
+
+    /// The number at the end of a Mastodon note, `https://HOST/users/NAME/statuses/NUMBER`; nil for
+    /// another address, or for a host that is none of `hosts`, whose ports do not count.
+    private static func address(in identity: String, at hosts: [String]) -> String? {
+        let parts = identity.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 7, parts[1].isEmpty, parts[3] == "users", parts[5] == "statuses" else { return nil }
+        func name(_ host: String) -> Substring { host.lowercased().prefix { $0 != ":" } }
+        guard hosts.contains(where: { name($0) == name(parts[2]) }), MastodonID.isUsable(parts[6]) else { return nil }
+        return parts[6]
+    }
+
+    /// Asks the server which of its posts is called so everywhere.
+    ///
+    /// - Throws: ``NetworkError`` with code `.capability` if it does not find one: it may be gone, or never have come
+    ///   there, or the server may not look for it.
+    private func search(_ identity: PostID) async throws -> ObservedPost {
+        let call = NetworkCall(
+            operation: .readPost, path: ["api", "v2", "search"],
+            query: [("q", identity.value), ("type", "statuses"), ("resolve", "true"), ("limit", "5")])
+        func unknown(_ detail: String) -> NetworkError {
+            client.error(.readPost, .capability, outcome: .refused, detail: detail)
+        }
+        let found: [MastodonStatus]
+        do {
+            found = try await session.value(MastodonSearch.self, call).statuses
+        } catch let error as NetworkError {
+            // An old token lacks the scope, and some programs have no search.
+            guard let status = error.status, (400...499).contains(status), ![401, 429].contains(status) else {
+                throw error
+            }
+            throw unknown("the server does not look posts up by their addresses")
+        }
+        let translator = try await translator()
+        for status in found where MastodonTranslator.identity(of: status) == identity.value {
+            guard try await isListed(status), let post = translator.post(status) else { continue }
+            return post
+        }
+        throw unknown("the server does not find the post by its address")
+    }
+
     package func isShownToAnybody(_ address: String) async throws -> Bool? {
         let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
         do {
@@ -129,13 +179,10 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// Refuses to read the account's own posts where that might publish what the human meant for few.
     func requireVisibility() throws(NetworkError) {
-        guard !trustsVisibility, memory.lastInstance?.software.keepsVisibility == false else { return }
+        guard !trustsVisibility, let gap = memory.lastInstance?.software.audienceGap else { return }
         throw client.error(
             .readOwnPosts, .configuration, outcome: .refused,
-            detail: """
-                the server runs WordPress, which shows private posts as public; if the account has none, set \
-                TRUST_HUMAN_SERVER=yes
-                """)
+            detail: "the server runs \(gap); if the account has none, set TRUST_HUMAN_SERVER=yes")
     }
 
     package func isFavorited(_ address: String) async throws -> Bool? {

@@ -61,7 +61,7 @@ struct MastodonTranslator {
         read.language = wire.language
         read.warning = wire.spoilerText
         read.isSensitive = wire.isSensitive
-        read.audiences = [.word(wire.visibility)]
+        read.audience = wire.audience
         read.published = wire.createdAt
         read.updated = wire.editedAt
         read.replyTo = replyTarget(of: wire, author: author, authorAddress: authorAddress)

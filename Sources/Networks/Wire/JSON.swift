@@ -181,6 +181,17 @@ struct WireObject: Decodable {
     func contains(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
 }
 
+extension WireObject: AudienceFields {
+    func audienceField(_ name: StaticString) -> AudienceField? {
+        let name = name.description
+        guard isPresent(name) else { return nil }
+        if let flag = value(Bool.self, name) { return .flag(flag) }
+        return text(name).map(AudienceField.text) ?? .other
+    }
+
+    func audienceObject(_ name: StaticString) -> WireObject? { object(name.description) }
+}
+
 /// One element of a list, read as far as it can be.
 struct LenientElement<Value: Decodable>: Decodable {
     /// Nil if the element is not what was expected.

@@ -120,6 +120,8 @@ package struct XNetwork: SocialNetwork {
         throw failure
     }
 
+    package func lookUp(identity: PostID) async throws -> ObservedPost? { try await lookUp(identity.value) }
+
     /// X's interface does not tell, and nothing is favorited through it.
     package func isFavorited(_ address: String) async throws -> Bool? {
         throw cannot(.readPost, "X does not tell which posts the account has favorited")

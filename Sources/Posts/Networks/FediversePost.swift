@@ -18,14 +18,6 @@ package struct FediversePost: Sendable {
         }
     }
 
-    /// Whom the post is for.
-    package enum Audience: Sendable {
-        /// As the client API says it; an unknown word means followers.
-        case word(String)
-        /// As ActivityPub says it: the collections and people that it was sent to, and the author's followers.
-        case addresses(to: [String], cc: [String], followers: String?)
-    }
-
     /// What the post may be called everywhere, the best first.
     package var identities: [String]
     package var author: AccountID
@@ -37,8 +29,8 @@ package struct FediversePost: Sendable {
     /// The words of a content warning; empty for none.
     package var warning = ""
     package var isSensitive = false
-    /// The narrowest counts; with none the post is for those whom it names.
-    package var audiences: [Audience] = []
+    /// Whom the post is for.
+    package var audience = PostAudience()
     package var published: Date?
     package var updated: Date?
     package var replyTo: ReplyTarget?
@@ -63,10 +55,6 @@ package struct FediversePost: Sendable {
     private static let maximumMentions = 100
     /// Longer addresses of posts are not in use, in bytes.
     private static let maximumIdentity = 2_048
-    /// The names of the audience that is everybody.
-    private static let everybody: Set<String> = ["https://www.w3.org/ns/activitystreams#Public", "as:Public", "Public"]
-    /// From the widest to the narrowest.
-    private static let visibilities: [Visibility] = [.public, .unlisted, .private, .direct]
 
     /// What the post is called everywhere; nil if nothing could be that.
     package var identity: String? { Self.identity(among: identities) }
@@ -97,36 +85,20 @@ package struct FediversePost: Sendable {
             chosenContent.html, names: Self.names(of: named), hashtags: Set(hashtags.map { $0.lowercased() }))
         let warning = PlainText.cleaned(warning)
         let isQuote = isQuote || html.quotesPost
+        var audience = audience
+        audience.narrow(byEndOf: html.text)
         var post = Post(
             id: PostID(network: .mastodon, value: identity), author: author, text: html.text,
             createdAt: published ?? noticedAt, isTimeTrusted: published != nil, replyTo: replyTo, isRepost: isRepost,
-            visibility: visibility, language: chosenContent.language.flatMap(LanguageTag.naming),
+            visibility: audience.visibility, language: chosenContent.language.flatMap(LanguageTag.naming),
             hasMedia: !attachments.isEmpty || hasPoll || html.hasMedia,
             isSensitive: isSensitive || !warning.isEmpty, mentions: whoIsMeant.map(\.account),
             warning: warning.isEmpty ? nil : warning,
             // Pictures in the content are attached as well, where they can be sent along at all.
             pictures: Picture.all(attachments, besides: hasPoll), isQuote: isQuote)
+        post.isTimeLimited = audience.isTimeLimited
         post.linkWords = html.linkWords
         return post
-    }
-
-    // MARK: Visibility
-
-    /// Who can see the post.
-    package var visibility: Visibility {
-        let ranks = audiences.map { Self.visibilities.firstIndex(of: Self.visibility($0)) ?? 3 }
-        return ranks.max().map { Self.visibilities[$0] } ?? .direct
-    }
-
-    private static func visibility(_ audience: Audience) -> Visibility {
-        switch audience {
-        case .word(let word): return Visibility(rawValue: word) ?? .private
-        case .addresses(let to, let cc, let followers):
-            if to.contains(where: everybody.contains) { return .public }
-            if cc.contains(where: everybody.contains) { return .unlisted }
-            let isForFollowers = (to + cc).contains { $0 == followers || $0.hasSuffix("/followers") }
-            return isForFollowers ? .private : .direct
-        }
     }
 
     // MARK: Content

@@ -191,6 +191,9 @@ extension MastodonCall {
             ],
             answer: MastodonCall.publish),
         MastodonRoute("GET", "/api/v1/statuses/:id", .anybody, answer: MastodonCall.read),
+        MastodonRoute(
+            "GET", "/api/v2/search", .anybody, parameters: ["q", "type", "resolve", "limit"],
+            answer: MastodonCall.search),
         MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody, answer: MastodonCall.context),
         MastodonRoute("DELETE", "/api/v1/statuses/:id", .scope(["write:statuses"]), answer: MastodonCall.delete),
         MastodonRoute(
@@ -204,6 +207,18 @@ extension MastodonCall {
 
     private func read(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         status(try post(state), of: state)
+    }
+
+    /// The post whose ActivityPub identity is asked for, if the caller may see it.
+    private func search(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let wanted = request.query.first { $0.name == "q" }?.value ?? ""
+        let current = state
+        let entities = entities(current)
+        let number = wanted.split(separator: "/").last.flatMap { Int64($0) }
+        let found = number.flatMap { current.posts[$0] }.map { [$0] } ?? []
+        let statuses = found.filter { entities.uri(of: $0) == wanted && current.canSee($0, as: caller) }
+            .map(entities.status)
+        return .json(["accounts": .array([]), "statuses": .array(statuses), "hashtags": .array([])])
     }
 
     private func context(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -322,7 +337,7 @@ extension MastodonCall {
     private func visibility() throws(WireRefusal) -> Visibility {
         guard let text = try fields.text("visibility") else { return habits.defaultVisibility }
         if habits.losesVisibility, text != Visibility.public.rawValue { return .private }
-        guard let visibility = Visibility(rawValue: text) else {
+        guard let visibility = Visibility(rawValue: text), visibility != .local else {
             throw .invalid("Visibility is not included in the list")
         }
         return visibility

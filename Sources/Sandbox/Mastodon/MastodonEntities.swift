@@ -104,7 +104,36 @@ struct MastodonEntities {
         return status(answer).repeated(habits.ids.text(of: answer.id), as: names)
     }
 
-    private func soundStatus(_ post: SandboxPost) -> WireJSON {
+    private func soundStatus(_ post: SandboxPost) -> WireJSON { narrowed(status: plainStatus(post), post) }
+
+    /// The status with the fields that a program has for audiences besides Mastodon's.
+    private func narrowed(status: WireJSON, _ post: SandboxPost) -> WireJSON {
+        let fields = habits.narrowed.filter { post.text.contains($0.phrase) }.map(\.field)
+        var flags: [String: Bool] = [:]
+        var texts: [String: String] = [:]
+        var pleroma: [(String, WireJSON)] = []
+        // GoToSocial, and Pleroma of posts that were made there, say so of every post.
+        if habits.software == .gotosocial { flags["local_only"] = false }
+        if habits.software == .pleroma { pleroma = [("local", true), ("expires_at", nil), ("thread_muted", false)] }
+        for field in fields {
+            switch field {
+            case .flag(let name, let value): flags[name] = value
+            case .text(let name, let value): texts[name] = value
+            case .pleroma(let name, let value):
+                pleroma.removeAll { $0.0 == name }
+                pleroma.append((name, .string(value)))
+            }
+        }
+        var status = status
+        for (name, value) in flags.sorted(by: { $0.key < $1.key }) { status = status.adding((name, .bool(value))) }
+        for (name, value) in texts.sorted(by: { $0.key < $1.key }) {
+            let field = WireJSON.string(value)
+            status = name == "visibility" ? status.replacing(name, with: field) : status.adding((name, field))
+        }
+        return pleroma.isEmpty ? status : status.adding(("pleroma", .object(pleroma)))
+    }
+
+    private func plainStatus(_ post: SandboxPost) -> WireJSON {
         let author = state.people[post.author]
         let original = post.repostOf.flatMap { state.posts[$0] }
         let content = original ?? post
@@ -176,7 +205,7 @@ struct MastodonEntities {
         return RewrittenHTML(post.text, population: state.population).html
     }
 
-    private func uri(of post: SandboxPost) -> String {
+    func uri(of post: SandboxPost) -> String {
         state.people[post.author].uri + "/statuses/\(post.id)"
     }
 

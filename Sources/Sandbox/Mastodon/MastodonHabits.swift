@@ -146,6 +146,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var numbersMentions = false
     /// Nothing tells that a post was edited.
     package var hidesEdits = false
+    /// Further fields by which authors narrowed posts.
+    package var narrowed: [NarrowedPosts] = []
 
     /// What the server's own people write is read as a kind of Markdown, of which the signs do not come back.
     package var rewritesTexts = false
@@ -174,6 +176,26 @@ package struct MastodonHabits: Equatable, Sendable {
     package var lacksApplications = false
 
     package init() {}
+}
+
+/// Posts whose authors narrowed their audience in a field that Mastodon does not have.
+package struct NarrowedPosts: Equatable, Sendable {
+    /// A field of a status, or one of an object in it.
+    package enum Field: Equatable, Sendable {
+        case flag(String, Bool)
+        case text(String, String)
+        /// A text in the object `pleroma`.
+        case pleroma(String, String)
+    }
+
+    /// What their texts hold.
+    package var phrase: String
+    package var field: Field
+
+    package init(saying phrase: String, _ field: Field) {
+        self.phrase = phrase
+        self.field = field
+    }
 }
 
 extension MastodonHabits {

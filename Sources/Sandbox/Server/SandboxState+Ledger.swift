@@ -123,9 +123,10 @@ extension Visibility {
     var reach: Int {
         switch self {
         case .direct: 0
-        case .private: 1
-        case .unlisted: 2
-        case .public: 3
+        case .local: 1
+        case .private: 2
+        case .unlisted: 3
+        case .public: 4
         }
     }
 }

@@ -54,6 +54,7 @@ struct SandboxState: Sendable {
     init(world: SandboxWorld) {
         self.world = world
         self.postsByAuthor = Array(repeating: [], count: world.population.people.count)
+        for post in world.configuration.olderPosts { keep(older: post) }
     }
 
     var population: SandboxPopulation { world.population }
@@ -133,6 +134,21 @@ extension SandboxState {
         else { return }
         ledger.eligiblePosts += 1
         if post.isLoved { ledger.lovedPosts += 1 }
+    }
+
+    /// Keeps a post of the human's that no list shows.
+    private mutating func keep(older entry: Post) {
+        let human = SandboxPopulation.human
+        guard let id = SandboxIdentity.localID(of: entry.id, by: people[human]) else { return }
+        var text = entry.text
+        if let answered = entry.replyTo?.author.flatMap({ population.index(of: $0.value) }), !text.hasPrefix("@") {
+            text = "@\(people[answered].localName) \(text)"
+        }
+        posts[id] = SandboxPost(
+            id: id, author: human, createdAt: entry.createdAt, text: text,
+            html: StatusHTML(text, population: population), visibility: entry.visibility,
+            warning: entry.isSensitive ? "sensitive" : "", isSensitive: entry.isSensitive, language: entry.language,
+            attachment: entry.hasMedia ? .image : nil)
     }
 
     private mutating func applyFavorite(_ number: Int, at date: Date) {

@@ -65,6 +65,14 @@ package enum SandboxIdentity {
         }
     }
 
+    /// The id that an archive of the sandbox itself gives a post; nil for the post of an archive
+    /// from elsewhere.
+    static func localID(of id: PostID?, by author: SandboxPerson) -> Int64? {
+        let prefix = author.uri + "/statuses/"
+        guard let id, id.network == .mastodon, id.value.hasPrefix(prefix) else { return nil }
+        return Int64(id.value.dropFirst(prefix.count))
+    }
+
     /// The record key of a post: the time of its number in microseconds, and what tells it apart as the clock id.
     package static func recordKey(_ id: Int64) -> String {
         let (milliseconds, sequence) = (UInt64(max(0, id)) >> 16, UInt64(max(0, id)) & 0xFFFF)

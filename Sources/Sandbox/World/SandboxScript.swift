@@ -259,7 +259,7 @@ extension SandboxScript {
         let words = SampleTexts.mention(about: talk, language: person.language, generator: &generator)
         // Ten minutes is what the sample archive says of every answered post.
         let date = entry.createdAt.addingTimeInterval(-600)
-        let id = localID(of: entry.replyTo?.post, by: index)
+        let id = SandboxIdentity.localID(of: entry.replyTo?.post, by: people[index])
         let parent = post(by: index, at: date, text: "@\(people[SandboxPopulation.human].userName) \(words)") {
             $0.id = id
         }
@@ -269,7 +269,7 @@ extension SandboxScript {
 
     private mutating func writeArchived(_ entry: Post, text: String, target: Int?) {
         let language: SampleLanguage = entry.language?.hasPrefix("ja") ?? false ? .japanese : .english
-        let id = localID(of: entry.id, by: SandboxPopulation.human)
+        let id = SandboxIdentity.localID(of: entry.id, by: people[SandboxPopulation.human])
         post(by: SandboxPopulation.human, at: entry.createdAt, text: text, language: language) { post in
             post.visibility = entry.visibility
             post.warning = entry.isSensitive ? "sensitive" : ""
@@ -280,13 +280,6 @@ extension SandboxScript {
     }
 
     private func lastNumber(by index: Int) -> Int? { written.last { $0.post.author == index }?.post.number }
-
-    /// The id that an archive of the sandbox itself gives the post.
-    private func localID(of id: PostID?, by author: Int) -> Int64? {
-        let prefix = people[author].uri + "/statuses/"
-        guard let id, id.network == .mastodon, id.value.hasPrefix(prefix) else { return nil }
-        return Int64(id.value.dropFirst(prefix.count))
-    }
 
     /// New posts of the human at the archive's minutes, as many a day as there, and a few replies to friends.
     mutating func writeHumanPosts() {

@@ -38,6 +38,9 @@ package struct SandboxWorld: Sendable {
         /// A reply is kept where its author is the Mastodon account of somebody in the sandbox; other replies and
         /// reposts are left out. An archive of another network therefore needs its people renamed to `friends` first.
         package var humanPosts: [Post]?
+        /// Posts of the human's from before ``humanPosts``, which are shown to who asks for one of
+        /// them and are in no list, so that lists stay short.
+        package var olderPosts: [Post] = []
         /// Seconds east of UTC by which the human of the sample archive lives.
         package var sampleOffset = SampleArchive.offset
         /// False for a human whose past is only known from elsewhere: here they wrote nothing, write nothing, and

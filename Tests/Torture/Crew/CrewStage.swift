@@ -42,10 +42,12 @@ final class CrewStage: Sendable {
             let clock = AcceleratedClock(origin: Stage.origin, started: started, factor: settings.factor)
             let seconds = Double(settings.kills) * secondsPerKill + secondsBesides
             var mirrors: [CrewMirror] = []
+            let past = Self.past.posts()
             for number in 1...settings.mirrors {
                 mirrors.append(
                     try await CrewMirror.open(
-                        number, settings, days: Int(seconds * settings.factor / 86_400) + 2, now: { clock.now }))
+                        number, settings, past: past, days: Int(seconds * settings.factor / 86_400) + 2,
+                        now: { clock.now }))
             }
             let stage = CrewStage(settings, folder, servers, mirrors, clock, started, environment)
             if settings.mode == .all { try await stage.importMirrors() }
@@ -162,6 +164,8 @@ final class CrewStage: Sendable {
         "FAVORITE_RATE_THRESHOLD": "1",
         // No post of the sandbox's human is for few.
         "TRUST_HUMAN_SERVER": "yes",
+        // Its server fails more often than it answers.
+        "TRUST_ARCHIVE": "yes",
     ]
 
     /// How many seconds of the system's clock pass between two looks for mentions.
@@ -174,12 +178,17 @@ final class CrewStage: Sendable {
         ]) { $1 }
     }
 
+    /// What every mirror has learned.
+    private static var past: TorturePast {
+        TorturePast(
+            network: .mastodon, origin: Stage.origin, people: CrewMirror.people, thinning: thinning)
+    }
+
     /// Makes the tables, has the program learn the past once, and copies it.
     private static func learn(
         _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers, _ environment: [String: String]
     ) async throws {
-        var past = TorturePast(network: .mastodon, origin: Stage.origin)
-        (past.people, past.thinning) = (CrewMirror.people, thinning)
+        let past = Self.past
         let posts = try folder.write(past.postLines(), to: "posts.jsonl")
         let examples = try folder.write(past.exampleLines(), to: "examples.jsonl")
         let commands = [

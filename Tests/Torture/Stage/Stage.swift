@@ -171,6 +171,8 @@ final class Stage: Sendable {
             "REPLIES_PER_THREAD": "\(repliesAtMost)", "FAVORITE_RATE_THRESHOLD": "1",
             // No post of the sandbox's human is for few.
             "TRUST_HUMAN_SERVER": "yes",
+            // Its server fails more often than it answers.
+            "TRUST_ARCHIVE": "yes",
         ]
         return surroundings(folder).merging(variables) { $1 }
     }
@@ -216,6 +218,8 @@ final class Stage: Sendable {
             seed: settings.seed, origin: origin, days: Int(seconds / 86_400) + 2, timeZone: zone,
             network: settings.network, people: TorturePast.people, mentionsPerDay: mentionsPerDay)
         (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) = (repliesAtMost, repliesAtMost)
+        // Before a text is sent the network is asked for its post.
+        configuration.olderPosts = TorturePast(network: settings.network, origin: origin).posts()
         return SandboxWorld(configuration: configuration)
     }
 }
