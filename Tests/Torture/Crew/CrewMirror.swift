@@ -18,17 +18,20 @@ struct CrewMirror: Sendable {
     /// - Parameters:
     ///   - number: Counted from 1.
     ///   - settings: Of the run.
+    ///   - past: The human's posts that the mirror has learned.
     ///   - days: How many days of the clock the network is to last.
     ///   - now: The clock.
     /// - Throws: ``TestSupportError`` or `SandboxError` if it cannot be opened.
     static func open(
-        _ number: Int, _ settings: CrewSettings, days: Int, now: @escaping @Sendable () -> Date
+        _ number: Int, _ settings: CrewSettings, past: [Post], days: Int, now: @escaping @Sendable () -> Date
     ) async throws -> CrewMirror {
         var configuration = SandboxWorld.Configuration.busy(
             seed: settings.seed &* 1_000 &+ UInt64(number), origin: Stage.origin, days: days, timeZone: Stage.zone,
             network: .mastodon, people: people, mentionsPerDay: mentionsPerDay)
         (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) =
             (Stage.repliesAtMost, Stage.repliesAtMost)
+        // Before a text is sent the network is asked for its post.
+        configuration.olderPosts = past
         let sandbox = try await Sandbox.start(
             world: SandboxWorld(configuration: configuration), rateLimits: .unlimited, now: now)
         let relay = try HostRelay(

@@ -19,14 +19,17 @@ struct TorturePast: Sendable {
     /// Which part of the sample is learned: every so manieth line.
     var thinning = 1
 
-    /// The human's posts as JSON Lines.
-    func postLines() throws -> String {
+    /// The human's posts under the names of the sandbox's server.
+    func posts() -> [Post] {
         let sample = SampleArchive(endingAt: origin, people: people)
         var generator = SampleGenerator(seed: 4)
-        return try sample.posts.enumerated().filter { $0.offset % thinning == 0 }.map { index, post in
-            try line(post, number: index, at: instant(&generator))
-        }.joined()
+        return sample.posts.enumerated().filter { $0.offset % thinning == 0 }.map { index, post in
+            named(post, number: index, at: instant(&generator))
+        }
     }
+
+    /// The human's posts as JSON Lines.
+    func postLines() throws -> String { try posts().map { try line($0) }.joined() }
 
     /// What the human favorited and did not favorite as JSON Lines, oldest first.
     func exampleLines() throws -> String {
@@ -36,7 +39,7 @@ struct TorturePast: Sendable {
         let dated = all.map { (post: $0.0, isFavorite: $0.1, date: instant(&generator)) }
         let kept = dated.sorted { $0.date < $1.date }.enumerated().filter { $0.offset % thinning == 0 }
         return try kept.map { index, entry in
-            try line(entry.post, number: 10_000 + index, at: entry.date, isFavorite: entry.isFavorite)
+            try line(named(entry.post, number: 10_000 + index, at: entry.date), isFavorite: entry.isFavorite)
         }.joined()
     }
 
@@ -50,20 +53,26 @@ struct TorturePast: Sendable {
         number % 3 == 0 ? text + (number % 2 == 0 ? " :-)" : " *really*") : text
     }
 
-    /// One line, with everybody under the names of the network.
-    private func line(_ sample: SamplePost, number: Int, at date: Date, isFavorite: Bool? = nil) throws -> String {
+    /// A sample post at another time, under the names of the sandbox's server.
+    private func named(_ sample: SamplePost, number: Int, at date: Date) -> Post {
         let id = SamplePost.id(at: date, sequence: number)
-        let post = SandboxIdentity.carried(
-            Post(
-                id: PostID(network: .mastodon, value: SamplePost.uri(id: id, author: sample.author)),
-                author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,
-                createdAt: date,
-                replyTo: sample.replyTo.map { ReplyTarget(author: AccountID(network: .mastodon, value: $0.handle)) }),
-            to: network)
+        var post = Post(
+            id: PostID(network: .mastodon, value: SamplePost.uri(id: id, author: sample.author)),
+            author: AccountID(network: .mastodon, value: sample.author.handle),
+            text: Self.marked(sample.text, number), createdAt: date,
+            replyTo: sample.replyTo.map { ReplyTarget(author: AccountID(network: .mastodon, value: $0.handle)) })
+        post.visibility = sample.visibility
+        post.language = sample.language.rawValue
+        return post
+    }
+
+    /// One line, with everybody under the names of the network.
+    private func line(_ post: Post, isFavorite: Bool? = nil) throws -> String {
+        let carried = SandboxIdentity.carried(post, to: network)
         let line = Line(
-            id: post.id.value, author: post.author.value, text: Self.marked(post.text, number), createdAt: date.rfc3339,
-            visibility: sample.visibility.rawValue, language: sample.language.rawValue, favorite: isFavorite,
-            replyToAuthor: post.replyTo?.author?.value)
+            id: carried.id.value, author: carried.author.value, text: carried.text,
+            createdAt: carried.createdAt.rfc3339, visibility: carried.visibility.rawValue,
+            language: carried.language ?? "", favorite: isFavorite, replyToAuthor: carried.replyTo?.author?.value)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         return String(decoding: try encoder.encode(line), as: UTF8.self) + "\n"
