@@ -130,7 +130,7 @@ import Testing
         (["MECAB_DICTIONARY": "/nowhere"], "no favorites: "),
         (["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""], "nothing new is learned: "),
         (
-            ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""],
+            ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "no"],
             "no posts and no replies: nobody can be asked whether the posts of the archive are still there"
         ),
         (["MIRROR": "other"], "no posts and no replies: "),
