@@ -35,6 +35,11 @@ static inline CURLcode mb_easy_setopt_open_callback(CURL *handle, curl_opensocke
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+static inline CURLcode mb_easy_setopt_departure_callback(CURL *handle, curl_prereq_callback value, void *context) {
+    CURLcode result = curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
+    return result == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_PREREQDATA, context) : result;
+}
+
 static inline CURLcode mb_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

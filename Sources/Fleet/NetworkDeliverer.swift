@@ -72,9 +72,9 @@ package struct NetworkDeliverer: Deliverer {
     private func request<Answer: Sendable>(
         _ departure: Departure<Answer>, _ outcome: @escaping @Sendable (Answer) async -> DeliveryOutcome
     ) -> PreparedRequest {
-        PreparedRequest {
+        PreparedRequest { mayLeave in
             do {
-                return await outcome(try await departure.send())
+                return await outcome(try await departure.send(while: mayLeave))
             } catch let error as NetworkError {
                 return self.outcome(of: error)
             } catch {
@@ -286,7 +286,7 @@ package struct PretendDeliverer: Deliverer {
 
     package func prepare(_ action: Action) async -> RequestPreparation {
         .ready(
-            PreparedRequest {
+            PreparedRequest { _ in
                 report(action)
                 return .delivered(remoteID: nil, remoteAddress: nil)
             })

@@ -19,12 +19,21 @@ package struct Departure<Answer: Sendable>: Sendable {
 
     /// Makes the request, at once.
     ///
+    /// - Parameter mayLeave: Whether it may still leave; asked right before its first byte, on the
+    ///   thread of the HTTP client. One that may not fails as one that was not sent. Nil for always.
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the change may have happened;
     ///   `CancellationError`.
-    package func send() async throws -> Answer { try await request() }
+    package func send(while mayLeave: (@Sendable () -> Bool)? = nil) async throws -> Answer {
+        try await LeavingCondition.$current.withValue(mayLeave) { try await request() }
+    }
 
     /// Gives back what was reserved for a request that will not be made.
     package func withdraw() async { await withdrawal() }
+}
+
+/// The condition on which the requests of a task may leave.
+enum LeavingCondition {
+    @TaskLocal static var current: (@Sendable () -> Bool)?
 }
 
 extension SocialNetwork {

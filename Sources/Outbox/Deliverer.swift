@@ -17,21 +17,25 @@ package enum DeliveryOutcome: Sendable {
 
 /// A prepared request of an action.
 package struct PreparedRequest: Sendable {
-    private let request: @Sendable () async -> DeliveryOutcome
+    /// Whether a request may still leave; asked right before its first byte, on any thread.
+    package typealias Condition = @Sendable () -> Bool
+
+    private let request: @Sendable (@escaping Condition) async -> DeliveryOutcome
     private let withdrawal: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - request: Makes the request at once, without any other request before it. A lost answer is an outcome.
+    ///   - request: Makes the request at once, without any other request before it, if the condition
+    ///     holds when its first byte is due. A lost answer is an outcome.
     ///   - withdrawal: Releases its reservations if it is not made.
     package init(
-        request: @escaping @Sendable () async -> DeliveryOutcome,
+        request: @escaping @Sendable (@escaping Condition) async -> DeliveryOutcome,
         withdrawal: @escaping @Sendable () async -> Void = {}
     ) {
         (self.request, self.withdrawal) = (request, withdrawal)
     }
 
-    /// Makes the request at once.
-    package func send() async -> DeliveryOutcome { await request() }
+    /// Makes the request at once, or not at all if the condition does not hold by then.
+    package func send(while mayLeave: @escaping Condition) async -> DeliveryOutcome { await request(mayLeave) }
 
     /// Releases the reservations of a request that will not be made.
     package func withdraw() async { await withdrawal() }

@@ -194,9 +194,9 @@ extension Delivery {
         case .refused: return nil
         }
         let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(departed, now: now()) }
-        let resent: Departed
+        let leaving: Leaving
         do {
-            resent = try await departing(departed.id, orElse: withdraw) { [store, deliverer, lookUpWait] in
+            leaving = try await departing(departed.id, orElse: withdraw) { [store, deliverer, lookUpWait] in
                 let time = now()
                 return try await store.resend(
                     departed, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version, now: time)
@@ -214,8 +214,8 @@ extension Delivery {
             default: throw error
             }
         }
-        memory.leavesAgain(resent.id, at: now())
-        return try await send(resent, request, now: now)
+        memory.leavesAgain(leaving.departed.id, at: now())
+        return try await send(leaving, request, now: now)
     }
 
     /// Whether the action may be sent again with the same key: a few times, while the network honors the key, before it

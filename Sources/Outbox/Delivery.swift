@@ -135,14 +135,14 @@ package struct Delivery: Sendable {
         case .refused(let reason, let detail):
             return try await store.end(taken, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
         }
-        let departed: Departed
+        let leaving: Leaving
         do {
             // What had to be asked first may have taken its time.
             guard now() <= final.expires else {
                 await request.withdraw()
                 return try await store.end(taken, as: .expired, reason: Action.Reason.tooLate, now: now())
             }
-            departed = try await beginSending(final, taken: taken, asOf: version, now: now)
+            leaving = try await beginSending(final, taken: taken, asOf: version, now: now)
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
@@ -151,15 +151,15 @@ package struct Delivery: Sendable {
             default: throw error
             }
         }
-        return try await send(departed, request, now: now)
+        return try await send(leaving, request, now: now)
     }
 
     /// Commits the row as `sending`, and reverts that if no request is sent.
     private func beginSending(
         _ final: Action, taken: Claimed, asOf version: Int64, now: @escaping @Sendable () -> Date
-    ) async throws -> Departed {
+    ) async throws -> Leaving {
         let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(taken, now: now()) }
-        let departed = try await departing(taken.id, orElse: withdraw) { [self] in
+        let leaving = try await departing(taken.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
                 taken, as: final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version,
@@ -167,8 +167,15 @@ package struct Delivery: Sendable {
         } then: {
             onStep(.sendingStored)
         }
-        memory.leaves(departed.id)
-        return departed
+        memory.leaves(leaving.departed.id)
+        return leaving
+    }
+
+    /// A recorded departure whose request is still to be sent.
+    struct Leaving {
+        let departed: Departed
+        /// The instant before it was recorded.
+        let since: ContinuousClock.Instant
     }
 
     /// Records a request before it is sent; if the record is uncertain or the worker ends, no request is sent.
@@ -180,7 +187,7 @@ package struct Delivery: Sendable {
     func departing(
         _ id: String, orElse withdraw: @escaping DeliveryMemory.Change,
         record: @escaping @Sendable () async throws -> Departed, then: () -> Void
-    ) async throws -> Departed {
+    ) async throws -> Leaving {
         try Task.checkCancellation()
         let began = memory.instant
         let recorded: Departed
@@ -201,14 +208,20 @@ package struct Delivery: Sendable {
             _ = try await store(id, withdraw)
             throw CancellationError()
         }
-        return recorded
+        return Leaving(departed: recorded, since: began)
     }
 
     /// Makes the request of a recorded action, and stores its outcome.
+    ///
+    /// The request does not leave after the time that its row grants it: a process or machine that
+    /// stood still may have been replaced, and its successor has looked for the request by then.
     func send(
-        _ departed: Departed, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
+        _ leaving: Leaving, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
-        let outcome = await request.send()
+        let (departed, since) = (leaving.departed, leaving.since)
+        let outcome = await request.send { [memory, deliverer] in
+            since.duration(to: memory.instant) < deliverer.requestDeadline
+        }
         onStep(.answered)
         if case .notSent = outcome { memory.neverLeft(departed.id) }
         return try await finish(departed, change(for: outcome, of: departed, at: now()))

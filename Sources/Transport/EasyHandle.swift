@@ -43,6 +43,14 @@ final class EasyHandle {
         try check(mb_easy_setopt_data_callback(pointer, option, callback), option)
     }
 
+    /// Has `callback` asked with `context` right before the first byte of the request is written.
+    func askBeforeDeparture(
+        _ callback: @escaping curl_prereq_callback, _ context: UnsafeMutableRawPointer
+    ) throws(TransportError) {
+        try check(
+            mb_easy_setopt_departure_callback(pointer, callback, context), CURLOPT_PREREQFUNCTION)
+    }
+
     /// Keeps the connections from being inherited by child processes.
     func closeInChildren() throws(TransportError) {
         let result = mb_easy_setopt_socket_callback(pointer) { _, socket, _ in

@@ -32,6 +32,11 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     ///
     /// A text that ``HTTPClient/isContact(_:)`` refuses is not sent.
     package var contact: String?
+    /// Whether the request may still leave; nil for always.
+    ///
+    /// Asked on the client's thread when a connection is there, right before the first byte. A request
+    /// that may not fails as one that did not leave.
+    package var mayLeave: (@Sendable () -> Bool)?
     /// Takes plain `http:` for the hosts of a private network too: for an address that whoever runs this program chose.
     package var allowsPlainNearby = false
 

@@ -24,6 +24,8 @@ final class Transfer: @unchecked Sendable {
     /// The handle in use, while the transfer is in the loop.
     var easy: EasyHandle?
     private var reader: ResponseReader
+    /// Whether ``HTTPRequest/mayLeave`` has kept the request back.
+    private var isKeptBack = false
 
     /// - Throws: ``TransportError`` with code `.invalidURL`, `.forbiddenScheme` or `.invalidHeader`.
     init(_ request: HTTPRequest, configuration: HTTPClientConfiguration) throws(TransportError) {
@@ -90,6 +92,7 @@ final class Transfer: @unchecked Sendable {
         try easy.set(CURLOPT_HEADERDATA, pointer: context)
         try easy.set(CURLOPT_WRITEFUNCTION, callback: receiveBodyBytes)
         try easy.set(CURLOPT_WRITEDATA, pointer: context)
+        if request.mayLeave != nil { try easy.askBeforeDeparture(mayDepart, context) }
     }
 
     /// Sets every option but the callbacks.
@@ -164,6 +167,12 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
+    /// Whether the request may still leave.
+    func mayLeave() -> Bool {
+        isKeptBack = request.mayLeave.map { !$0() } ?? false
+        return !isKeptBack
+    }
+
     func receive(headerLine: UnsafeRawBufferPointer) -> Bool { reader.receive(headerLine: headerLine) }
 
     func receive(body: UnsafeRawBufferPointer) -> Bool { reader.receive(body: body) }
@@ -171,6 +180,10 @@ final class Transfer: @unchecked Sendable {
     /// Ends the transfer with what libcurl reported.
     func complete(_ result: CURLcode) {
         guard let easy else { return }
+        guard !isKeptBack else {
+            finish(.failure(TransportError.refused(.timeout, host: host, "the time to send it was over")))
+            return
+        }
         let status = easy.integer(CURLINFO_RESPONSE_CODE)
         if result == CURLE_OK, (100...999).contains(status) {
             finish(.success(reader.response(status: status)))
@@ -182,6 +195,17 @@ final class Transfer: @unchecked Sendable {
                         result, easy, host: host, refusal: reader.refusal, beginning: beginning)))
         }
     }
+}
+
+/// libcurl calls this on the loop's thread when a request is about to be written
+/// (CURLOPT_PREREQFUNCTION(3)).
+private func mayDepart(
+    context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?, _: Int32,
+    _: Int32
+) -> Int32 {
+    guard let context else { return CURL_PREREQFUNC_ABORT }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.mayLeave() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// libcurl calls this on the loop's thread with one complete header line (CURLOPT_HEADERFUNCTION(3)).

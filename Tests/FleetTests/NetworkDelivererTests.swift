@@ -210,7 +210,7 @@ extension NetworkDeliverer {
     /// Prepares the action's request and makes it at once.
     fileprivate func send(_ action: Action) async -> DeliveryOutcome {
         switch await prepare(action) {
-        case .ready(let request): await request.send()
+        case .ready(let request): await request.send { true }
         case .notNow(let reason, let cause, let retryAfter):
             .notSent(reason: reason, cause: cause, retryAfter: retryAfter)
         case .refused(let reason, let detail): .refused(reason: reason, detail: detail)

@@ -16,6 +16,43 @@ import Testing
         Delivery(store: outbox.store, deliverer: network, uptime: { [clock] in clock.instant })
     }
 
+    /// A process that stands still between the commit and the request sends nothing once its row's time
+    /// is over: whoever replaced it has looked for the request and sent it again.
+    @Test(arguments: [(5.0, true), (29, true), (30, false), (300, false)])
+    func whatStoodStillForTooLongDoesNotLeave(seconds: TimeInterval, leaves: Bool) async throws {
+        let outbox = try await OutboxFixture()
+        let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: clock.now).action
+        let network = FrozenDeliverer(clock: clock, seconds: seconds)
+        let delivery = Delivery(store: outbox.store, deliverer: network, uptime: { [clock] in clock.instant })
+        let stored = try await delivery.deliver(action, now: { [clock] in clock.now }) { .ready($0) }
+        #expect(stored.state == (leaves ? .done : .planned))
+        #expect(stored.sends == (leaves ? 1 : 0))
+        #expect(network.sent.values.count == (leaves ? 1 : 0))
+    }
+
+    /// A network before whose first byte time passes.
+    private struct FrozenDeliverer: Deliverer {
+        let clock: SteppingClock
+        let seconds: TimeInterval
+        let sent = Recorded<String>()
+
+        var requestDeadline: Duration { .seconds(30) }
+        var resendWindow: Duration? { nil }
+        var clockLead: TimeInterval? { nil }
+
+        func prepare(_ action: Action) async -> RequestPreparation {
+            .ready(
+                PreparedRequest { mayLeave in
+                    clock.advance(seconds)
+                    guard mayLeave() else { return .notSent(reason: "transport", cause: .unreachable, retryAfter: nil) }
+                    sent.add(action.id)
+                    return .delivered(remoteID: "uri", remoteAddress: "7")
+                })
+        }
+
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome { .absent }
+    }
+
     private func lose(_ outbox: OutboxFixture, by delivery: Delivery, expires: TimeInterval = 86_400) async throws {
         let lost = try await outbox.deliver("a", by: delivery, expires: expires, at: clock.now)
         #expect(lost.state == .sending)

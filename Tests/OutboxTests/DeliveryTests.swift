@@ -51,7 +51,7 @@ import Testing
         func prepare(_ action: Action) async -> RequestPreparation {
             await watch("prepared")
             return .ready(
-                PreparedRequest {
+                PreparedRequest { _ in
                     await watch("left")
                     return .delivered(remoteID: "uri", remoteAddress: "7")
                 })

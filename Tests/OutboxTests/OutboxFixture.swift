@@ -200,6 +200,6 @@ protocol ImmediateDeliverer: Deliverer {
 
 extension ImmediateDeliverer {
     func prepare(_ action: Action) async -> RequestPreparation {
-        .ready(PreparedRequest { await send(action) })
+        .ready(PreparedRequest { _ in await send(action) })
     }
 }

@@ -214,7 +214,7 @@ struct TransitionTests {
             switch check {
             case .isNotNow: .notNow(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
             case .isRefused: .refused(reason: "rejected")
-            case .waits, .isUnneeded, nil: .ready(PreparedRequest { await self.request() })
+            case .waits, .isUnneeded, nil: .ready(PreparedRequest { _ in await self.request() })
             }
         }
 

@@ -26,6 +26,22 @@ import Transport
         #expect(error.requestDidNotLeave)
     }
 
+    /// What is kept back when its first byte is due reaches the connection, and nothing else.
+    @Test func aRequestThatMayNotLeaveAnyMoreDoesNotLeave() async throws {
+        let server = try LoopbackServer(steps: [.awaitRequest, .close])
+        var request = HTTPRequest(method: .post, url: server.url, body: [1])
+        request.mayLeave = { false }
+        let error = try await failure(request)
+        #expect(error.code == .timeout)
+        #expect(error.requestDidNotLeave)
+        #expect(server.requests.isEmpty)
+        // The connection is not used for anything else, and the next request is not held back.
+        request.mayLeave = { true }
+        let lost = try await failure(request)
+        #expect(!lost.requestDidNotLeave)
+        #expect(server.requests.count == 1)
+    }
+
     /// Every way to lose a connection once the request may have arrived.
     @Test(arguments: [
         [LoopbackServer.Step.awaitRequest, .reset],

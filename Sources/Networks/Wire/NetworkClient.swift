@@ -141,6 +141,7 @@ extension NetworkClient {
             followsRedirects: followsRedirects)
         request.isPublicOnly = server.isPublicOnly
         request.contact = origin.contact.text
+        request.mayLeave = LeavingCondition.current
         let response: HTTPResponse
         do {
             response = try await http.send(request)
