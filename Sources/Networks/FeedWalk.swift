@@ -88,7 +88,7 @@ package struct FeedWalk: Sendable {
                 // Perhaps it was one item alone that made the page too large.
                 size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
                 return page
-            } catch let error as NetworkError where error.code == .tooLarge || isCareful && error.mayBeOfOneItem {
+            } catch let error as NetworkError where error.code == .tooLarge || isCareful && error.mayBeOfOnePage {
                 if let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) {
                     size = smaller
                 } else if isCareful, let page = try await network.page(feed, passing: position) {

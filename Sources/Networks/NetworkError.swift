@@ -156,6 +156,14 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         code == .tooLarge || retryAfter == nil && [.unavailable, .malformedResponse].contains(code)
     }
 
+    /// Whether a server refuses a page, or the place where it begins: an item breaks it, the place is
+    /// gone, or something before the server takes the request for an attack.
+    ///
+    /// What lies around may be had then.
+    package var mayBeOfOnePage: Bool {
+        mayBeOfOneItem || status != nil && [.rejected, .notFound, .forbidden].contains(code)
+    }
+
     /// Whether no call with these credentials can succeed until a person has done something.
     package var stopsActor: Bool {
         let stopping: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration]

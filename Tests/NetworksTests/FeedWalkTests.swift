@@ -63,6 +63,34 @@ import Testing
         #expect(unreadable.count == broken.count)
     }
 
+    /// A server that refuses the places where pages would begin hides nothing that lies below them.
+    @Test(arguments: [
+        (PagingServer.Habit.documented, 1, [91, 51], 400), (.documented, 1, [91, 90, 89, 51], 403),
+        (.documented, 1_000, Array(1...130), 404), (.nextOnLastPage, 37, [91, 51, 11], 410),
+        (.withoutLink, 1, [91], 422), (.ulids, 1_000_000_007, Array(1...130), 400), (.flakes, 1, [91, 51], 403),
+    ])
+    func aCarefulWalkPassesRefusedPlaces(
+        habit: PagingServer.Habit, spacing: Int, places: [Int], status: Int
+    ) async throws {
+        let paging = PagingServer(habit, count: 130, spacing: spacing, refusing: (Set(places), status))
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
+        var found: Set<String> = []
+        while let page = try await walk.next() {
+            found.formUnion(page.items.map(\.address))
+            #expect(page.unreadable == [])
+        }
+        #expect(found == Set(paging.addresses(1...130)))
+        #expect(walk.isComplete)
+    }
+
+    /// Nor does one that refuses everything have an item that breaks pages.
+    @Test(arguments: [400, 403, 404]) func aServerThatRefusesEverythingHasNoBrokenItem(status: Int) async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? Answer(status: status) : nil }
+        var walk = FeedWalk(of: loopback.network, .home, from: .older("700"), isCareful: true)
+        await #expect(throws: NetworkError.self) { try await walk.next() }
+    }
+
     /// The same above a position, also where the newest item is broken; and a look with few pages goes on with the next.
     @Test(arguments: [
         (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [130, 129]), (.documented, 1, [51, 53, 130]),

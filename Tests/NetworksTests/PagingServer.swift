@@ -38,6 +38,8 @@ final class PagingServer: Sendable {
     let spacing: Int
     /// The numbers of posts that make every page fail which has them.
     let broken: Set<Int>
+    /// The numbers of posts at which a page may not begin, and the status of the refusal.
+    let refused: (places: Set<Int>, status: Int)
     private let lock = NSLock()
     // Sendable: every access holds the lock.
     nonisolated(unsafe) private var count: Int
@@ -46,11 +48,13 @@ final class PagingServer: Sendable {
 
     init(
         _ habit: Habit, count: Int, spacing: Int = 1, broken: Set<Int> = [],
+        refusing refused: (places: Set<Int>, status: Int) = ([], 400),
         createdAt: @escaping @Sendable (Int) -> Date = { _ in Date(timeIntervalSince1970: 1_795_204_800) }
     ) {
         self.habit = habit
         self.spacing = spacing
         self.broken = broken
+        self.refused = refused
         self.createdAt = createdAt
         self.count = count
     }
@@ -108,6 +112,10 @@ final class PagingServer: Sendable {
     func answer(_ request: LoopbackServer.Request) -> Answer {
         let query = request.query
         let ids = page(maximum: query["max_id"], minimum: query["min_id"], limit: Int(query["limit"] ?? "") ?? 20)
+        if query["min_id"] == nil, let place = query["max_id"], refused.places.contains(where: { address($0) == place })
+        {
+            return Answer(status: refused.status, body: #"{"error":"This page is not for you"}"#)
+        }
         guard broken.isDisjoint(with: ids) else { return Answer(status: 502, body: "<html>Bad Gateway</html>") }
         var posts = ids.map { Wire.status(address($0), ["created_at": "\"\(createdAt($0).rfc3339)\""]) }
         if habit == .ascending, query["min_id"] != nil { posts.reverse() }

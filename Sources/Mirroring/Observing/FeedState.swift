@@ -252,7 +252,7 @@ struct FeedState: Sendable {
         case .gap: return failedInGap(error, walk, at: time)
         case .sweep(let floor): return failedInSweep(error, walk, downTo: floor, at: time)
         case .past:
-            if error.mayBeOfOneItem { progress.past?.refused = time.now }
+            if Self.isAboutPage(error) { progress.past?.refused = time.now }
             return Step(.failure(error))
         }
     }

@@ -76,7 +76,7 @@ struct BrokenItemSearch: Equatable, Sendable {
                 // Items below the made-up id are read afterwards; an item at the id itself is part of the range.
                 return BrokenItemSearch(
                     range: .past(ceiling: ceiling, below: lower.text), floor: lower.before, failed: nil)
-            } catch let error as NetworkError where error.mayBeOfOneItem {
+            } catch let error as NetworkError where error.mayBeOfOnePage {
                 last = error
             }
         }
@@ -108,7 +108,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             do {
                 // What can be had is read by the search, with its first broken item above it.
                 _ = try await read(floor, end, false)
-            } catch let error as NetworkError where error.mayBeOfOneItem {
+            } catch let error as NetworkError where error.mayBeOfOnePage {
                 search.failed = end
                 return search
             }
@@ -128,7 +128,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         let isSingle = floor.distance(to: end) == 2
         do {
             return try await take(try await read(floor, end, isSingle), upTo: end, read)
-        } catch let error as NetworkError where error.mayBeOfOneItem {
+        } catch let error as NetworkError where error.mayBeOfOnePage {
             guard isSingle else {
                 failed = end
                 return MastodonList(rateLimit: nil)
@@ -138,7 +138,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             _ = try await read(floor, id, true)
             do {
                 return try await take(try await read(floor, end, true), upTo: end, read)
-            } catch let error as NetworkError where error.mayBeOfOneItem {
+            } catch let error as NetworkError where error.mayBeOfOnePage {
                 floor = id
                 failed = nil
                 if case .arrivals(let since, let noted) = range {
@@ -159,7 +159,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             do {
                 answer = try await read(part.since, part.until, false)
                 if answer?.newest == nil { continue }
-            } catch let error as NetworkError where error.mayBeOfOneItem {
+            } catch let error as NetworkError where error.mayBeOfOnePage {
                 answer = nil
             }
             // The ids from here on were noted too early.
@@ -208,13 +208,13 @@ struct BrokenItemSearch: Equatable, Sendable {
             for part in parts + last {
                 guard try await read(part.since, part.until, false).newest == nil else { return false }
             }
-        } catch let error as NetworkError where error.mayBeOfOneItem {
+        } catch let error as NetworkError where error.mayBeOfOnePage {
             return false
         }
         for id in noted {
             do {
                 guard try await read(id.before, id.advanced(by: 1), true).newest == nil else { return false }
-            } catch let error as NetworkError where error.mayBeOfOneItem {
+            } catch let error as NetworkError where error.mayBeOfOnePage {
                 continue
             }
         }
