@@ -133,6 +133,25 @@ package struct Archive: Sendable {
         }
     }
 
+    /// Records that a server finds a text longer than so many characters, until the text is judged
+    /// anew.
+    ///
+    /// - Parameters:
+    ///   - id: The post with the text.
+    ///   - limit: The number of characters that the server allows.
+    /// - Throws: The store's error.
+    package func noteLength(of id: PostID, above limit: Int) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            _ = try connection.execute(
+                """
+                UPDATE posts SET length = \(limit + 1)
+                WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+                    AND length <= \(limit)
+                """)
+        }
+    }
+
     /// Removes all posts of this mirror.
     package func clear() async throws {
         let mirror = mirror

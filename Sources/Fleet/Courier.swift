@@ -320,6 +320,7 @@ package actor Courier {
     private func note(_ action: Action) async throws {
         await log(action)
         guard let author = action.target?.author else {
+            try await noteLength(of: action)
             try await firstPostLook?.look(at: action)
             return
         }
@@ -331,6 +332,15 @@ package actor Courier {
             }
         // Who was forgotten while this was under way can be forgotten wholly now.
         if isLeftAlone { try await goOnForgetting() }
+    }
+
+    /// Keeps a text that the server found too long from being chosen again where texts may be no
+    /// longer than here: servers count some scripts in their own ways.
+    private func noteLength(of action: Action) async throws {
+        guard action.state == .failed, action.reason == NetworkError.Code.tooLong.rawValue,
+            let source = action.wording?.source
+        else { return }
+        try await archive.noteLength(of: source, above: bot.limits().maximumCharacters)
     }
 
     /// Returns the post with its text, or with another if the human deleted the original.

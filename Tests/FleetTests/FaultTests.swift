@@ -1,3 +1,5 @@
+import Archive
+import Conduct
 import Control
 import Expectations
 import Foundation
@@ -6,6 +8,7 @@ import Networks
 import Outbox
 import Posts
 import Sandbox
+import Settings
 import Testing
 
 /// Servers that fail, and answers that get lost.
@@ -121,6 +124,26 @@ import Testing
         #expect(refused.reason == "rejected")
         #expect(refused.attempts == 1)
         expect(slots) { $0.contains { $0.state == .done } }
+    }
+
+    /// A server that counts otherwise refuses a text as too long: it is not said, and not chosen
+    /// again where texts may be no longer.
+    @Test func aTextThatTheServerFindsTooLongIsMarkedForItsLimit() async throws {
+        let fixture = try await posting(
+            .error(status: 422, message: "Validation failed: Text character limit of 400 exceeded"))
+        let limit = try await fixture.mirror.requiredNetwork(of: .bot).limits().maximumCharacters
+        let slot = try #require(try await fixture.slots().first)
+        #expect(slot.state == .failed)
+        #expect(slot.reason == "too-long")
+        let source = try #require(slot.wording?.source)
+        let archive = fixture.mirror.archive
+        func texts(longest: Int) async throws -> [PostID] {
+            let filter = Archive.TextFilter(longest: longest)
+            return try await archive.texts(in: [0...MinuteOfDay.count - 1], filter).map(\.id)
+        }
+        try await expect(texts(longest: limit).contains(source), equals: false)
+        try await expect(texts(longest: limit + 1).contains(source), equals: true)
+        try await expect(archive.uses()[TextRules.textKey(slot.text ?? "")] == nil, equals: true)
     }
 
     @Test func goesOnReadingWhenAServerRecovers() async throws {
