@@ -132,6 +132,7 @@ import Testing
     @Test(arguments: [("", "no"), ("y", "yes")])
     func anArchiveIsEnoughOfAHuman(answer: String, setting: String) async throws {
         let sandbox = try await SetupPast.sandbox()
+        let stage = try Stage(["TRUST_ARCHIVE": ""])
         let archive = try Fixture.xArchive(in: stage.folder, withLikes: false)
         let ending = try await stage.type(
             ["setup", "--token"],
