@@ -45,8 +45,8 @@ struct TortureRun: Sendable {
         var report = TortureReport(settings)
         let start = ContinuousClock.now
         var schedule = EpisodeSchedule(
-            network: settings.network, store: settings.store, seed: settings.seed, hour: 3_600 / settings.factor,
-            filter: settings.filter, hasPerson: settings.hasPerson)
+            network: settings.network, keepsKeys: settings.keepsKeys, store: settings.store, seed: settings.seed,
+            hour: 3_600 / settings.factor, filter: settings.filter, hasPerson: settings.hasPerson)
         while report.kills < settings.kills {
             try Task.checkCancellation()
             let isBehind = await isBehind(report, stage)

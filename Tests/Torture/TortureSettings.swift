@@ -20,6 +20,8 @@ struct TortureSettings: Sendable {
     var seed: UInt64
     /// What the Mastodon-compatible server is.
     var software = MastodonHabits.Software.mastodon
+    /// Whether the server recognises a request that is made again by its key.
+    var keepsKeys: Bool { network != .mastodon || software == .mastodon }
     /// The executable of mirror-bot.
     var program = ""
     /// How many times as fast the clocks of the network and the workers run.

@@ -38,17 +38,18 @@ struct EpisodeSchedule {
 
     /// - Parameters:
     ///   - network: Where the bot is.
+    ///   - keepsKeys: Whether the server recognises a request that is made again.
     ///   - store: Where it stores.
     ///   - seed: Decides everything.
     ///   - hour: How many real seconds an hour of the workers' clocks takes.
     ///   - filter: What the run is confined to.
     ///   - hasPerson: Whether somebody wants things taken back meanwhile.
     init(
-        network: NetworkName, store: TortureStore, seed: UInt64, hour: Double = 30,
+        network: NetworkName, keepsKeys: Bool = true, store: TortureStore, seed: UInt64, hour: Double = 30,
         filter: EpisodeFilter = EpisodeFilter(), hasPerson: Bool = false
     ) {
         (self.network, self.seed, self.hour, self.filter) = (network, seed, hour, filter)
-        faults = FaultChoice(filter: filter, store: store, seed: seed)
+        faults = FaultChoice(filter: filter, store: store, keepsKeys: keepsKeys, seed: seed)
         longFaults = Deck(LongFault.all(on: store), seed: seed ^ 3)
         points = Deck(
             filter.points.isEmpty ? Self.points(on: network, hasPerson: hasPerson) : filter.points, seed: seed)

@@ -9,9 +9,14 @@ struct FaultChoice {
     private let filter: EpisodeFilter
     private var network: Deck<NetworkFault.Kind>
     private var store: Deck<StoreFault.Kind>
+    /// How late a server acts at most on a request that was cut, in seconds.
+    private let latest: Int
 
-    init(filter: EpisodeFilter, store: TortureStore, seed: UInt64) {
+    /// - Parameter keepsKeys: Whether the server recognises a request that is made again. Where it does
+    ///   not, nothing is promised if it acts after the look for the first one.
+    init(filter: EpisodeFilter, store: TortureStore, keepsKeys: Bool, seed: UInt64) {
         self.filter = filter
+        latest = keepsKeys ? 600 : 60
         network = Deck(
             NetworkFault.Kind.allCases.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed ^ 1)
         self.store = Deck(StoreFault.Kind.all(on: store), seed: seed ^ 2)
@@ -96,7 +101,7 @@ struct FaultChoice {
         case .drip: .drip
         case .endlessAnswer: .endlessAnswer
         case .hang: .hang
-        case .actLate: .actLate(after: generator.number(in: 5...600))
+        case .actLate: .actLate(after: generator.number(in: 5...latest))
         case .page: .page(status: generator.chance(0.5) ? 200 : 502)
         case .tooMany: .tooMany(saysWhen: generator.chance(0.5))
         case .unavailable: .unavailable(times: generator.number(in: 1...25))
