@@ -62,7 +62,12 @@ struct Guard: RouterMiddleware {
         // nothing.
         guard context.channel.isActive else { throw WebProblem.gone }
         let path = request.uri.path
-        try requireOwnHost(request)
+        try requireOneHost(request)
+        // Tells nothing and changes nothing; load balancers probe with it (`OPTIONS / HTTP/1.0`).
+        if request.method == .options { return Self.methods(of: path) }
+        if !site.isForAnyName(request) {
+            try requireOwnHost(request)
+        }
         let isRead = request.method == .get || request.method == .head
         if !isRead { try requireOwnOrigin(request) }
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
@@ -121,15 +126,20 @@ struct Guard: RouterMiddleware {
 
     // MARK: Host and origin
 
+    /// A request with two hosts is refused: a proxy in front may have believed the other one.
+    private func requireOneHost(_ request: Request) throws {
+        // The first one is the authority.
+        guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }
+    }
+
     /// A page of another name that resolves to this address reads and changes nothing.
     private func requireOwnHost(_ request: Request) throws {
-        // The first one is the authority; of two, a proxy in front may have believed the other one.
-        guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }
         let host = Self.hostName(request.head.authority ?? "")
         guard !site.knows(host: host) else { return }
+        guard !host.isEmpty else { throw WebProblem.noHost }
         throw WebProblem(
             status: .misdirectedRequest, title: "This server has another name",
-            text: "It was called \(host.isEmpty ? "by no name" : host). Whoever runs it adds the name to WEB_HOSTS.")
+            text: "It was called \(host). Whoever runs it adds the name to WEB_HOSTS.")
     }
 
     /// A form of another site changes nothing.
@@ -171,6 +181,16 @@ struct Guard: RouterMiddleware {
         if let colon = name.firstIndex(of: ":") { name = String(name[..<colon]) }
         if name.hasSuffix(".") { name.removeLast() }
         return name
+    }
+
+    // MARK: Probes and proxies
+
+    /// The answer to OPTIONS.
+    ///
+    /// Without a header that allows it, browsers let no other site go on.
+    private static func methods(of path: String) -> Response {
+        let allowed = WebSite.isOpen(path) ? "GET, HEAD, OPTIONS" : "GET, HEAD, POST, OPTIONS"
+        return Response(status: .noContent, headers: [.allow: allowed])
     }
 
     // MARK: Forms

@@ -38,6 +38,10 @@ struct WebProblem: Error, Sendable {
             "Nothing was done. The form came by https, and this page was called by http, or the other way round. A "
             + "reverse proxy in front of it has to send X-Forwarded-Proto.")
 
+    static let noHost = WebProblem(
+        status: .misdirectedRequest, title: "The request names no host",
+        text: "Pages are shown only to requests with a Host.")
+
     static let ambiguousHost = WebProblem(
         status: .badRequest, title: "The request could not be read",
         text: "It names more than one host.")
