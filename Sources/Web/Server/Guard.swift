@@ -145,23 +145,27 @@ struct Guard: RouterMiddleware {
     /// A form of another site changes nothing.
     private func requireOwnOrigin(_ request: Request) throws {
         guard let origin = request.headers[.origin] else {
-            guard request.headers[.fetchSite] == "same-origin" else { throw WebProblem.foreignForm }
+            guard request.headers[.fetchSite] == "same-origin" else { throw WebProblem.noOrigin }
             return
         }
-        let parts = origin.lowercased().components(separatedBy: "://")
-        guard parts.count == 2, ["http", "https"].contains(parts[0]) else { throw WebProblem.foreignForm }
         let scheme = WebSite.scheme(of: request)
-        let (from, called) = (Self.hostName(parts[1]), Self.hostName(request.head.authority ?? ""))
-        let (port, own) = (
-            Self.port(parts[1], parts[0]), Self.port(request.head.authority ?? "", scheme)
-        )
+        let authority = request.head.authority ?? ""
+        let page = "\(scheme)://\(authority)"
+        let parts = origin.lowercased().components(separatedBy: "://")
+        guard parts.count == 2, ["http", "https"].contains(parts[0]) else {
+            throw WebProblem.foreignOrigin(origin, of: page)
+        }
+        let from = Self.hostName(parts[1])
+        let called = Self.hostName(authority)
+        let port = Self.port(parts[1], parts[0])
+        let own = Self.port(authority, scheme)
         // A proxy may have changed the name that the browser called; then the name is listed, with
         // the port of the scheme.
         let isRenamed = site.settings.hosts.contains(from) && !site.settings.hosts.contains(called)
         let isOwn = from == called && port == own || isRenamed && port == Self.port("", parts[0])
         let isOtherScheme = from == called && parts[0] != scheme
-        guard isOwn || isOtherScheme else { throw WebProblem.foreignForm }
-        guard parts[0] == scheme else { throw WebProblem.foreignScheme }
+        guard isOwn || isOtherScheme else { throw WebProblem.foreignOrigin(origin, of: page) }
+        guard parts[0] == scheme else { throw WebProblem.foreignScheme(origin, of: page) }
     }
 
     /// The port in `name:port`; nil for one that is no number.

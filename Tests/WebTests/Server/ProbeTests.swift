@@ -98,4 +98,47 @@ import Testing
             #expect(!answer.contains("WEB_HOSTS"))
         }
     }
+
+    /// nginx's `$host` has no port.
+    @Test(
+        arguments: [
+            ("192.168.1.5", "https://192.168.1.5:8443", "Host $http_host"),
+            ("mirror.example", "https://mirror.example:8443", "Host $http_host"),
+            ("192.168.1.5", "https://<b>.example", "Host $http_host"),
+            ("192.168.1.5", "null", "Host $http_host"),
+            ("192.168.1.5:8443", "http://192.168.1.5:8443", "X-Forwarded-Proto"),
+        ])
+    func aRefusedFormNamesBothAddresses(_ host: String, _ origin: String, _ advice: String) async throws {
+        let variables = Self.guarded.merging(["WEB_HOSTS": "mirror.example"]) { $1 }
+        try await WebStand.with(variables: variables) { stand in
+            let answer = try await stand.client.send(
+                "/login", form: [("password", WebStand.password)],
+                headers: ["Host": host, "Origin": origin, "X-Forwarded-Proto": "https"])
+            #expect(answer.status == 403)
+            let shown = origin.replacingOccurrences(of: "<b>", with: "&lt;b&gt;")
+            #expect(answer.body.contains("The form came from \(shown), and this page was called https://\(host)."))
+            #expect(answer.body.contains(advice))
+            #expect(!answer.body.contains("a session that has ended"))
+        }
+    }
+
+    /// The Host that the browser sent makes the same log-in right.
+    @Test(arguments: ["192.168.1.5:8443", "[2001:db8::1]:8443"])
+    func aLogInByAddressAndPortIsTaken(_ host: String) async throws {
+        try await WebStand.with(variables: Self.guarded) { stand in
+            let answer = try await stand.client.send(
+                "/login", form: [("password", WebStand.password)],
+                headers: ["Host": host, "Origin": "https://\(host)", "X-Forwarded-Proto": "https"])
+            #expect(answer.status == 303)
+        }
+    }
+
+    @Test func aFormWithoutAnOriginIsNamedAsThat() async throws {
+        try await WebStand.with(variables: Self.guarded) { stand in
+            let answer = try await stand.client.send(
+                "/login", form: [("password", WebStand.password)], headers: ["Origin": ""])
+            #expect(answer.status == 403)
+            #expect(answer.body.contains("the request has no Origin"))
+        }
+    }
 }
