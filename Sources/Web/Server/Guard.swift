@@ -22,6 +22,8 @@ struct Guard: RouterMiddleware {
         .referrerPolicy: "same-origin",
         .openerPolicy: "same-origin",
         .resourcePolicy: "same-origin",
+        // Also for what is no HTML; pages have a meta element, which a saved copy keeps.
+        .robotsTag: "noindex",
     ]
 
     let site: WebSite
@@ -223,6 +225,7 @@ extension HTTPField.Name {
     static let openerPolicy = named("Cross-Origin-Opener-Policy")
     static let resourcePolicy = named("Cross-Origin-Resource-Policy")
     static let fetchSite = named("Sec-Fetch-Site")
+    static let robotsTag = named("X-Robots-Tag")
     static let forwardedProtocol = named("X-Forwarded-Proto")
 
     static func named(_ name: String) -> HTTPField.Name {

@@ -141,4 +141,20 @@ import Testing
             #expect(answer.body.contains("the request has no Origin"))
         }
     }
+
+    /// Also of files and refusals, to which no element of a page can be added.
+    @Test func nothingIsForSearchEngines() async throws {
+        try await WebStand.with(variables: Self.guarded.merging(["PUBLIC_PAGE": "yes"]) { $1 }) { stand in
+            let paths = [
+                "/public/mika", "/public/mika/report.html", "/public/nobody", "/", "/login", "/icon.svg", "/style.css",
+                "/metrics", "/healthz", "/readyz", "/nothing",
+            ]
+            for path in paths {
+                let answer = try await stand.client.send(path)
+                #expect(answer.all("X-Robots-Tag") == ["noindex"], "\(path)")
+                guard answer["Content-Type"]?.hasPrefix("text/html") == true else { continue }
+                #expect(answer.body.contains(#"<meta name="robots" content="noindex">"#), "\(path)")
+            }
+        }
+    }
 }
