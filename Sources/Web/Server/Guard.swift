@@ -69,6 +69,7 @@ struct Guard: RouterMiddleware {
         if request.method == .options { return Self.methods(of: path) }
         if !site.isForAnyName(request) {
             try requireOwnHost(request)
+            if Self.isBelowAPath(request) { return Self.belowAPath }
         }
         let isRead = request.method == .get || request.method == .head
         if !isRead { try requireOwnOrigin(request) }
@@ -199,6 +200,21 @@ struct Guard: RouterMiddleware {
         return Response(status: .noContent, headers: [.allow: allowed])
     }
 
+    /// Whether a proxy says that it serves the page below a path, to which no address of a page leads.
+    private static func isBelowAPath(_ request: Request) -> Bool {
+        request.headers[values: .forwardedPrefix].contains { prefix in
+            !prefix.allSatisfy { "/ ,".contains($0) }
+        }
+    }
+
+    /// Plain text, because the style sheet and every link of a page would lead elsewhere.
+    private static var belowAPath: Response {
+        WebSite.plain(
+            "could not show the page below a path: its addresses begin at /; give it a name of its own in the "
+                + "reverse proxy (this request has X-Forwarded-Prefix)\n",
+            status: .notFound)
+    }
+
     // MARK: Forms
 
     private static func form(of request: Request) async throws -> WebFields {
@@ -225,6 +241,7 @@ extension HTTPField.Name {
     static let openerPolicy = named("Cross-Origin-Opener-Policy")
     static let resourcePolicy = named("Cross-Origin-Resource-Policy")
     static let fetchSite = named("Sec-Fetch-Site")
+    static let forwardedPrefix = named("X-Forwarded-Prefix")
     static let robotsTag = named("X-Robots-Tag")
     static let forwardedProtocol = named("X-Forwarded-Proto")
 

@@ -142,6 +142,18 @@ import Testing
         }
     }
 
+    /// The proxy's path is in no address of a page.
+    @Test(arguments: [("/bot", 404), ("/bot/", 404), ("/, /bot", 404), ("/", 200), ("", 200)])
+    func belowAPathThePageSaysThatItNeedsAName(_ prefix: String, _ status: Int) async throws {
+        try await WebStand.with(variables: ["PUBLIC_PAGE": "yes"]) { stand in
+            for path in ["/m/mika", "/public/mika"] {
+                let answer = try await stand.client.send(path, headers: ["X-Forwarded-Prefix": prefix])
+                #expect(answer.status == status)
+                #expect(answer.body.hasPrefix("could not show the page below a path") == (status == 404))
+            }
+        }
+    }
+
     /// Also of files and refusals, to which no element of a page can be added.
     @Test func nothingIsForSearchEngines() async throws {
         try await WebStand.with(variables: Self.guarded.merging(["PUBLIC_PAGE": "yes"]) { $1 }) { stand in
