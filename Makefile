@@ -133,7 +133,7 @@ check: swift ## Run the long tests: workers that live and die, the harnesses; LO
 	$(install)
 	$(HARNESSES) $(TEST) --filter '$(CHECKED)' $(ARGS)
 
-check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc
+check-deploy: PACKAGES += haproxy mandoc nginx-light openssl python3-venv shellcheck systemd
 check-deploy: swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
 	$(install)
 	@# As platforms build it.

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(shell heroku container fly render kubernetes systemd manual prometheus procfile)
+checks=(shell heroku container fly render kubernetes systemd manual prometheus proxies procfile)
 programs=$(cd "${PROGRAMS:-.build/debug}" && pwd)
 built=$(realpath -m "${BUILT:-.build/release}")
 build=$PWD/.build/deploy
@@ -139,13 +139,14 @@ check_manual() {
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
-# Puts Debian's promtool into the path. Its package is unpacked and not installed, for that would start a server.
-prepare_promtool() {
-    local folder=$build/prometheus
-    if ! command -v promtool >/dev/null && [ ! -x "$folder/usr/bin/promtool" ]; then
+# Puts a program of a Debian package into the path: unpack PACKAGE PROGRAM. The package is unpacked and not installed, for
+# that would start a server.
+unpack() {
+    local folder=$build/$1
+    if ! command -v "$2" >/dev/null && [ ! -x "$folder/usr/bin/$2" ]; then
         rm -rf "$folder" && mkdir -p "$folder"
-        (cd "$folder" && apt-get download -q prometheus >/dev/null 2>&1) || fail "apt-get could not download prometheus; run apt-get update"
-        dpkg-deb -x "$folder"/prometheus_*.deb "$folder"
+        (cd "$folder" && apt-get download -q "$1" >/dev/null 2>&1) || fail "apt-get could not download $1; run apt-get update"
+        dpkg-deb -x "$folder/$1"_*.deb "$folder"
     fi
     PATH=$PATH:$folder/usr/bin
 }
@@ -154,7 +155,7 @@ prepare_promtool() {
 # Prometheus' language. That both name what the program measures, DeploymentFilesTests knows.
 check_prometheus() {
     local rules=deploy/prometheus/mirror-bot.rules.yml names name edits=()
-    prepare_promtool
+    unpack prometheus promtool
     promtool check rules "$rules" >/dev/null
     mapfile -t names < <(sed -n 's/.*- alert: //p' "$rules")
     for name in "${names[@]}"; do
@@ -174,19 +175,32 @@ test_rules() {
     promtool test rules "$folder/mirror-bot.rules.test.yml" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; return 1; }
 }
 
-# What the program prints and what its page answers, by the linter of the format.
-try_metrics() {
-    local clean=(env -i HOME="$scratch" MIRROR_BOT_HOME="$scratch/measured" TIME_ZONE=UTC PATH="$PATH" LANG=C.UTF-8)
+# Serves the page of a new database in a folder called $1, with the settings that follow. Sets the variables clean (the
+# command before the program), page (its process) and address.
+open_page() {
+    local log=$scratch/$1.log
+    clean=(env -i HOME="$scratch" MIRROR_BOT_HOME="$scratch/$1" TIME_ZONE=UTC PATH="$PATH" LANG=C.UTF-8 "${@:2}")
     "${clean[@]}" "$programs/mirror-bot" train scheduler --from - >"$scratch/log" 2>&1 \
         <<<'{"id":"1","author":"a","text":"b","created_at":"2026-01-01T00:00:00Z"}'
-    "${clean[@]}" "$programs/mirror-bot" status --metrics >"$scratch/status.prom"
-    "${clean[@]}" "$programs/mirror-bot" web --listen 127.0.0.1:0 2>"$scratch/web.log" &
-    local page=$!
-    await 30 grep -q 'address=' "$scratch/web.log"
-    python3 -c 'import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[1]).read())' \
-        "$(sed -n 's,.*address="*\(http[^ "]*/\).*,\1metrics,p' "$scratch/web.log")" >"$scratch/page.prom"
+    "${clean[@]}" "$programs/mirror-bot" web --listen 127.0.0.1:0 2>"$log" &
+    page=$!
+    await 30 grep -q 'address=' "$log"
+    address=$(sed -n 's,.*address="*\(http[^ "]*\)/.*,\1,p' "$log")
+}
+
+close_page() {
     kill -TERM "$page"
     wait "$page" || fail "the page did not end in order"
+}
+
+# What the program prints and what its page answers, by the linter of the format.
+try_metrics() {
+    local page address
+    open_page measured
+    "${clean[@]}" "$programs/mirror-bot" status --metrics >"$scratch/status.prom"
+    python3 -c 'import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[1]).read())' \
+        "$address/metrics" >"$scratch/page.prom"
+    close_page
     lint_metrics "$scratch/status.prom"
     lint_metrics "$scratch/page.prom"
     sed -n 's/^# TYPE //p' "$scratch/status.prom" >"$scratch/types"
@@ -199,6 +213,22 @@ try_metrics() {
 lint_metrics() {
     grep -q '^mirrorbot_up 1$' "$1" || fail "$1 does not say that the database is there"
     promtool check metrics <"$1" || fail "promtool complains about $1"
+}
+
+# --- Reverse proxies --------------------------------------------------------------------------------------------------
+
+# Each configuration that docs/web.md prints, in the real program: people log in through it, by name and by address, on
+# another port than the usual one.
+check_proxies() {
+    local page address folder=$scratch/proxies password="correct horse battery"
+    unpack caddy caddy
+    mkdir -p "$folder"
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=mirror.example.org -keyout "$folder/key.pem" \
+        -addext subjectAltName=DNS:mirror.example.org,IP:127.0.0.1 -out "$folder/cert.pem" 2>/dev/null
+    cat "$folder/cert.pem" "$folder/key.pem" >"$folder/page.pem"
+    open_page behind WEB_PASSWORD="$password" WEB_HOSTS=mirror.example.org WEB_USER_HEADER=Remote-User
+    python3 deploy/proxies.py docs/web.md "${address##*:}" "${password// /+}" "$folder" || fail "see above"
+    close_page
 }
 
 # --- With what `make deb` has made ------------------------------------------------------------------------------------
@@ -352,7 +382,7 @@ try_procfile() {
     wait "$network" || { tail -20 "$log" >&2; fail "the Procfile's worker did not post on the sandbox"; }
     # With all that a mirror measures once it has worked.
     "${clean[@]}" honcho -f "$scratch/Procfile" -e "$settings" run mirror-bot status --metrics >"$scratch/$1.prom"
-    prepare_promtool && lint_metrics "$scratch/$1.prom"
+    unpack prometheus promtool && lint_metrics "$scratch/$1.prom"
     kill -TERM "$runner"
     wait "$runner" || true
     grep -q 'worker.1 stopped (rc=0)' "$log" || { tail -20 "$log" >&2; fail "TERM did not end the worker in order"; }

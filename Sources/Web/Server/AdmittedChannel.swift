@@ -71,12 +71,26 @@ private final class ConnectionWatch: ChannelDuplexHandler {
     init(_ book: ConnectionBook) { self.book = book }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head: book.note(.headWasRead, on: context.channel)
+        var part = unwrapInboundIn(data)
+        switch part {
+        case .head(let head):
+            book.note(.headWasRead, on: context.channel)
+            part = .head(Self.withEnd(head))
         case .body: break
         case .end: book.note(.bodyEnded, on: context.channel)
         }
-        context.fireChannelRead(data)
+        context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    /// The head with `Connection: close` if the connection has to end with the answer.
+    ///
+    /// The server behind it sees neither the version nor another spelling of `close`. A client of HTTP/1.0 takes the end
+    /// of the connection for that of the answer, unless the answer says that the connection stays, which none does.
+    private static func withEnd(_ head: HTTPRequestHead) -> HTTPRequestHead {
+        guard head.version != .http1_1 || !head.isKeepAlive else { return head }
+        var head = head
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        return head
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

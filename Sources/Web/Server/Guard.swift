@@ -22,6 +22,8 @@ struct Guard: RouterMiddleware {
         .referrerPolicy: "same-origin",
         .openerPolicy: "same-origin",
         .resourcePolicy: "same-origin",
+        // Also for what is no HTML; pages have a meta element, which a saved copy keeps.
+        .robotsTag: "noindex",
     ]
 
     let site: WebSite
@@ -62,7 +64,13 @@ struct Guard: RouterMiddleware {
         // nothing.
         guard context.channel.isActive else { throw WebProblem.gone }
         let path = request.uri.path
-        try requireOwnHost(request)
+        try requireOneHost(request)
+        // Tells nothing and changes nothing; load balancers probe with it (`OPTIONS / HTTP/1.0`).
+        if request.method == .options { return Self.methods(of: path) }
+        if !site.isForAnyName(request) {
+            try requireOwnHost(request)
+            if Self.isBelowAPath(request) { return Self.belowAPath }
+        }
         let isRead = request.method == .get || request.method == .head
         if !isRead { try requireOwnOrigin(request) }
         if isRead, WebSite.isOpen(path) { return try await next(request, context) }
@@ -121,37 +129,46 @@ struct Guard: RouterMiddleware {
 
     // MARK: Host and origin
 
+    /// A request with two hosts is refused: a proxy in front may have believed the other one.
+    private func requireOneHost(_ request: Request) throws {
+        // The first one is the authority.
+        guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }
+    }
+
     /// A page of another name that resolves to this address reads and changes nothing.
     private func requireOwnHost(_ request: Request) throws {
-        // The first one is the authority; of two, a proxy in front may have believed the other one.
-        guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }
         let host = Self.hostName(request.head.authority ?? "")
         guard !site.knows(host: host) else { return }
+        guard !host.isEmpty else { throw WebProblem.noHost }
         throw WebProblem(
             status: .misdirectedRequest, title: "This server has another name",
-            text: "It was called \(host.isEmpty ? "by no name" : host). Whoever runs it adds the name to WEB_HOSTS.")
+            text: "It was called \(host). Whoever runs it adds the name to WEB_HOSTS.")
     }
 
     /// A form of another site changes nothing.
     private func requireOwnOrigin(_ request: Request) throws {
         guard let origin = request.headers[.origin] else {
-            guard request.headers[.fetchSite] == "same-origin" else { throw WebProblem.foreignForm }
+            guard request.headers[.fetchSite] == "same-origin" else { throw WebProblem.noOrigin }
             return
         }
-        let parts = origin.lowercased().components(separatedBy: "://")
-        guard parts.count == 2, ["http", "https"].contains(parts[0]) else { throw WebProblem.foreignForm }
         let scheme = WebSite.scheme(of: request)
-        let (from, called) = (Self.hostName(parts[1]), Self.hostName(request.head.authority ?? ""))
-        let (port, own) = (
-            Self.port(parts[1], parts[0]), Self.port(request.head.authority ?? "", scheme)
-        )
+        let authority = request.head.authority ?? ""
+        let page = "\(scheme)://\(authority)"
+        let parts = origin.lowercased().components(separatedBy: "://")
+        guard parts.count == 2, ["http", "https"].contains(parts[0]) else {
+            throw WebProblem.foreignOrigin(origin, of: page)
+        }
+        let from = Self.hostName(parts[1])
+        let called = Self.hostName(authority)
+        let port = Self.port(parts[1], parts[0])
+        let own = Self.port(authority, scheme)
         // A proxy may have changed the name that the browser called; then the name is listed, with
         // the port of the scheme.
         let isRenamed = site.settings.hosts.contains(from) && !site.settings.hosts.contains(called)
         let isOwn = from == called && port == own || isRenamed && port == Self.port("", parts[0])
         let isOtherScheme = from == called && parts[0] != scheme
-        guard isOwn || isOtherScheme else { throw WebProblem.foreignForm }
-        guard parts[0] == scheme else { throw WebProblem.foreignScheme }
+        guard isOwn || isOtherScheme else { throw WebProblem.foreignOrigin(origin, of: page) }
+        guard parts[0] == scheme else { throw WebProblem.foreignScheme(origin, of: page) }
     }
 
     /// The port in `name:port`; nil for one that is no number.
@@ -171,6 +188,31 @@ struct Guard: RouterMiddleware {
         if let colon = name.firstIndex(of: ":") { name = String(name[..<colon]) }
         if name.hasSuffix(".") { name.removeLast() }
         return name
+    }
+
+    // MARK: Probes and proxies
+
+    /// The answer to OPTIONS.
+    ///
+    /// Without a header that allows it, browsers let no other site go on.
+    private static func methods(of path: String) -> Response {
+        let allowed = WebSite.isOpen(path) ? "GET, HEAD, OPTIONS" : "GET, HEAD, POST, OPTIONS"
+        return Response(status: .noContent, headers: [.allow: allowed])
+    }
+
+    /// Whether a proxy says that it serves the page below a path, to which no address of a page leads.
+    private static func isBelowAPath(_ request: Request) -> Bool {
+        request.headers[values: .forwardedPrefix].contains { prefix in
+            !prefix.allSatisfy { "/ ,".contains($0) }
+        }
+    }
+
+    /// Plain text, because the style sheet and every link of a page would lead elsewhere.
+    private static var belowAPath: Response {
+        WebSite.plain(
+            "could not show the page below a path: its addresses begin at /; give it a name of its own in the "
+                + "reverse proxy (this request has X-Forwarded-Prefix)\n",
+            status: .notFound)
     }
 
     // MARK: Forms
@@ -199,6 +241,8 @@ extension HTTPField.Name {
     static let openerPolicy = named("Cross-Origin-Opener-Policy")
     static let resourcePolicy = named("Cross-Origin-Resource-Policy")
     static let fetchSite = named("Sec-Fetch-Site")
+    static let forwardedPrefix = named("X-Forwarded-Prefix")
+    static let robotsTag = named("X-Robots-Tag")
     static let forwardedProtocol = named("X-Forwarded-Proto")
 
     static func named(_ name: String) -> HTTPField.Name {

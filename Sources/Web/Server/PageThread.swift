@@ -4,7 +4,7 @@ import Hummingbird
 /// Lets everything that takes long be made on one thread, which waits where the system has too few processors.
 ///
 /// On the threads that all tasks of the process share, two pages would hold up whatever a worker is about to send. Files and
-/// probes do not wait for pages.
+/// probes do not wait for pages; nor does OPTIONS, for which nothing is read.
 struct PageThread: RouterMiddleware {
     typealias Context = WebContext
 
@@ -17,7 +17,8 @@ struct PageThread: RouterMiddleware {
     func handle(
         _ request: Request, context: WebContext, next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
-        guard !WebSite.isQuick(request.uri.path) else { return try await next(request, context) }
+        let isQuick = request.method == .options || WebSite.isQuick(request.uri.path)
+        guard !isQuick else { return try await next(request, context) }
         guard site.isStranger(request, context) else {
             return try await withTaskExecutorPreference(executor) { try await next(request, context) }
         }

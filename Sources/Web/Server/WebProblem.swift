@@ -32,11 +32,46 @@ struct WebProblem: Error, Sendable {
         text: "Nothing was done. The form came from another page, or from a session that has ended. Look again and "
             + "repeat it.")
 
-    static let foreignScheme = WebProblem(
+    static let noOrigin = WebProblem(
         status: .forbidden, title: "This form is not from here",
-        text:
-            "Nothing was done. The form came by https, and this page was called by http, or the other way round. A "
-            + "reverse proxy in front of it has to send X-Forwarded-Proto.")
+        text: "Nothing was done. The browser did not say from which page the form came: the request has no Origin. "
+            + "A reverse proxy in front of this page has to pass it on.")
+
+    /// A form that came from another address than the page has.
+    ///
+    /// Both are named, because a proxy that passes on another Host is told from an attack only by them.
+    ///
+    /// - Parameters:
+    ///   - origin: As the browser sent it.
+    ///   - page: Scheme and authority by which the page was called.
+    static func foreignOrigin(_ origin: String, of page: String) -> WebProblem {
+        WebProblem(
+            status: .forbidden, title: "This form is not from here",
+            text: compared(origin, page)
+                + " If both are this page, the reverse proxy in front of it has to pass on the Host that the browser "
+                + "sent, with its port (in nginx: proxy_set_header Host $http_host).")
+    }
+
+    /// A form that came by https to a page that was called by http, or the other way round.
+    ///
+    /// - Parameters: As those of ``foreignOrigin(_:of:)``.
+    static func foreignScheme(_ origin: String, of page: String) -> WebProblem {
+        WebProblem(
+            status: .forbidden, title: "This form is not from here",
+            text: compared(origin, page) + " A reverse proxy in front of it has to send X-Forwarded-Proto.")
+    }
+
+    private static func compared(_ origin: String, _ page: String) -> String {
+        "Nothing was done. The form came from \(origin.prefix(shownLength)), and this page was called "
+            + "\(page.prefix(shownLength))."
+    }
+
+    /// Limit of the characters that an answer repeats of a header.
+    private static let shownLength = 200
+
+    static let noHost = WebProblem(
+        status: .misdirectedRequest, title: "The request names no host",
+        text: "Pages are shown only to requests with a Host.")
 
     static let ambiguousHost = WebProblem(
         status: .badRequest, title: "The request could not be read",

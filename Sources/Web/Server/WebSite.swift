@@ -72,10 +72,24 @@ final class WebSite: Sendable {
     }
 
     private static let probes = ["/healthz", "/readyz"]
+    private static let metricsPath = "/metrics"
 
     /// The paths that need no session.
     static func isOpen(_ path: String) -> Bool {
-        probes.contains(path) || [WebAsset.style.path, WebAsset.icon.path, "/metrics"].contains(path)
+        probes.contains(path) || [WebAsset.style.path, WebAsset.icon.path, metricsPath].contains(path)
+    }
+
+    /// Whether a request is answered by whatever name it calls the server: that of a probe, and of a program that asks
+    /// for the measures.
+    ///
+    /// Browsers send a Host with every request, and for a name that was made to resolve to this machine they know no
+    /// password.
+    func isForAnyName(_ request: Request) -> Bool {
+        let path = request.uri.path
+        if Self.probes.contains(path) { return true }
+        guard path == Self.metricsPath else { return false }
+        if (request.head.authority ?? "").isEmpty { return true }
+        return gate != nil && request.headers[.authorization] != nil
     }
 
     func router() -> Router<WebContext> {
@@ -92,7 +106,7 @@ final class WebSite: Sendable {
         router.post("/look") { request, context in self.look(request, context) }
         router.get("/healthz") { _, _ in Self.plain("ok\n") }
         router.get("/readyz") { _, _ in try await self.ready() }
-        router.get("/metrics") { request, context in try await self.metrics(request, context) }
+        router.get(RouterPath(Self.metricsPath)) { request, context in try await self.metrics(request, context) }
         addMirrorRoutes(to: router)
         addPublicRoutes(to: router)
         return router

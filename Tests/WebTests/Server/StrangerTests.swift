@@ -198,6 +198,9 @@ import Testing
                     let quick = try await stand.client.send(path, headers: Self.from("192.0.2.1"))
                     #expect(quick.status == 200)
                 }
+                let probe = try await stand.client.send(
+                    "/login", headers: Self.from("192.0.2.1"), method: "OPTIONS")
+                #expect(probe.status == 204)
                 // Whoever goes gives the place back.
                 for connection in slow { connection.end() }
             }
