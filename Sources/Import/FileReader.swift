@@ -181,10 +181,24 @@ enum FileContents: Equatable {
     private static func documents(_ text: ArraySlice<UInt8>) -> FileContents {
         guard let first = text.first(where: { !Byte.isWhitespace($0) }) else { return .empty }
         if first == Byte.openBrace || first == Byte.openBracket, let kind = kindOfDocuments(text) { return kind }
-        let beginnings = text.split(separator: Byte.lineFeed).compactMap { line in
-            line.first { !Byte.isWhitespace($0) }
-        }
-        return beginnings.contains(Byte.openBrace) ? .lines : .unknown
+        let lines = text.split(separator: Byte.lineFeed).filter { !$0.allSatisfy(Byte.isWhitespace) }
+        let beginnings = lines.compactMap { line in line.first { !Byte.isWhitespace($0) } }
+        if first == Byte.openBracket { return .foreign(oneValue("list")) }
+        guard beginnings.contains(Byte.openBrace) else { return .unknown }
+        return first == Byte.openBrace && isOneObject(lines, beginnings) ? .foreign(oneValue("object")) : .lines
+    }
+
+    private static func oneValue(_ noun: String) -> String {
+        "it is one JSON \(noun) that is no known archive, and no JSON Lines; write each post as an object on a line of its "
+            + "own, as docs/archives.md shows"
+    }
+
+    /// Whether an object goes over several lines, or is the only line and holds lists of objects instead of a post.
+    private static func isOneObject(_ lines: [ArraySlice<UInt8>], _ beginnings: [UInt8]) -> Bool {
+        let whole = try? JSON(Array(lines[0]))
+        guard let whole else { return beginnings.count > 1 && beginnings[1] != Byte.openBrace }
+        guard lines.count == 1, whole["text"] == nil else { return false }
+        return whole.members.contains { $0.value.list.first?.isObject == true }
     }
 
     /// Looks at the first item; nil if it is nothing that we know.

@@ -61,6 +61,7 @@ struct Failure {
             // A version, a script or a description for programs stays as it is.
             let isHelp = text.hasPrefix("OVERVIEW: ")
             print(isHelp ? HelpText(columns: Terminal.output.columns).help(text) : text)
+            return flush() ?? code.rawValue
         } else {
             let help = HelpText(columns: Terminal.error.columns)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -68,6 +69,16 @@ struct Failure {
             StandardError.write(lines.joined(separator: "\n") + "\n")
         }
         return code.rawValue
+    }
+
+    /// Writes what is buffered; returns the exit code and says why if that fails.
+    private func flush() -> Int32? {
+        do {
+            try Console.current.output.flush()
+            return nil
+        } catch {
+            return Failure(error, of: command, under: root).tell()
+        }
     }
 
     /// Ends the process at once, without the exit handlers of the C libraries, whose threads may still run.

@@ -217,6 +217,7 @@ extension PostgresConnection {
         }
         let connection = PostgresConnection(
             connected: handle, interruption: interruption, answerMilliseconds: configuration.answerMilliseconds)
+        try connection.requireUTF8()
         try connection.readCluster()
         return connection
     }
@@ -262,6 +263,19 @@ extension PostgresConnection {
         var error = PostgresError(refusal: message(of: handle))
         if PQconnectionNeedsPassword(handle) == 1 { error.code = .authentication }
         return error
+    }
+
+    /// Refuses a database that cannot hold every text, such as an emoji, or does not check what it holds (`SQL_ASCII`).
+    ///
+    /// The server reports the encoding of the database when it accepts the connection; a proxy may not.
+    private func requireUTF8() throws {
+        guard let encoding = PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }),
+            encoding != "UTF8"
+        else { return }
+        throw PostgresError(
+            .configuration,
+            "the database has the encoding \(encoding), in which not every text can be stored; make one with "
+                + "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL")
     }
 
     /// The expression for the number of the server's data.

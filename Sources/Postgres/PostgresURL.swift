@@ -55,7 +55,6 @@ extension PostgresURL {
 
     private static func foreignScheme(of url: String) -> String {
         let expected = "does not begin with postgres://; expected \(form)"
-        if let quote = url.first, "\"'".contains(quote) { return "stands between quotes; leave them out" }
         guard let end = url.firstRange(of: "://")?.lowerBound else { return expected }
         let scheme = url[..<end].lowercased()
         if scheme.hasPrefix("jdbc:") { return "begins with jdbc:, which is for Java; leave that out" }

@@ -99,7 +99,6 @@ extension RedisConfiguration {
         let lowercased = text.prefix(9).lowercased()
         if lowercased.hasPrefix("redis://") { return (false, text.dropFirst(8)) }
         if lowercased.hasPrefix("rediss://") { return (true, text.dropFirst(9)) }
-        if let quote = text.first, "\"'".contains(quote) { throw unusable("stands between quotes; leave them out") }
         let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound].lowercased() } ?? ""
         throw unusable(
             otherSchemes[scheme].map { "begins with \(scheme)://; \($0)" }

@@ -182,6 +182,18 @@ extension RedisConnection {
         case .status: return
         case .error(let text):
             let error = RedisError(reply: text)
+            // The server knows the user, who lacks the right to a command.
+            if error.serverCode == "NOPERM" { throw error }
+            if ["without any password", "no password is set"].contains(where: text.contains) {
+                throw RedisError(
+                    .authentication, serverCode: error.serverCode,
+                    message: "the server has no password; leave user name and password out of REDIS_URL")
+            }
+            if text.contains("DB index is out of range") {
+                throw RedisError(
+                    .invalidConfiguration, serverCode: error.serverCode,
+                    message: "the server has no database of that number; correct the end of REDIS_URL")
+            }
             if error.code == .authentication || asAuthentication && error.code == .server {
                 throw RedisError(
                     .authentication, serverCode: error.serverCode,

@@ -54,8 +54,20 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
             case "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "DENIED": .unavailable
             default: .server
             }
-        let advice = Self.advice[word].map { "; \($0)" } ?? ""
+        let advice = (Self.missingRight(in: reply) ?? Self.advice[word]).map { "; \($0)" } ?? ""
         self.init(code, serverCode: word, message: "the server answered \(word)\(advice)")
+    }
+
+    /// The right that the user lacks; nil if the reply does not name it.
+    ///
+    /// Of the reply only the name of a command is kept, which is none of its arguments.
+    private static func missingRight(in reply: String) -> String? {
+        guard codeWord(of: reply) == "NOPERM" else { return nil }
+        if let command = reply.firstMatch(of: #/'([a-z|-]{1,40})' command/#)?.output.1 {
+            return "its user may not run the command \(command)"
+        }
+        let isAboutKeys = reply.contains("access a key") || reply.contains("access one of the keys")
+        return isAboutKeys ? "its user may not use the keys mirror-bot:*" : nil
     }
 
     /// What a person can do about it, where the server's word does not say.

@@ -205,7 +205,7 @@ package struct SettingValues: Sendable {
         guard setting.canBeStored else {
             throw ConfigurationError(name, "belongs to the process or to a login; put it into the environment or .env")
         }
-        try check(text, of: setting)
+        try check(try unquoted(text, name), of: setting)
     }
 
     /// The values where logins that are stored decide about networks that nobody named, and about what follows from them.
@@ -248,7 +248,7 @@ package struct SettingValues: Sendable {
             guard setting.isPath, let environment = sources.first else { return text }
             return try path(text, environment.variables)
         }
-        if let flag = flags[setting.name] { return (try form(flag), .flag) }
+        if let flag = flags[setting.name] { return (try form(try unquoted(flag, setting.name)), .flag) }
         for (variables, origin) in sources {
             if let value = try value(setting.name, variables) { return (try form(value), origin) }
             if setting.isSecret, let name = try value(setting.name + "_FILE", variables) {
@@ -261,8 +261,30 @@ package struct SettingValues: Sendable {
     /// The variable's value; nil if it is not set or set to nothing.
     private static func value(_ name: String, _ variables: EnvironmentVariablesProvider) throws -> String? {
         guard let value = try variables.environmentValue(forName: name), !value.isEmpty else { return nil }
-        return value
+        return try unquoted(value, name)
     }
+
+    /// Returns a value that does not stand between quotes.
+    ///
+    /// Quotes arrive with a value from a program that does not read them as a shell does, as `docker run --env-file`; no
+    /// setting has a value that needs them.
+    ///
+    /// - Throws: ``ConfigurationError`` for a quote at the start whose counterpart is at the end, or before a comment.
+    private static func unquoted(_ text: String, _ name: String) throws -> String {
+        guard let opening = text.first, let closing = quotes[opening],
+            let end = text.dropFirst().firstIndex(of: closing)
+        else { return text }
+        let rest = text[end...].dropFirst()
+        guard !rest.isEmpty, rest.first(where: { !$0.isWhitespace }) != "#" else {
+            throw ConfigurationError(name, "stands between quotes; leave them out")
+        }
+        return text
+    }
+
+    /// The closing quotes by the opening ones.
+    private static let quotes: [Character: Character] = [
+        "\"": "\"", "'": "'", "`": "`", "“": "”", "‘": "’", "„": "“", "«": "»", "「": "」",
+    ]
 
     /// The path with the home folder in place of a `~` at its start, as a shell would have it.
     private static func path(_ text: String, _ environment: EnvironmentVariablesProvider) throws -> String {
@@ -286,7 +308,7 @@ package struct SettingValues: Sendable {
         }
         let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !value.isEmpty else { throw ConfigurationError(variable, "names an empty file: \(path)") }
-        return value
+        return try unquoted(value, setting.name)
     }
 
     private static func check(_ text: String, of setting: Setting) throws {

@@ -100,13 +100,21 @@ package enum Migrations {
                 "CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)")
             let missing = try pending(steps, recorded: checksums(in: connection.query(records)))
             for step in missing {
-                for statement in step.statements { try connection.execute("\(unsafe: statement)") }
+                for statement in step.statements { try apply(statement, to: connection) }
                 try connection.execute(
                     "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))")
             }
             let applied = missing.map(\.id)
             try last?(connection, applied)
             return applied
+        }
+    }
+
+    private static func apply(_ statement: String, to connection: any StorageConnection) throws {
+        do {
+            try connection.execute("\(unsafe: statement)")
+        } catch let error as StorageError where error.code == .other && error.cause.contains("already exists") {
+            throw foreignDatabase("\(error.cause), but not by mirror-bot")
         }
     }
 
@@ -121,9 +129,25 @@ package enum Migrations {
             rows = try await engine.query(records)
         } catch let error as StorageError where error.code == .other {
             // So an empty database answers too, which only a second statement tells from another failure.
-            rows = try await engine.query(exists).isEmpty ? [] : engine.query(records)
+            rows = try await engine.query(exists).isEmpty ? [] : ownRecords(in: engine)
         }
         return try pending(steps, recorded: checksums(in: rows))
+    }
+
+    /// Reads the table of applied steps, which Rails and others call by the same name.
+    private static func ownRecords(in engine: any StorageEngine) async throws -> [SQLRow] {
+        do {
+            return try await engine.query(records)
+        } catch let error as StorageError where error.code == .other && error.isMissingColumn {
+            throw foreignDatabase("its table schema_migrations is another program's")
+        }
+    }
+
+    /// A database whose tables are another program's.
+    private static func foreignDatabase(_ cause: String) -> StorageError {
+        StorageError(
+            .configuration, "use the database",
+            because: "\(cause); give mirror-bot a database, or a schema, of its own")
     }
 
     private static let records: SQL = "SELECT id, checksum FROM schema_migrations"
@@ -189,4 +213,9 @@ struct Migration: Sendable {
         }
         return lines.isEmpty ? statements : statements + [lines.joined(separator: "\n")]
     }
+}
+
+extension StorageError {
+    /// Whether a statement names a column that its table does not have.
+    fileprivate var isMissingColumn: Bool { nativeCode == "42703" || cause.hasPrefix("no such column") }
 }

@@ -81,6 +81,21 @@ import Testing
         try expect(importError { _ = try Reading(path) }.code, equals: code)
     }
 
+    /// An object on each line is something else, also where a line is damaged.
+    @Test(arguments: [
+        ("{\n \"feed\": [\n  {\n   \"post\": {}\n  }\n ],\n \"cursor\": \"x\"\n}\n", "object"),
+        ("{\"feed\":[{\"post\":{}}],\"cursor\":\"x\"}\n", "object"),
+        ("{\n  \"id\": \"1\",\n  \"text\": \"a\"\n}\n", "object"),
+        ("[\n  {\n    \"id\": \"1\"\n  }\n]\n", "list"), ("[{\"id\":\"1\"}]", "list"),
+        ("{\"id\":\"1\",\"author\n{\"id\":\"2\"}\n", nil), ("{\"id\":\"1\"}\n{\"id\":\"2\"}\n", nil),
+    ])
+    func namesOneValueWhereLinesAreExpected(contents: String, noun: String?) throws {
+        let path = try directory.write(Data(contents.utf8), to: "file")
+        let error = try importError { _ = try Reading(path) }
+        #expect(error.description.contains("it is one JSON \(noun ?? "")") == (noun != nil), "\(error)")
+        #expect((error.code == .notAnArchive) == (noun != nil))
+    }
+
     @Test func saysThatWhatIsPackedIsNoArchive() throws {
         let plain = try directory.write(Data("just a text\n".utf8), to: "notes.txt")
         try Fixture.run("/usr/bin/env", ["gzip", plain], in: directory)

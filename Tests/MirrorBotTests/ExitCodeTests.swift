@@ -3,6 +3,7 @@ import Expectations
 import Foundation
 import Mirroring
 import Sandbox
+import Settings
 import Storage
 import TestSupport
 import Testing
@@ -186,6 +187,66 @@ import Testing
         let complaint = try complaint(ending, besideAnAnswer: true)
         #expect(complaint.contains(name))
         #expect(complaint.contains(allowed))
+    }
+
+    /// As `docker run --env-file` hands them over.
+    @Test(arguments: Setting.all.map(\.name))
+    func aValueBetweenQuotesIsNamed(_ name: String) async throws {
+        for value in ["\"planted\"", "'planted'", "\"planted\" # why", "“planted”"] {
+            let ending = try await stage.run("config", environment: [name: value])
+            #expect(ending.status == 78)
+            let lines = ending.error.split(separator: "\n")
+            #expect(lines.contains { $0.contains("\(name) stands between quotes; leave them out") }, "\(lines)")
+            #expect(!ending.error.contains("planted"))
+        }
+    }
+
+    @Test func aFileBetweenQuotesIsNamed() async throws {
+        let path = try stage.folder.write(Data("'token'\n".utf8), to: "token")
+        for value in ["\"\(path)\"", path] {
+            let ending = try await stage.run("config", environment: ["BOT_ACCESS_TOKEN_FILE": value])
+            #expect(ending.status == 78)
+            try expect(complaint(ending, besideAnAnswer: true)) { $0.contains("stands between quotes; leave them out") }
+        }
+    }
+
+    /// A word of a command may need its quotes.
+    @Test func aValueWithQuotesInItIsKept() async throws {
+        for value in ["\"/opt/a b\" \"c\"", "tell 'me'", "\""] {
+            let ending = try await stage.run("config", "--json", environment: ["NOTIFY_COMMAND": value])
+            #expect(ending.status == 0, "\(ending.error)")
+        }
+    }
+
+    @Test(arguments: ["LATIN1", "SQL_ASCII", "EUC_JP"])
+    func aDatabaseThatCannotHoldEveryTextIsRefused(_ encoding: String) async throws {
+        let server = try await PostgresServer.shared()
+        let name = "t" + UUID().uuidString.lowercased().replacing("-", with: "")
+        try await server.run("CREATE DATABASE \(name) ENCODING '\(encoding)' LOCALE 'C' TEMPLATE template0")
+        let url = ["DATABASE_URL": server.url(database: name)]
+        let commands = [
+            ["migrate"], ["status"], ["train", "scheduler", "--from", "-"], ["doctor"], ["run", "--once"],
+        ]
+        for words in commands {
+            let ending = try await stage.run(words: words, environment: url, input: Fixture.lines())
+            #expect(ending.status == 78, "\(words)")
+            let all = ending.output + ending.error
+            #expect(all.contains("encoding \(encoding)") && all.contains("ENCODING 'UTF8'"), "\(all)")
+        }
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE schema_migrations (version TEXT)", "CREATE TABLE posts (id BIGINT)",
+        "ALTER ROLE CURRENT_USER IN DATABASE {name} SET search_path = nowhere",
+    ])
+    func aDatabaseOfAnotherProgramIsNoBug(_ preparation: String) async throws {
+        let server = try await PostgresServer.shared()
+        let url = try await server.makeDatabase()
+        let name = try #require(url.split(separator: "/").last)
+        try await server.run(preparation.replacing("{name}", with: name), database: url)
+        let ending = try await stage.run("migrate", environment: ["DATABASE_URL": url])
+        #expect(ending.status == 78, "\(ending.error)")
+        try expect(complaint(ending)) { $0.contains("of its own") || $0.contains("search_path") }
     }
 
     @Test(arguments: ["https://a.example/path", "ftp://a.example", "https://me@a.example"])

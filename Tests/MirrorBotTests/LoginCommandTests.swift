@@ -107,6 +107,37 @@ import Testing
         await sandbox.stop()
     }
 
+    /// The person's shell would not show what they type next.
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+    func aSignalAtAHiddenQuestionShowsAgainWhatIsTyped(_ signal: Int32) async throws {
+        let terminal = try PseudoTerminal()
+        let program = try stage.start(
+            ["login", "bluesky", "--as", "bot", "--handle", "a.example"], replacing: [0: terminal.inner])
+        try await program.waitForError("App password")
+        #expect(!terminal.hasEcho)
+        try terminal.type("half a secret")
+        program.send(signal)
+        let ending = await program.ending()
+        #expect(ending.status == 128 + signal)
+        #expect(terminal.hasEcho)
+        #expect(ending.error.hasSuffix("\n"))
+        #expect(!terminal.shown().contains("secret"))
+    }
+
+    /// Ctrl-C and Ctrl-\\ are read as keys there.
+    @Test(arguments: ["\u{3}", "\u{1C}"])
+    func aKeyThatInterruptsAHiddenQuestionShowsAgainWhatIsTyped(_ key: String) async throws {
+        let terminal = try PseudoTerminal()
+        let program = try stage.start(
+            ["login", "bluesky", "--as", "bot", "--handle", "a.example"], replacing: [0: terminal.inner])
+        try await program.waitForError("App password")
+        try terminal.type("half a secret" + key)
+        let ending = await program.ending()
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("error: interrupted; nothing was changed"))
+        #expect(terminal.hasEcho)
+    }
+
     @Test func theHumanOnBlueskyNeedsNoPassword() async throws {
         let sandbox = try await Sandbox.live()
         let ending = try await stage.run(

@@ -213,4 +213,16 @@ import Testing
         #expect(ending.status == 69)
         #expect(ending.error == "error: could not write the output: the disk is full; make room on it\n")
     }
+
+    @Test(arguments: [
+        ["--help"], ["help", "run"], ["run", "--help"], ["--version"], ["--generate-completion-script", "bash"],
+        ["--experimental-dump-help"],
+    ])
+    func helpThatCannotBeWrittenIsAFailure(_ words: [String]) async throws {
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(full) }
+        let ending = try await stage.start(words, replacing: [1: full]).ending()
+        #expect(ending.status == 69)
+        #expect(ending.error == "error: could not write the output: the disk is full; make room on it\n")
+    }
 }

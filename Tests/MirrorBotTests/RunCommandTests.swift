@@ -131,7 +131,9 @@ import Testing
 
     // MARK: Until stopped
 
-    @Test(arguments: [[SIGTERM], [SIGINT], [SIGTERM, SIGTERM], [SIGINT, SIGTERM]])
+    @Test(arguments: [
+        [SIGTERM], [SIGINT], [SIGHUP], [SIGTERM, SIGTERM], [SIGINT, SIGTERM], [SIGHUP, SIGHUP, SIGTERM],
+    ])
     func aSignalEndsItInTimeAndFreesTheMirror(_ signals: [Int32]) async throws {
         let program = try await started()
         try await expect(stage.status()) { $0.isRunning }
@@ -146,6 +148,19 @@ import Testing
         let report = try await stage.status()
         #expect(!report.isRunning)
         try await expect(stage.run("run", "--once").status, equals: 0)
+        await sandbox.stop()
+    }
+
+    @Test func underNohupItOutlivesItsTerminal() async throws {
+        let words = ["--ignore-signal=HUP", try Stage.program(), "run"]
+        let program = try RunningProgram(
+            Launch(
+                path: "/usr/bin/env", arguments: words, environment: stage.environment, folder: stage.workingFolder))
+        try await program.waitForError("Worker started")
+        #expect(program.ignores(SIGHUP))
+        #expect(!program.ignores(SIGTERM))
+        program.send(SIGTERM)
+        await expect(program.ending().status, equals: 0)
         await sandbox.stop()
     }
 

@@ -72,12 +72,23 @@ import Transport
         (429, "rate-limited", "refused"), (600, "malformed-response", "unknown"),
     ])
     func withoutANameTheStatusDecides(status: Int, code: String, outcome: String) async throws {
-        for body in ["", "<html><p>planted page</p></html>", "plain words", "{}", "[]", #"{"error":"not a name"}"#] {
+        for body in ["", "<p>planted page</p>", "plain words", "{}", "[]", #"{"error":"not a name"}"#] {
             let error = try await failure(Answer(status: status, body: body), isWrite: true)
             #expect(error.code.rawValue == code)
             #expect(error.outcome.rawValue == outcome)
             #expect(error.serverCode == nil)
             #expect(!error.description.contains("planted"))
+        }
+    }
+
+    /// A challenge of something in front of the server says nothing about the account or a post.
+    @Test func aProtectionPageIsNotTheServersWord() async throws {
+        let page = Answer(status: 403, body: "<!DOCTYPE html><title>Just a moment...</title>")
+        for isWrite in [true, false] {
+            let error = try await failure(page, isWrite: isWrite)
+            #expect(error.code == .unavailable)
+            #expect(error.outcome == .refused)
+            #expect(error.description.contains("a web page came, not the server's own answer"))
         }
     }
 

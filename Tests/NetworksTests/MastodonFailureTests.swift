@@ -106,6 +106,25 @@ import Testing
         #expect(error.description.contains("make a new access token"))
     }
 
+    /// A challenge of something in front of the server says nothing about the account or a post.
+    @Test(arguments: [403, 406], ["<!DOCTYPE html><title>Just a moment...</title>", "\n<html><p>planted</p></html>"])
+    func aProtectionPageIsNotTheServersWord(status: Int, body: String) async throws {
+        let answer = Answer(status: status, headers: [("Content-Type", "text/html")], body: body)
+        for operation in [NetworkError.Operation.verifyAccount, .publish, .favorite, .readHome] {
+            let error = try await failure(answer, operation)
+            #expect(error.code == .unavailable)
+            #expect(error.outcome == .refused)
+            #expect(!error.isPermanent)
+            #expect(!error.stopsActor)
+            #expect(error.description.contains("a web page came, not the server's own answer"))
+            #expect(error.description.contains("may be tried again"))
+            #expect(!error.description.contains("planted"))
+        }
+        let loopback = try Loopback { request in request.path.hasPrefix("/api/v1/statuses/") ? answer : nil }
+        await #expect(throws: NetworkError.self) { try await loopback.network.delete("9") }
+        await #expect(throws: NetworkError.self) { _ = try await loopback.network.lookUp("9") }
+    }
+
     @Test(arguments: [404, 405, 410])
     func aServerWithoutTheInterfaceIsAMistakeOfConfiguration(status: Int) async throws {
         let error = try await failure(Answer(status: status, body: "<html>"), .verifyAccount)

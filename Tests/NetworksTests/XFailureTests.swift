@@ -119,6 +119,17 @@ import Testing
         #expect(error.outcome == .unknown)
     }
 
+    /// A challenge of something in front of the server says nothing about the account or a post.
+    @Test func aProtectionPageIsNotTheServersWord() async throws {
+        let page = Answer(status: 403, body: "<!DOCTYPE html><title>Just a moment...</title>")
+        for operation in [NetworkError.Operation.verifyAccount, .publish] {
+            let error = try await XLoopback.failure(page, operation)
+            #expect(error.code == .unavailable)
+            #expect(error.outcome == .refused)
+            #expect(error.description.contains("a web page came, not the server's own answer"))
+        }
+    }
+
     @Test(arguments: [404, 405, 410])
     func aServerWithoutTheInterfaceIsAMistakeOfConfiguration(status: Int) async throws {
         let error = try await XLoopback.failure(Answer(status: status, body: "<html>"), .verifyAccount)

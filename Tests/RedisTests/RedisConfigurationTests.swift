@@ -40,7 +40,7 @@ import Transport
         ("redis://h?password=s3cr3t", "write user and password before the host"),
         ("redis://:s3cr3t#s3cr3t@host", "has a # in its user name or password; write it as %23"),
         ("redis://:s3cr3t?s3cr3t=1@host", "write it as %3F"), ("redis://:s3cr3t/1@host", "write it as %2F"),
-        ("redis+tls://:s3cr3t@h", "redis+tls://; write rediss://"), ("'redis://:s3cr3t@h'", "between quotes"),
+        ("redis+tls://:s3cr3t@h", "redis+tls://; write rediss://"),
         ("https://:s3cr3t@h", "Upstash"), ("redis-sentinel://:s3cr3t@h", "name the server itself"),
         ("redis://host/0#f", "has a # behind its host"), ("redis://ho st", "percent-encode"),
         ("redis://h\u{0}", "percent-encode"),

@@ -54,6 +54,34 @@ import Testing
         try await expect(client.script(script, keys: ["count"]), equals: .integer(1))
     }
 
+    /// The server knows the user: another password would not help.
+    @Test func aUserWithoutARightHearsWhichOne() async throws {
+        let server = try await RedisServer.start()
+        try await server.run("ACL", "SETUSER", "app", "on", ">s3cret", "~mirror-bot:*", "+@read", "+@write")
+        let url = "redis://app:s3cret@127.0.0.1:\(server.port)"
+        let greeting = try await failure { try await client(url).command(RedisCommand("GET", "mirror-bot:key")) }
+        #expect(greeting.code == .authentication)
+        #expect(greeting.message == "the server answered NOPERM; its user may not run the command ping")
+        try await server.run("ACL", "SETUSER", "app", "+ping")
+        let key = try await failure { try await client(url).command(RedisCommand("GET", "s3cret")) }
+        #expect(key.message == "the server answered NOPERM; its user may not use the keys mirror-bot:*")
+        let script = try await failure { try await client(url).command(RedisCommand("EVAL", "return 1", "0")) }
+        #expect(script.message == "the server answered NOPERM; its user may not run the command eval")
+        try await expect(client(url).command(RedisCommand("GET", "mirror-bot:key")), equals: .null)
+    }
+
+    @Test func aWrongPartOfTheURLIsNamed() async throws {
+        let server = try await RedisServer.start(arguments: ["--databases", "2"])
+        let port = server.port
+        for (url, cause) in [
+            ("redis://:s3cret@127.0.0.1:\(port)", "the server has no password; leave user name and password out"),
+            ("redis://127.0.0.1:\(port)/2", "the server has no database of that number"),
+        ] {
+            let error = try await failure { try await client(url).command(RedisCommand("GET", "key")) }
+            #expect(error.message.hasPrefix(cause), "\(error)")
+        }
+    }
+
     @Test func aFullMemoryIsNamed() async throws {
         let server = try await RedisServer.start(arguments: ["--maxmemory-policy", "noeviction"])
         let client = try client(server.url)

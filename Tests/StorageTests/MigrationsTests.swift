@@ -41,6 +41,22 @@ import Testing
         await engine.close()
     }
 
+    @Test(
+        arguments: EngineUnderTest.allCases,
+        ["CREATE TABLE schema_migrations (version TEXT)", "CREATE TABLE actions (id BIGINT)"])
+    func anotherProgramsTablesAreNotTakenOver(on tested: EngineUnderTest, _ table: String) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        try await engine.execute("\(unsafe: table)")
+        let before = try await tables(of: engine)
+        let error = try await #require(throws: StorageError.self) { try await Migrations.apply(to: engine) }
+        #expect(error.code == .configuration)
+        #expect("\(error)".contains("; give mirror-bot a database, or a schema, of its own"))
+        try await expect(tables(of: engine), equals: before)
+        await engine.close()
+    }
+
     @Test(arguments: EngineUnderTest.allCases)
     func processesThatMigrateAtOnceDoItOnce(on tested: EngineUnderTest) async throws {
         let database = try await tested.makeDatabase()

@@ -63,7 +63,7 @@ import Testing
         ("postgres+asyncpg://u:s3cret@h/n", "write postgresql://"),
         ("jdbc:postgresql://h/n?password=s3cret", "is for Java"),
         ("prisma://u:s3cret@h/n", "Prisma's proxy"), ("mysql://u:s3cret@h/n", "is for MySQL"),
-        ("sqlite:///s3cret.db", "set MIRROR_BOT_HOME to a folder"), ("\"postgres://u:s3cret@h/n\"", "between quotes"),
+        ("sqlite:///s3cret.db", "set MIRROR_BOT_HOME to a folder"),
         ("POSTGRES://u:s3cret@h/n", "small letters"), ("s3cret", "does not begin with postgres://"),
         ("s3cret://x", "does not begin with postgres://"), ("", "does not begin with postgres://"),
     ])

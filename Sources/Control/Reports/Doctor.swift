@@ -61,8 +61,8 @@ package struct Doctor: Sendable {
         guard let redis = try mirror.installation.redis() else {
             return [.ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")]
         }
-        _ = try await redis.command(RedisCommand(["PING"]))
         do {
+            _ = try await redis.command(RedisCommand(["PING"]))
             try await RedisCountStore(client: redis, mirror: mirror.name).tryOut()
         } catch let error as RedisError where error.serverCode == "NOPERM" {
             var found = Finding.fail("redis", error)

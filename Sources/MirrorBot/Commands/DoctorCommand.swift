@@ -105,7 +105,7 @@ private struct SignalledWork: Service {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [service], logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() }))
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let signals = await UnixSignalsSequence(trapping: EndingSignals.trapped)
         let received = ReceivedSignal()
         let listener = Task {
             for await signal in signals {

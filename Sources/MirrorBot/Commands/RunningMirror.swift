@@ -90,7 +90,7 @@ struct StoppedBeforeItBegan: Error {
 
 /// Running a service as all that a process does.
 enum ServiceProcess {
-    /// Runs a service until SIGTERM or SIGINT.
+    /// Runs a service until one of ``EndingSignals/trapped``.
     ///
     /// - Parameter service: Given the service manager that started the process; nil for none.
     /// - Throws: What ends it for another reason.
@@ -103,7 +103,7 @@ enum ServiceProcess {
                     service: service(manager), successTerminationBehavior: .gracefullyShutdownGroup,
                     failureTerminationBehavior: .cancelGroup)
             ],
-            gracefulShutdownSignals: ownsProcess ? [.sigterm, .sigint] : [],
+            gracefulShutdownSignals: ownsProcess ? EndingSignals.trapped : [],
             // The settings say how to log, and are not read yet. A group has nothing to tell but its own steps.
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
         // Services are told to stop from the last to the first.

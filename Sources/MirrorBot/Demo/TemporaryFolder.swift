@@ -25,7 +25,7 @@ struct TemporaryFolder {
     /// It holds the person's own posts.
     func removeOnSignal() async {
         guard Console.current.ownsProcess else { return }
-        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
+        for await signal in await UnixSignalsSequence(trapping: EndingSignals.trapped) {
             remove()
             Foundation.signal(signal.rawValue, SIG_DFL)
             kill(getpid(), signal.rawValue)

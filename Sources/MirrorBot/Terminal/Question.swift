@@ -157,7 +157,8 @@ enum Question {
 
 /// The terminal with its echo off.
 ///
-/// Keys are read one by one, the interrupt key too, so that the echo is on again whatever the person does.
+/// Keys are read one by one, those for an interrupt and for quitting too, and ``EchoRestoration`` prepares for signals from
+/// elsewhere, so that the echo is on again whatever the person does.
 private struct HiddenInput {
     private let original: termios
 
@@ -174,6 +175,8 @@ private struct HiddenInput {
         var quiet = original
         quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         var restored = original
+        let signals = EchoRestoration.begin(original)
+        defer { EchoRestoration.end(signals) }
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0 else {
             throw CommandError(.unavailable, "could not hide what is typed at this terminal; pipe the answer instead")
         }
@@ -184,7 +187,7 @@ private struct HiddenInput {
         while read(STDIN_FILENO, &byte, 1) == 1 {
             switch byte {
             case 0x0A, 0x0D: return String(decoding: bytes, as: UTF8.self)
-            case 0x03: throw InputEnded(cause: "interrupted")
+            case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
             case 0x04: return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
             case 0x08, 0x7F: removeLastCharacter(of: &bytes)
             default: if bytes.count <= maximumBytes { bytes.append(byte) }

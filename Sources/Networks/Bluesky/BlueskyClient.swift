@@ -149,6 +149,7 @@ extension BlueskyClient {
 
     /// What an answer's error means for a call.
     func refusal(_ call: NetworkCall, _ response: HTTPResponse) -> BlueskyRefusal {
+        if let refusal = refusalInFront(call, response) { return BlueskyRefusal(name: nil, error: refusal) }
         let (name, message) = Self.problem(in: response)
         let code = Self.code(call, response.status, name, message)
         let said = [name, message.flatMap { $0.contains("<") ? nil : $0 }].compactMap(\.self).joined(separator: ": ")

@@ -54,6 +54,7 @@ struct MastodonClient: NetworkClient {
 extension MastodonClient {
     /// What an answer's status and message mean for a call.
     func failure(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
+        if let refusal = refusalInFront(call, response) { return refusal }
         let words = words(in: response)
         let code = code(call, response.status, message: words ?? "")
         var failure = error(

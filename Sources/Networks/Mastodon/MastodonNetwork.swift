@@ -368,7 +368,8 @@ extension MastodonNetwork {
             _ = try await session.send(call)
             return .removed
         } catch var error as NetworkError
-            where error.status == 404 || error.status == 410 || error.status == 403 && !software.hidesDeletedPosts
+            where error.status == 404 || error.status == 410
+            || error.status == 403 && error.code != .unavailable && !software.hidesDeletedPosts
         {
             // Gone already, if the server says so, unless it has no way to delete, as one of them.
             guard try await lookUp(address) != nil else { return .gone }

@@ -212,6 +212,23 @@ extension NetworkClient {
         error(call, response, .malformedResponse, outcome: .unknown, detail: detail, words: words(in: response))
     }
 
+    /// The error for a refusal that is a page for browsers: not the server's word, but that of a program in front of it,
+    /// which keeps programs out (a challenge, a password for the whole site).
+    ///
+    /// Nothing follows from it about the account or about a post, so that the call may be made again.
+    ///
+    /// - Returns: `nil` for any other answer.
+    func refusalInFront(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError? {
+        guard response.isPageInFront else { return nil }
+        var error = error(
+            call, response, .unavailable, outcome: .refused,
+            detail: "a web page came, not the server's own answer: something in front of it keeps programs out; "
+                + "ask its operator to let this one through",
+            words: nil)
+        error.retryAfter = pacing(of: response).retryAfter(of: .unavailable)
+        return error
+    }
+
     /// What became of a write that was answered with an error.
     func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
@@ -269,6 +286,16 @@ extension NetworkError.Code {
 extension HTTPResponse {
     /// The status is one of 200 through 299.
     var isGood: Bool { (200...299).contains(status) }
+
+    /// Whether the answer refuses with a page for browsers, as firewalls do with 403 or 406.
+    ///
+    /// With 400, 401 and 422 some servers refuse a token in a page of their own.
+    fileprivate var isPageInFront: Bool {
+        guard [403, 406].contains(status) else { return false }
+        let beginning = String(decoding: body.prefix(256), as: UTF8.self).lowercased()
+            .drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        return ["<!doctype html", "<html"].contains { beginning.hasPrefix($0) }
+    }
 
     /// The body, if it is small enough to be looked at for an error message.
     var errorBody: [UInt8]? { body.count <= 65_536 ? body : nil }

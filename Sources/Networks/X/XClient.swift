@@ -122,7 +122,7 @@ struct XClient: NetworkClient {
 extension XClient {
     /// What an answer with a bad status means for a call; what concerns later calls too is remembered.
     func refuse(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
-        refuse(call, response, problems: XProblem.all(in: response))
+        refusalInFront(call, response) ?? refuse(call, response, problems: XProblem.all(in: response))
     }
 
     /// What problems in an answer with a good status mean for a call that got nothing else.

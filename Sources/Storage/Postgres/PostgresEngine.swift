@@ -277,6 +277,7 @@ extension StorageError {
 
     /// Where the cause is known better.
     private static let adviceBySQLState = [
+        "3F000": "let the search_path of the user of DATABASE_URL name a schema in which it may create tables",
         "3D000": "make the database, or correct its name in DATABASE_URL",
         "53200": "give the server more memory",
         "53300": "end other programs that use the server, or let it take more connections",
@@ -300,6 +301,7 @@ extension StorageError {
         switch sqlState {
         case "23505": return .uniqueViolation
         case "25006": return .readOnly
+        case "3F000": return .configuration
         case "40001", "40P01": return .serialization
         case "42501": return .authentication
         case "53300": return .unavailable

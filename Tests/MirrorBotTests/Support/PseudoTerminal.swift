@@ -32,6 +32,12 @@ final class PseudoTerminal: Sendable {
         guard write(outer, bytes, bytes.count) == bytes.count else { throw TestSupportError("could not type") }
     }
 
+    /// Whether it shows what is typed and hands it over by lines.
+    var hasEcho: Bool {
+        var settings = termios()
+        return tcgetattr(inner, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
+    }
+
     /// What the program has shown so far.
     func shown() -> String {
         var text: [UInt8] = []

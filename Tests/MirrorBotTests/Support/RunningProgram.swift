@@ -59,6 +59,14 @@ final class RunningProgram: Sendable {
         return String(decoding: text, as: UTF8.self).split(separator: ") ").last?.first == "T"
     }
 
+    /// Whether a signal has no effect on it: a bit of `SigIgn` in proc(5).
+    func ignores(_ signal: Int32) -> Bool {
+        let data = FileManager.default.contents(atPath: "/proc/\(process)/status") ?? Data()
+        let mask = String(decoding: data, as: UTF8.self).firstMatch(of: /SigIgn:\s*([0-9a-f]+)/)
+            .flatMap { UInt64($0.output.1, radix: 16) }
+        return mask.map { $0 & 1 << UInt64(signal - 1) != 0 } ?? false
+    }
+
     /// Sends a signal, unless the program has ended.
     func send(_ signal: Int32) {
         if !status.isFulfilled { kill(process, signal) }

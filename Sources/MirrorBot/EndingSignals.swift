@@ -1,0 +1,77 @@
+import Foundation
+import UnixSignals
+
+/// The signals that end a command: an interrupt, a request to end, and the loss of its terminal.
+enum EndingSignals {
+    /// The signals that a command traps to end in order.
+    ///
+    /// Without SIGHUP if the process was started with that ignored, as `nohup` does to let it outlive its terminal.
+    static let trapped: [UnixSignal] = {
+        let always: [UnixSignal] = [.sigint, .sigterm]
+        return disposition(of: SIGHUP) == .ignored ? always : always + [.sighup]
+    }()
+
+    /// The response of the process to a signal.
+    enum Disposition {
+        case usual
+        case ignored
+        case handled
+    }
+
+    static func disposition(of signal: Int32) -> Disposition {
+        var action = sigaction()
+        sigaction(signal, nil, &action)
+        #if canImport(Glibc)
+            let handler = action.__sigaction_handler.sa_handler
+        #else
+            let handler = action.__sigaction_u.__sa_handler
+        #endif
+        // Functions cannot be compared; these two are the numbers 0 and 1.
+        switch unsafeBitCast(handler, to: Int.self) {
+        case unsafeBitCast(SIG_DFL, to: Int.self): return .usual
+        case unsafeBitCast(SIG_IGN, to: Int.self): return .ignored
+        default: return .handled
+        }
+    }
+}
+
+/// Restores the settings of the terminal before a signal ends the process.
+///
+/// Without it the person's shell would not show what they type next.
+enum EchoRestoration {
+    private static let signals = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+    /// The settings to restore; allocated once, for a handler may not allocate.
+    nonisolated(unsafe) private static let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+
+    /// Prepares for the signals that would end the process, until `end(_:)` is called with the result.
+    ///
+    /// Signals that are ignored or handled stay so.
+    ///
+    /// - Parameter original: The settings to restore.
+    /// - Returns: The signals that are prepared for.
+    static func begin(_ original: termios) -> [Int32] {
+        settings.initialize(to: original)
+        let usual = signals.filter { EndingSignals.disposition(of: $0) == .usual }
+        for number in usual { signal(number, restoreAndEnd) }
+        return usual
+    }
+
+    static func end(_ signals: [Int32]) {
+        for number in signals { signal(number, SIG_DFL) }
+    }
+
+    /// Calls only functions that signal-safety(7) allows.
+    private static let restoreAndEnd: @convention(c) (Int32) -> Void = { number in
+        // In the background the settings are those of the shell, and a change would stop the process.
+        let group = tcgetpgrp(STDIN_FILENO)
+        if group < 0 || group == getpgrp() {
+            tcsetattr(STDIN_FILENO, TCSANOW, settings)
+            // The rest of a secret must not become a command of the shell.
+            tcflush(STDIN_FILENO, TCIFLUSH)
+            var lineBreak: UInt8 = 0x0A
+            _ = write(STDERR_FILENO, &lineBreak, 1)
+        }
+        signal(number, SIG_DFL)
+        raise(number)
+    }
+}
