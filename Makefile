@@ -9,13 +9,13 @@ FAILOVER_PACKAGES = pg-auto-failover-cli postgresql-$(POSTGRES)-auto-failover
 POSTGRES ?= $(or $(lastword $(sort $(notdir $(wildcard /usr/lib/postgresql/*)))),15)
 # What tests start besides. Debian starts such servers at every boot, so that nobody gets them for a look at the demo.
 TEST_PACKAGES = openssl pgbouncer postgresql redis-server zip
-# Our own targets must compile without a warning; users' compilers may be newer. The busiest are optimized, nothing
-# describes itself to a debugger, and no error that is thrown looks for where it came from: each pays for itself. Tests
-# that wait for servers would starve each other if all ran at once.
-TESTING = MIRROR_BOT_STRICT=1 MIRROR_BOT_OPTIMIZED=1 SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0 $\
+# The busiest targets are optimized, nothing describes itself to a debugger, and no error that is thrown looks for where
+# it came from: each pays for itself. Tests that wait for servers would starve each other if all ran at once. The CI sets
+# MIRROR_BOT_STRICT, with which our own targets must compile without a warning; users' compilers may be newer.
+TESTING = MIRROR_BOT_OPTIMIZED=1 SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0 $\
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-TEST_BUILD = --quiet -debug-info-format none
-TEST = $(TESTING) $(SWIFT) test $(TEST_BUILD) --explicit-target-dependency-import-check error
+TEST_BUILD = --quiet -debug-info-format none --explicit-target-dependency-import-check error
+TEST = $(TESTING) $(SWIFT) test $(TEST_BUILD)
 # Suites in which workers live and die for long: `make check` runs them, `make test` does not.
 LONG_SUITES = SecretLifeTests|OutageTests|DatabaseOutageTests|RedisOutageTests|NetworkDayTests|GracefulEndTests|$\
 	TourTests
@@ -52,7 +52,7 @@ DOCUMENTED = $(filter-out CArchive CCrypto CCurl CHiredis CMeCab CPostgres,$(not
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo pictures dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
+.PHONY: help deps swift build build-times demo pictures dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
 	try-heroku bench bench-fleet docs lint format torture torture-fleet torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
@@ -89,8 +89,25 @@ build: swift ## Build the release binary, without debug information
 	$(install)
 	$(SWIFT) build -c release -debug-info-format none --product mirror-bot
 
-demo: build ## Watch a mirror live three days in seconds; ARGS=--web in a browser, ARGS="--days 7 --json"
-	@.build/release/mirror-bot demo $(ARGS)
+FIRST_BUILD = compiling some 150 modules, once for the demo and the tests: about ten minutes on two processors
+
+demo: swift ## Watch a mirror live three days in seconds; ARGS=--web in a browser, ARGS="--days 7 --json"
+	$(install)
+	@test -e .build/debug/mirror-bot || echo "$(FIRST_BUILD)" >&2
+	$(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
+	@.build/debug/mirror-bot demo $(ARGS)
+
+# What `make build-times` builds from nothing.
+BUILD ?= demo
+BUILD_OF_demo = env $(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
+BUILD_OF_test = env $(TESTING) $(SWIFT) build $(TEST_BUILD) --build-tests
+BUILD_OF_release = $(SWIFT) build --quiet -c release -debug-info-format none --product mirror-bot
+BUILD_OF_worker = env MIRROR_BOT_WORKER_ONLY=1 $(BUILD_OF_release)
+
+build-times: PACKAGES += python3
+build-times: swift ## Tell how long each module takes to compile from nothing; BUILD=demo, test, release or worker
+	$(install)
+	@python3 Tests/Build/times.py .build/times/$(BUILD) $(BUILD_OF_$(BUILD))
 
 pictures: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic
 pictures: swift ## Take the pictures of README.md anew: the demo in a browser without a window
@@ -124,7 +141,7 @@ settings: swift ## Make the tables of docs/settings.md, .env.example and app.jso
 test-stress: PACKAGES += python3
 test-stress: swift ## Run the tests RUNS=5 times beside LOAD=4 busy loops, in another order and width each time; SEED=1
 	$(install)
-	$(TESTING) $(SWIFT) build --build-tests $(TEST_BUILD) --explicit-target-dependency-import-check error
+	$(TESTING) $(SWIFT) build --build-tests $(TEST_BUILD)
 	@$(TESTING) RUNS=$(RUNS) LOAD=$(LOAD) SEED=$(SEED) SWIFT=$(SWIFT) \
 		FLAGS="$(TEST_BUILD) --explicit-target-dependency-import-check error" \
 		python3 Tests/Stress/stress.py --skip '\.($(LONG_SUITES))/' $(ARGS)
@@ -210,7 +227,7 @@ docs: swift ## Make the documentation of every target with DocC, in .build/docs;
 	$(install)
 	@mkdir -p .build/docs/symbols
 	MIRROR_BOT_SYMBOLS=$(CURDIR)/.build/docs/symbols $(TESTING) $(SWIFT) build $(TEST_BUILD) \
-		--explicit-target-dependency-import-check error --scratch-path $(DOCS_BUILD) --product mirror-bot
+		--scratch-path $(DOCS_BUILD) --product mirror-bot
 	@bad=0; for target in $(DOCUMENTED); do \
 		rm -rf .build/docs/$$target; mkdir -p .build/docs/$$target; \
 		cp .build/docs/symbols/$$target.symbols.json .build/docs/symbols/$$target@*.symbols.json \
