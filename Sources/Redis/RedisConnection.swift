@@ -191,7 +191,7 @@ extension RedisConnection {
             }
             if text.contains("DB index is out of range") {
                 throw RedisError(
-                    .invalidConfiguration, serverCode: error.serverCode,
+                    .server, serverCode: error.serverCode,
                     message: "the server has no database of that number; correct the end of REDIS_URL")
             }
             if error.code == .authentication || asAuthentication && error.code == .server {

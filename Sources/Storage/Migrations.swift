@@ -95,26 +95,23 @@ package enum Migrations {
     ) async throws -> [String] {
         let isComplete = try await pending(steps, in: engine).isEmpty
         if isComplete, last == nil { return [] }
-        return try await engine.run(.exclusive) { connection in
-            try connection.execute(
-                "CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)")
-            let missing = try pending(steps, recorded: checksums(in: connection.query(records)))
-            for step in missing {
-                for statement in step.statements { try apply(statement, to: connection) }
-                try connection.execute(
-                    "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))")
-            }
-            let applied = missing.map(\.id)
-            try last?(connection, applied)
-            return applied
-        }
-    }
-
-    private static func apply(_ statement: String, to connection: any StorageConnection) throws {
         do {
-            try connection.execute("\(unsafe: statement)")
+            return try await engine.run(.exclusive) { connection in
+                try connection.execute(
+                    "CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)"
+                )
+                let missing = try pending(steps, recorded: checksums(in: connection.query(records)))
+                for step in missing {
+                    for statement in step.statements { try connection.execute("\(unsafe: statement)") }
+                    try connection.execute(
+                        "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))")
+                }
+                let applied = missing.map(\.id)
+                try last?(connection, applied)
+                return applied
+            }
         } catch let error as StorageError where error.code == .other && error.cause.contains("already exists") {
-            throw foreignDatabase("\(error.cause), but not by mirror-bot")
+            throw foreignDatabase("\(error.cause), but not made by mirror-bot")
         }
     }
 

@@ -180,7 +180,7 @@ import Transport
     }
 
     /// Who does not say why it refuses is asked about the session itself.
-    @Test(arguments: [400, 401, 403], ["", "<html>expired</html>", "{}"])
+    @Test(arguments: [400, 401, 403], ["", "<p>expired</p>", "{}"])
     func aRefusalWithoutANameMayBeTheSession(status: Int, body: String) async throws {
         let store = MemoryCredentials()
         let loopback = try BlueskyLoopback(store: store) { request in
