@@ -155,4 +155,20 @@ import Testing
         #expect(rules.text(for: warned("123456789")).code == "too-long")
         #expect(rules.preparation(of: warned("12345678")).length == 20)
     }
+
+    /// What is stored of a post does not change with the bot's server.
+    @Test func aServerChangesNothingThatIsPrepared() {
+        let usual = TextRules()
+        var other = usual
+        other.limits = PublishingLimits(
+            maximumCharacters: 30, charactersPerURL: nil, unit: .codePoints, maximumBytes: 40)
+        let linked = post("see https://example.org/" + String(repeating: "r", count: 80))
+        let prepared = (usual.preparation(of: linked), other.preparation(of: linked))
+        #expect(prepared.0.key == prepared.1.key)
+        #expect(prepared.0.unfit == nil && prepared.1.unfit == nil)
+        #expect(prepared.0.length == 27 && prepared.1.length == 27)
+        #expect(other.version == usual.version)
+        #expect(usual.text(for: linked).value != nil)
+        #expect(other.text(for: linked).code == "too-long")
+    }
 }

@@ -194,6 +194,24 @@ import Testing
         }
     }
 
+    /// What a killed process knew is in the row before each request: what it is called so far, and
+    /// that a request leaves whose outcome is unknown.
+    @Test func theRowIsAheadOfEveryRequest() async throws {
+        let place = try await Place()
+        let rows = Recorder<Effect>()
+        for number in 1...(try await requests(place)) {
+            let network = CutNetwork(place.bot, at: number, .before) {
+                for effect in try await place.mirror.effects.all() { rows.add(effect) }
+            }
+            _ = await ServerProbe(place.mirror, network: network, account: place.account).run()
+        }
+        // Those that publish the post and the answer.
+        let sent = rows.values.filter { $0.sent != nil }
+        #expect(sent.count == 2)
+        #expect(sent.first?.post == nil && sent.last?.post != nil)
+        #expect(rows.values.contains { $0.answer != nil })
+    }
+
     /// The server acts on a request whose answer was lost only when the command is long gone.
     @Test(arguments: Engine.allCases) func aPostThatComesLateIsFound(_ engine: Engine) async throws {
         let place = try await Place(engine)
@@ -431,6 +449,21 @@ import Testing
         try await table.end(second)
         try await expect(table.all(), equals: [])
         await #expect(throws: EffectTaken.self) { try await table.note(second) }
+    }
+
+    /// A worker of many mirrors looks at those whose version has changed.
+    @Test(arguments: Engine.allCases) func anEffectChangesTheVersionOfItsMirror(_ engine: Engine)
+        async throws
+    {
+        let mirror = try await BareMirror(engine).open()
+        try await mirror.table.add(now: BareMirror.now)
+        let before = try await MirrorTable.versionsOfLiving(in: mirror.storage, now: BareMirror.now)
+        let bot = AccountID(network: .mastodon, value: "bot@home.example")
+        _ = try await mirror.effects.begin(
+            .probe, mark: "m", account: bot, begun: BareMirror.now, next: BareMirror.now)
+        let after = try await MirrorTable.versionsOfLiving(in: mirror.storage, now: BareMirror.now)
+        #expect(before.count == 1 && after.count == 1)
+        #expect(before != after)
     }
 
     @Test(arguments: Engine.allCases) func aMirrorThatLivesElsewhereBeginsNothing(_ engine: Engine)

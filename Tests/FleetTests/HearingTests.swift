@@ -446,6 +446,23 @@ import Testing
         #expect(unreached.to >= PaperMirror.now + 86_421)
     }
 
+    /// Below pages that repeat nothing can be asked for.
+    @Test func whatLiesBelowACircleIsSaidWithItsTimes() async throws {
+        let (paper, parts) = try await afterAnOutage(missing: 100)
+        let bot = paper.bot
+        bot.with {
+            $0.failure = { operation, position in
+                position == .newer(than: "1") ? bot.error(.rejected, operation) : nil
+            }
+            $0.repeated = ["61": "81"]
+        }
+        try await hear(parts)
+        try await expect(subjects(paper).count, equals: 41)
+        let unreached = try #require(try await health(paper).unreached.first)
+        #expect(unreached.to == PaperMirror.now + 7_261)
+        #expect(unreached.from <= PaperMirror.now + 1)
+    }
+
     @Test func whatCannotBeReachedIsSaidWithItsTimes() async throws {
         let (paper, parts) = try await afterAnOutage(missing: 100)
         let bot = paper.bot

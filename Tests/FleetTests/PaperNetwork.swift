@@ -26,6 +26,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var replies: [String: [ObservedPost]] = [:]
         /// Sends everything again whatever the cursor says.
         var ignoresCursors = false
+        /// Cursors that older pages are read below in place of others.
+        var repeated: [String: String] = [:]
         var rateLimit: RateLimit?
         /// The names of the server's own emoji.
         var emoji: Set<String> = []
@@ -117,6 +119,10 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         try check(Self.operations[feed] ?? .readHome, position)
         return try with { state in
             state.looks.append(Look(feed: feed, position: position))
+            var position = position
+            if case .older(let cursor) = position, let other = state.repeated[cursor] {
+                position = .older(other)
+            }
             let all = state.feeds[feed] ?? []
             let end = all.count
             let size = min(size ?? state.pageSize, state.pageSize)

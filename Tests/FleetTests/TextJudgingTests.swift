@@ -3,8 +3,10 @@ import Conduct
 import Expectations
 import Foundation
 import Logging
+import Networks
 import Outbox
 import Posts
+import Sandbox
 import ServiceLifecycle
 import Storage
 import TestSupport
@@ -345,6 +347,28 @@ import Testing
         #expect(!slots.isEmpty)
         try await expect(judged(mirror)) { (1...500).contains($0) }
         try await fixture.live(until: 8.1)
+        try await expect(
+            mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
+        try await expect(judged(mirror)) { $0 > 1_200 }
+    }
+
+    /// A worker that looks only once judges last, so not at all where its looks fail.
+    @Test func whoLooksOnceJudgesLast() async throws {
+        let fixture = try await MirrorFixture.start(days: 1, from: 8)
+        let mirror = fixture.mirror
+        _ = try await mirror.archive.store(
+            (0..<1_200).map { Self.post($0, "Thought number \($0) about rivers") },
+            timeZone: Sample.zone,
+            limit: 100_000)
+        try await mirror.storage.lenient.execute(
+            "UPDATE posts SET rules = '', text_key = NULL, unfit = NULL")
+        fixture.sandbox.faults.failNext(
+            .error(status: 503, message: "later"), count: 50, method: "GET",
+            path: "/api/v1/notifications")
+        await #expect(throws: NetworkError.self) { try await fixture.worker().runOnce() }
+        try await expect(judged(mirror)) { $0 <= 500 }
+        fixture.sandbox.faults.clearPlanned()
+        try await expect(fixture.worker().runOnce(), equals: true)
         try await expect(
             mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
         try await expect(judged(mirror)) { $0 > 1_200 }

@@ -102,6 +102,16 @@ import Testing
         #expect(receipt.isComplete)
         try await expect(open(stage), equals: [])
         try await expect(proposal(stage).proposed, equals: nil)
+
+        // Nothing is left to write where the server had written it after all.
+        let contact = ["OPERATOR_CONTACT": "ops@example.org"]
+        sandbox.faults.failNext(
+            .dropAnswer, method: "PATCH", path: "/api/v1/accounts/update_credentials")
+        try await expect(stage.run("profile", "--yes", environment: contact).status, equals: 69)
+        try await expect(open(stage).count, equals: 1)
+        try await expect(
+            stage.run("profile", "--yes", "--json", environment: contact).status, equals: 0)
+        try await expect(open(stage), equals: [])
         await sandbox.stop()
     }
 

@@ -91,6 +91,29 @@ import Testing
         await #expect(throws: NetworkError.self) { try await walk.next() }
     }
 
+    /// A walk that goes on with a search finds what is broken behind it, too.
+    @Test func aWalkThatGoesOnWithASearchIsCareful() async throws {
+        let paging = PagingServer(.documented, count: 130, broken: [70, 69, 20])
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        var first = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 2_000, isCareful: true)
+        var found: Set<String> = []
+        var cursor: String?
+        while cursor == nil, let page = try await first.next() {
+            found.formUnion(page.items.map(\.address))
+            if page.isFromBelow { cursor = page.older }
+        }
+        var walk = FeedWalk(
+            of: loopback.network, .home, from: .older(try #require(cursor)), maximumPages: 2_000)
+        var unreadable: Set<String> = []
+        while let page = try await walk.next() {
+            found.formUnion(page.items.map(\.address))
+            unreadable.formUnion(page.unreadable.compactMap(\.address))
+        }
+        #expect(walk.isComplete)
+        #expect(found == Set(paging.addresses((1...130).filter { ![70, 69, 20].contains($0) })))
+        #expect(unreadable == Set(paging.addresses([70, 69, 20])))
+    }
+
     /// The same above a position, also where the newest item is broken; and a look with few pages goes on with the next.
     @Test(arguments: [
         (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [130, 129]), (.documented, 1, [51, 53, 130]),

@@ -110,7 +110,7 @@ actor EventHub {
         .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
     ]
 
-    private func requireRoom(for owner: StreamOwner) throws {
+    func requireRoom(for owner: StreamOwner) throws {
         let owners = streams.values.compactMap(\.owner)
         let text = "This one does not follow by itself."
         let ofSession = owners.count { $0.session == owner.session }

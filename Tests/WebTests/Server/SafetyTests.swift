@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    private static func settings(_ variables: [String: String]) throws -> WebSettings {
+    static func settings(_ variables: [String: String]) throws -> WebSettings {
         let provider = EnvironmentVariablesProvider(environmentVariables: variables)
         return try WebSettings(try SettingValues(environment: provider), environment: [:])
     }
@@ -310,8 +310,9 @@ import Testing
             header.merging(["WEB_PROXIES": "172.18.0.0/16, 2001:db8::/32,192.0.2.7"]) { $1 })
         for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
             #expect(unlisted.isLoggedIn(["ann"], by: address), "\(address)")
-            #expect(
-                !unlisted.isLoggedIn([], by: address) && !unlisted.isLoggedIn([""], by: address))
+            for users in [[], [""], [" "], ["\u{A0}"], ["ann", "bob"]] {
+                #expect(!unlisted.isLoggedIn(users, by: address), "\(address) \(users)")
+            }
         }
         for address in ["172.18.255.1", "::ffff:172.18.0.9", "2001:db8:1::1", "192.0.2.7"] {
             #expect(!unlisted.isLoggedIn(["ann"], by: address), "\(address)")

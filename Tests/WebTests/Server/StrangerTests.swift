@@ -1,5 +1,6 @@
 import Expectations
 import Foundation
+import HTTPTypes
 import Mirroring
 import Posts
 import Settings
@@ -92,6 +93,87 @@ import Testing
         }
     }
 
+    /// Connections of this machine and of listed proxies count to no address.
+    @Test func aConnectionCountsToItsAddress() throws {
+        let settings = try SafetyTests.settings(["WEB_PROXIES": "10.0.0.0/8,2001:db8:9::/48"])
+        func share(_ peer: String) -> NetworkRange? { Caller.share(ofConnection: peer, settings) }
+        for peer in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "10.1.2.3", "2001:db8:9::1"] {
+            #expect(share(peer) == nil, "\(peer)")
+        }
+        for peer in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "", "localhost"] {
+            #expect(share(peer) != nil, "\(peer)")
+        }
+        #expect(share("192.0.2.1") != share("192.0.2.2"))
+        #expect(share("2001:db8:0:1::1") == share("2001:db8:0:1:ffff::2"))
+        #expect(share("2001:db8:0:1::1") != share("2001:db8:0:2::1"))
+    }
+
+    /// Whoever has shown a session is not pushed out by those who have not.
+    @Test func aSessionKeepsItsPlaceAmongStrangers() async throws {
+        let limits = ConnectionLimits(all: 20, fromElsewhere: 10, strangers: 3)
+        try await WebStand.with(variables: Self.open, limits: limits) { stand in
+            try await stand.logIn()
+            let port = stand.client.port
+            let cookie = try #require(stand.client.cookie("mirror-bot"))
+            let page = Array(
+                "GET /m/mika HTTP/1.1\r\nHost: localhost\r\nCookie: mirror-bot=\(cookie)\r\n\r\n".utf8)
+            let known = try await WebConnection.opened(to: port, from: "127.0.1.1")
+            let isShown = try await known.apart {
+                try $0.send(page)
+                return $0.waits(for: "</html>")
+            }
+            #expect(isShown)
+            var strangers: [WebConnection] = []
+            for number in 1...5 {
+                let stranger = try await WebConnection.opened(to: port, from: "127.0.2.\(number)")
+                let isAdmitted = try await stranger.apart {
+                    try $0.send(Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+                    return $0.waits(for: "ok\n")
+                }
+                #expect(isAdmitted)
+                strangers.append(stranger)
+            }
+            let isShownAgain = try await known.apart {
+                try $0.send(page)
+                return $0.waits(for: "</html>")
+            }
+            #expect(isShownAgain)
+            withExtendedLifetime(strangers) {}
+        }
+    }
+
+    /// Connections of other machines that are all being answered leave places for this one.
+    @Test func thisMachineHasPlacesOfItsOwn() async throws {
+        let limits = ConnectionLimits(all: 4, fromElsewhere: 3, strangers: 3)
+        try await WebStand.with(limits: limits) { stand in
+            let port = stand.client.port
+            func stream(from address: String) async throws -> (
+                connection: WebConnection, status: String?
+            ) {
+                let connection = try await WebConnection.opened(to: port, from: address)
+                let status = try await connection.apart {
+                    try $0.send(Array("GET /m/mika/events HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+                    return $0.text(before: "\r\n")
+                }
+                return (connection, status)
+            }
+            var streams: [WebConnection] = []
+            for address in ["127.0.1.1", "127.0.1.2", "127.0.1.3"] {
+                let opened = try await stream(from: address)
+                #expect(opened.status == "HTTP/1.1 200 OK")
+                streams.append(opened.connection)
+            }
+            try await #expect(stream(from: "127.0.1.4").status == "HTTP/1.1 429 Too Many Requests")
+            let own = try await stream(from: "127.0.0.1")
+            #expect(own.status == "HTTP/1.1 200 OK")
+            try await #expect(stand.client.send("/healthz").status == 429)
+            own.connection.end()
+            while stand.connections.count > 3 { await Task.yield() }
+            try await #expect(stand.client.send("/healthz").status == 200)
+            withExtendedLifetime(streams) {}
+        }
+    }
+
     /// A body has a deadline.
     @Test func aSlowBodyEnds() async throws {
         try await WebStand.with { stand in
@@ -127,6 +209,32 @@ import Testing
             barrier.open()
             try await #expect(page.status == 200)
             try await #expect(form.status == 303)
+        }
+    }
+
+    /// A request whose client is gone is not answered; here its password would count.
+    @Test func whoClosesTheConnectionLeavesTheQueue() async throws {
+        let barrier = Barrier()
+        try await WebStand.with(variables: Self.open, onClock: { barrier.pass() }) { stand in
+            barrier.close()
+            async let page = stand.client.send("/login")
+            // From here on the thread of the pages stands still.
+            while barrier.waiting == 0 { await Task.yield() }
+            let gone = try await WebConnection.opened(to: stand.client.port)
+            let body = "password=guess&next=%2F"
+            let request =
+                "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nX-Forwarded-For: 192.0.2.1\r\n"
+                + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            try gone.send(Array(request.utf8))
+            while stand.connections.answering < 2 { await Task.yield() }
+            gone.end()
+            while stand.connections.count > 1 { await Task.yield() }
+            barrier.open()
+            try await #expect(page.status == 200)
+            for number in 1...5 {
+                let answer = try await Self.logIn(stand.client, "a guess", from: "192.0.2.1")
+                #expect(answer.status == (number < 5 ? 401 : 429))
+            }
         }
     }
 
@@ -170,6 +278,9 @@ import Testing
     /// Forms that come slowly take the places of their address, and no others.
     @Test func anAddressHasItsShareOfRequests() async throws {
         try await WebStand.with(variables: Self.open) { stand in
+            let member = WebClient(port: stand.client.port)
+            try await #expect(
+                Self.logIn(member, WebStand.password, from: "192.0.2.1").status == 303)
             let head =
                 "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nX-Forwarded-For: 192.0.2.1\r\n"
                 + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx"
@@ -189,6 +300,8 @@ import Testing
                 let refused = try await stand.client.send("/login", headers: Self.from("192.0.2.1"))
                 #expect(refused.status == 429)
                 #expect(refused["Retry-After"] == "2")
+                let page = try await member.send("/m/mika", headers: Self.from("192.0.2.1"))
+                #expect(page.status == 200)
                 for path in ["/login", "/public/mika"] {
                     let other = try await stand.client.send(path, headers: Self.from("192.0.2.2"))
                     #expect(other.status == 200)
@@ -212,11 +325,33 @@ import Testing
         }
     }
 
+    /// Forms that come slowly from this machine leave places for others on it.
+    @Test func thisMachineHasMorePlacesThanAnAddress() async throws {
+        try await WebStand.with(variables: Self.open) { stand in
+            let head =
+                "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+                + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx"
+            var slow: [WebConnection] = []
+            for _ in 0...RequestShares.ofAddress {
+                let connection = try await WebConnection.opened(to: stand.client.port)
+                try connection.send(Array(head.utf8))
+                slow.append(connection)
+            }
+            while stand.connections.readingBodies < slow.count { await Task.yield() }
+            try await #expect(stand.client.send("/login").status == 200)
+            withExtendedLifetime(slow) {}
+        }
+    }
+
     @Test func allStrangersTogetherHaveABound() {
         let shares = RequestShares()
         let addresses = (0..<RequestShares.ofAll).map { NetworkRange("192.0.2.\($0)") }
         for address in addresses { #expect(shares.enter(address)) }
         #expect(!shares.enter(NetworkRange("198.51.100.1")))
+        // Those of this machine are counted apart.
+        for _ in 0..<RequestShares.ofAll { #expect(shares.enter(nil)) }
+        #expect(!shares.enter(nil))
+        shares.leave(nil)
         #expect(shares.enter(nil))
         shares.leave(addresses[0])
         #expect(shares.enter(NetworkRange("198.51.100.1")))
@@ -268,15 +403,17 @@ import Testing
     @Test func manyAddressesShareNoCount() async throws {
         let gate = try await LoginGate(password: Secret(WebStand.password))
         var now = WebStand.now
+        func address(_ number: Int) -> NetworkRange? {
+            NetworkRange("10.\(number / 62_500).\(number / 250 % 250).\(number % 250)")
+        }
         for number in 0..<LoginGate.addresses + 10 {
             if number % LoginGate.wrongOfAll == 0 { now += LoginGate.pause }
-            let address = NetworkRange(
-                "10.\(number / 62_500).\(number / 250 % 250).\(number % 250)")
-            #expect(await gate.attempt("guess", from: address, now: now) == .wrong(left: 4))
+            #expect(await gate.attempt("guess", from: address(number), now: now) == .wrong(left: 4))
         }
-        let last = LoginGate.addresses + 9
-        let address = NetworkRange("10.\(last / 62_500).\(last / 250 % 250).\(last % 250)")
-        #expect(await gate.attempt("guess", from: address, now: now) == .wrong(left: 3))
+        // The older half was forgotten, and nothing of the newer one.
+        for number in [LoginGate.addresses - 5, LoginGate.addresses + 9] {
+            #expect(await gate.attempt("guess", from: address(number), now: now) == .wrong(left: 3))
+        }
     }
 
     /// The address of a listed proxy's client counts, and what the client wrote itself does not.
@@ -344,6 +481,40 @@ import Testing
             while again.status == "429" { again = try await stream(greedy) }
             #expect(again.status == "200")
             withExtendedLifetime((streams, one)) {}
+        }
+    }
+
+    /// Many sessions of one address have a bound, those of all other machines, and all together.
+    @Test func streamsHaveTheirBounds() async throws {
+        try await WebStand.with { stand in
+            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .seconds(600))
+            func owner(_ number: Int, _ address: String?) -> StreamOwner {
+                StreamOwner(session: "\(number)", share: address.flatMap { NetworkRange($0) })
+            }
+            func refusal(_ address: String?) async -> Int? {
+                do {
+                    try await hub.requireRoom(for: owner(-1, address))
+                    return nil
+                } catch {
+                    return (error as? WebProblem)?.status.code
+                }
+            }
+            for number in 0..<EventHub.mostOfAddress {
+                await #expect(refusal("192.0.2.1") == nil)
+                _ = await hub.open("mika", owner: owner(number, "192.0.2.1"))
+            }
+            await #expect(refusal("192.0.2.1") == 429)
+            for number in EventHub.mostOfAddress..<EventHub.mostFromElsewhere {
+                let address = "198.51.\(number / 250).\(number % 250)"
+                await #expect(refusal(address) == nil)
+                _ = await hub.open("mika", owner: owner(number, address))
+            }
+            await #expect(refusal("203.0.113.1") == 503)
+            for number in EventHub.mostFromElsewhere..<EventHub.most {
+                await #expect(refusal(nil) == nil)
+                _ = await hub.open("mika", owner: owner(number, nil))
+            }
+            await #expect(refusal(nil) == 503)
         }
     }
 
@@ -423,6 +594,10 @@ import Testing
     private final class Barrier: Sendable {
         private let condition = NSCondition()
         private let isClosed = Mutex(false)
+        private let stopped = Mutex(0)
+
+        /// How many it keeps.
+        var waiting: Int { stopped.withLock { $0 } }
 
         func close() { isClosed.withLock { $0 = true } }
 
@@ -435,7 +610,9 @@ import Testing
 
         func pass() {
             condition.lock()
+            stopped.withLock { $0 += 1 }
             while isClosed.withLock({ $0 }) { condition.wait() }
+            stopped.withLock { $0 -= 1 }
             condition.unlock()
         }
     }

@@ -130,12 +130,12 @@ final class WebStand: Sendable {
         throw TestSupportError("the page ended at once")
     }
 
-    /// Does something while the time of the connections passes, as slow as it may be.
+    /// Does something while the time of the connections passes, as slow as it may be; the page itself
+    /// looks whom it waits for too long.
     func whileTimePasses<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        let passing = Task { [uptime, connections] in
+        let passing = Task { [uptime] in
             while !Task.isCancelled {
                 uptime.advance(by: .seconds(5))
-                connections.sweep()
                 await Task.yield()
             }
         }
