@@ -495,7 +495,7 @@ struct MastodonOwnAccount: Sendable {
 
 extension MastodonOwnAccount {
     init(_ account: MastodonAccount, domain: String) {
-        self.init(id: account.id, acct: account.acct, domain: domain)
+        self.init(id: account.id, acct: account.acct, domain: domain, addresses: account.addresses)
     }
 }
 
@@ -533,6 +533,8 @@ final class MastodonMemory: @unchecked Sendable {
     func keep(_ instance: MastodonInstance, until time: Date) {
         lock.withLock { known = (instance, time) }
     }
+    /// The addresses of its profile and of its actor.
+    var addresses: [String] = []
 
     func keep(_ account: MastodonOwnAccount) {
         lock.withLock { own = account }

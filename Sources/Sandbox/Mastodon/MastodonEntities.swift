@@ -175,6 +175,7 @@ struct MastodonEntities {
         if habits.takesThreadAuthorForParents, let first = answeredAuthor(of: post), !people.contains(first) {
             people.insert(first, at: 0)
         }
+        if habits.omitsViewerFromMentions { people.removeAll { $0 == viewer } }
         guard habits.numbersMentions else { return people.map(mention) }
         return people.enumerated().flatMap { number, person in
             let entity = mention(person).replacing("id", with: .string(String(number)))

@@ -153,6 +153,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var rewritesTexts = false
     /// Times are written without milliseconds.
     package var omitsMilliseconds = false
+    /// The people that a post names are given without the account that asks.
+    package var omitsViewerFromMentions = false
     /// People of the server itself are `user@host` everywhere but in answers about the own account.
     package var namesPeopleInFull = false
     package var lacksInstanceV2 = false
