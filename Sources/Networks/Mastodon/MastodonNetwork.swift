@@ -170,14 +170,37 @@ package struct MastodonNetwork: SocialNetwork {
             switch error.status {
             case 404 where software.tellsAnybodyWhatIsThere, 410: return false
             case 429: throw error
-            // The server lets nobody read without a login.
-            case let status? where (400...499).contains(status): return nil
+            // Either this post is hidden, or the server shows no post without a login.
+            case let status? where (400...499).contains(status):
+                return try await showsPublicPosts() == true ? false : nil
             default: throw error
             }
         }
     }
 
     /// Refuses to read the account's own posts where that might publish what the human meant for few.
+    /// Whether somebody without a login is shown a public post of another account; nil if the home
+    /// timeline holds none to ask for.
+    ///
+    /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for a
+    /// public one.
+    private func showsPublicPosts() async throws -> Bool? {
+        let own = try await ownAccount().id
+        let home = try await list(.home, [], Self.pageSize).entries.compactMap(\.status)
+        let control = home.first { status in
+            status.audience.isOpen && status.audience.visibility == .public && !status.isReblog
+                && status.account?.id != own && MastodonID.isUsable(status.id)
+        }
+        guard let control else { return nil }
+        let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", control.id))
+        do {
+            return try await client.value(MastodonStatus.self, call, token: nil).id == control.id
+        } catch let error as NetworkError {
+            guard let status = error.status, (400...499).contains(status), status != 429 else { throw error }
+            return false
+        }
+    }
+
     func requireVisibility() throws(NetworkError) {
         guard !trustsVisibility, let gap = memory.lastInstance?.software.audienceGap else { return }
         throw client.error(
