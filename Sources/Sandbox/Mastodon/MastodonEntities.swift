@@ -138,7 +138,7 @@ struct MastodonEntities {
         let original = post.repostOf.flatMap { state.posts[$0] }
         let content = original ?? post
         let entity: WireJSON = [
-            "id": text(post.id), "created_at": time(post.createdAt),
+            "id": text(post.id), "created_at": time(habits.date(of: post)),
             "in_reply_to_id": parent(of: post).map(text) ?? .null,
             "in_reply_to_account_id": answeredAuthor(of: post).map { text(Self.accountID($0)) } ?? .null,
             "sensitive": .bool(content.isSensitive), "spoiler_text": .string(content.warning),
