@@ -22,7 +22,8 @@ struct FirstPostLook: Sendable {
         guard !known.isOver, action.kind == .post, action.state == .done, action.wording?.visibility.isOpen == true,
             let address = action.remoteAddress
         else { return }
-        guard try await mirror.probes.findings(of: account)?.kept[.open] == nil else { return known.end() }
+        // A result that is unknown settles nothing.
+        if case .some(.some) = try await mirror.probes.findings(of: account)?.kept[.open] { return known.end() }
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
@@ -31,9 +32,11 @@ struct FirstPostLook: Sendable {
         } catch is NetworkError {
             return
         }
+        // The next post is looked at while nobody knows; a home may hold a post to compare with then.
+        guard let isShown else { return }
         try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
-        if isShown != nil { known.end() }
-        guard isShown == false else { return }
+        known.end()
+        guard !isShown else { return }
         logger.warning("Mirror pauses, because its first post cannot be seen without a login")
         try await mirror.table.pause(
             until: nil, reason: Self.reason, code: .firstPostHidden, now: clock.now)

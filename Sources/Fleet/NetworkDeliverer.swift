@@ -94,22 +94,40 @@ package struct NetworkDeliverer: Deliverer {
     package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
         do {
             if case .favorite(let target) = action.payload { return try await lookUpFavorite(of: target) }
-            guard let text = action.text, !text.isEmpty else { return .undecided(detail: Self.nothingToLookFor) }
-            let known = Set(others.compactMap(\.remoteID))
-            let candidates = try await network.ownPosts(since: departure - Self.clockMargin)
-                .filter { stands($0, where: action) && !known.contains($0.post.id.value) }
-            // Asked only now: the network knows its server once it has read from it.
-            guard !network.capabilities.supportsIdempotencyKey else {
-                let sent = SentText(text)
-                return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
+            guard let wording = action.wording, !wording.text.isEmpty else {
+                return .undecided(detail: Self.nothingToLookFor)
             }
-            return Self.find(
-                text, in: candidates, among: others.filter { $0.answeredAddress == action.answeredAddress })
+            let known = Set(others.compactMap(\.remoteID))
+            var posts = try await network.ownPosts(since: departure - Self.clockMargin)
+            // Asked only now: the network knows its server once it has read from it.
+            let isListed = network.capabilities.listedVisibilities.contains(wording.visibility)
+            if !isListed, let address = action.answeredAddress {
+                posts += try await network.ownAnswers(to: address)
+            }
+            let candidates = posts.distinct.filter {
+                stands($0, where: action) && !known.contains($0.post.id.value)
+            }
+            let outcome = find(wording.text, in: candidates, where: action, among: others)
+            guard case .absent = outcome, !isListed else { return outcome }
+            return .undecided(
+                detail: "the server's list of the bot's posts leaves out those for few, such as this one")
         } catch let error as NetworkError {
             return .unavailable(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
             return .unavailable(reason: Self.interrupted, retryAfter: nil)
         }
+    }
+
+    /// Finds a text among the bot's posts at its place that belong to no other known action.
+    private func find(
+        _ text: String, in candidates: [ObservedPost], where action: Action, among others: [Action]
+    ) -> LookUpOutcome {
+        guard !network.capabilities.supportsIdempotencyKey else {
+            let sent = SentText(text)
+            return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
+        }
+        return Self.find(
+            text, in: candidates, among: others.filter { $0.answeredAddress == action.answeredAddress })
     }
 
     /// Finds a text on a server that may have rewritten it.

@@ -326,6 +326,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readConversation) { try await $0.conversation(of: post) }
     }
 
+    package func ownAnswers(to address: String) async throws -> [ObservedPost] {
+        try await ask(.readConversation) { try await $0.ownAnswers(to: address) }
+    }
+
     package func replies(to address: String) async throws -> [ObservedPost] {
         try await ask(.readConversation) { try await $0.replies(to: address) }
     }

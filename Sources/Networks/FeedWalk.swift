@@ -150,7 +150,7 @@ struct Arrivals: Equatable {
 
 extension [ObservedPost] {
     /// The posts without those that came before in the list.
-    var distinct: [ObservedPost] {
+    package var distinct: [ObservedPost] {
         var seen: Set<String> = []
         return filter { seen.insert($0.repetitionKey).inserted }
     }

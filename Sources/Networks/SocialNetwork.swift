@@ -112,7 +112,8 @@ package protocol SocialNetwork: Sendable {
 
     /// The account's own posts from now back to `since`, newest first, replies and posts for few eyes included.
     ///
-    /// The list is complete or the call throws: a post that is missing here counts as never sent.
+    /// The list is complete for ``Capabilities/listedVisibilities``, or the call throws: a post of these
+    /// visibilities that is missing here counts as never sent.
     func ownPosts(since: Date) async throws -> [ObservedPost]
 
     /// Whether the account has favorited a post; nil when the post is gone, by the network's own word.
@@ -147,6 +148,13 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError`` with code `.capability` where asking costs money.
     func replies(to address: String) async throws -> [ObservedPost]
 
+    /// The account's own direct answers to a post, for all audiences, as far as one request of modest size shows them;
+    /// none if the post is gone.
+    ///
+    /// Finds what ``ownPosts(since:)`` leaves out by ``Capabilities/listedVisibilities``. An answer
+    /// that is missing here may exist all the same.
+    func ownAnswers(to address: String) async throws -> [ObservedPost]
+
     /// What reading so many items of a feed costs at most; nil on networks that are free.
     func price(ofReading items: Int, from feed: Feed) -> Money?
 
@@ -165,6 +173,8 @@ extension SocialNetwork {
     package var host: String { name.displayName }
 
     package func emoji() async throws -> Set<String> { [] }
+
+    package func ownAnswers(to address: String) async throws -> [ObservedPost] { [] }
 
     package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? { nil }
 
@@ -374,6 +384,11 @@ package struct Capabilities: Sendable, Equatable {
     package var countsEachFeed = false
     /// A post may have been changed without a time of the change, so that only its text tells.
     package var mayHideEdits = false
+    /// The visibilities of posts that ``SocialNetwork/ownPosts(since:)`` returns; of others its
+    /// silence tells nothing.
+    ///
+    /// Depends on the server, and is narrower than the truth before it said what it is.
+    package var listedVisibilities = Set(Visibility.allCases)
     /// Words of a text can lead to an address that is not in the text.
     package var linksWords = false
 }

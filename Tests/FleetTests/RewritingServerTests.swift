@@ -14,7 +14,8 @@ import Testing
 @testable import Outbox
 @testable import Settings
 
-/// Lost answers on servers that make other texts of what they get, and publish again what is sent again.
+/// Lost answers on servers that make other texts of what they get, leave posts out of their lists, and publish again
+/// what is sent again.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct RewritingServerTests {
     /// Each is rewritten, or would be somewhere, in another manner.
     private static let texts = [
@@ -33,6 +34,7 @@ import Testing
         let clock: VirtualClock
         let store: OutboxStore
         let delivery: Delivery
+        let network: any SocialNetwork
 
         init(_ habits: MastodonHabits) async throws {
             let closing = try #require(OpenMirrors.current)
@@ -48,7 +50,7 @@ import Testing
             let lease = try #require(try await leases.take(owner: "test", after: try await leases.record(), now: 0))
             store = mirror.outbox(lease: lease)
             delivery = Delivery(store: store, deliverer: NetworkDeliverer(network: network))
-            (self.sandbox, self.clock) = (sandbox, clock)
+            (self.sandbox, self.clock, self.network) = (sandbox, clock, network)
         }
 
         func wait(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
@@ -61,7 +63,27 @@ import Testing
             let slot = Intent(
                 .post(Slot.Name(day: Sample.day, number: number), wording), due: clock.now,
                 expires: clock.now + 86_400)
-            let action = try await store.propose(slot, now: clock.now).action
+            return try await send(slot, fault)
+        }
+
+        /// Answers a post that somebody has written.
+        func answer(_ visibility: Visibility, _ fault: SandboxFault) async throws -> Action {
+            let speaker = try #require(sandbox.world.configuration.friends.first)
+            let said = try #require(await sandbox.say([SandboxUtterance(speaker, "good morning")]).first)
+            let post = try #require(
+                try await network.page(.mentions, .newest).items.first { $0.post.id.value == said.identity })
+            let wording = Action.Wording(
+                source: PostID(network: .mastodon, value: "source-1"), text: "@\(speaker) good evening",
+                language: "en", visibility: visibility)
+            let target = Action.Target(post: post.post.id.value, author: post.author.id, address: post.address)
+            let reply = Intent(
+                .reply(Action.Reply(to: target, thread: post.post.id.value, wording: wording)), due: clock.now,
+                expires: clock.now + 86_400)
+            return try await send(reply, fault)
+        }
+
+        private func send(_ intent: Intent, _ fault: SandboxFault?) async throws -> Action {
+            let action = try await store.propose(intent, now: clock.now).action
             if let fault { sandbox.faults.failNext(fault, method: "POST", path: "/api/v1/statuses") }
             return try await delivery.deliver(action, now: { [clock] in clock.now }) { .ready($0) }
         }
@@ -171,5 +193,84 @@ import Testing
         let actions = try await place.settled()
         #expect(actions.map(\.state) == [.done, .done, .done])
         await expect(place.sandbox.ledger.deliveries.count, equals: 3)
+    }
+
+    // MARK: Lists that hold less than there is
+
+    /// The list of these servers lacks what is for few; what stands below the answered post does not.
+    @Test(arguments: [MastodonHabits.takahe, .snac], [Visibility.unlisted, .private, .direct])
+    func anAnswerThatTheListLacksIsFoundBelowWhatItAnswers(
+        server: MastodonHabits, visibility: Visibility
+    ) async throws {
+        let place = try await Place(server)
+        _ = try await place.answer(visibility, .dropAnswer)
+        let actions = try await place.settled()
+        let sent = await place.sandbox.ledger.deliveries
+        #expect(sent.count == 1)
+        #expect(actions.map(\.state) == [.done])
+        #expect(actions.map(\.remoteID) == sent.map(\.identity))
+        // Nor does it count as deleted.
+        let address = try #require(actions.first?.remoteAddress)
+        try await expect(place.network.lookUp(address)?.address, equals: address)
+    }
+
+    /// Absence there tells nothing, so that such an answer is never sent again; an unlisted one is.
+    @Test(arguments: [MastodonHabits.takahe, .snac], [Visibility.unlisted, .private, .direct])
+    func anAnswerThatTheListWouldLackIsNotSentAgain(server: MastodonHabits, visibility: Visibility) async throws {
+        let place = try await Place(server)
+        _ = try await place.answer(visibility, .dropRequest)
+        let actions = try await place.settled()
+        let isListed = visibility == .unlisted
+        await expect(place.sandbox.ledger.deliveries.count, equals: isListed ? 1 : 0)
+        #expect(actions.map(\.state) == [isListed ? .done : .failed])
+        guard !isListed else { return }
+        #expect(actions.map(\.reason) == [Action.Reason.unconfirmed])
+        expect(actions[0].explanation?.outcome) { $0?.contains("leaves out") == true }
+    }
+
+    /// Where the list holds all, its word counts.
+    @Test(arguments: [MastodonHabits.gotosocial, .friendica], [Visibility.private, .direct])
+    func anAnswerThatTheListWouldHoldIsSentAgain(server: MastodonHabits, visibility: Visibility) async throws {
+        let place = try await Place(server)
+        _ = try await place.answer(visibility, .dropRequest)
+        expect(try await place.settled().map(\.state), equals: [.done])
+        await expect(place.sandbox.ledger.deliveries.count, equals: 1)
+    }
+
+    // MARK: What these servers tell of posts
+
+    /// snac gives the people of a post without the account that asks.
+    @Test func whoIsNamedInTheTextAloneIsNamed() async throws {
+        let place = try await Place(.snac)
+        let own = try await place.network.verifyAccount().id
+        let speaker = try #require(place.sandbox.world.configuration.friends.first)
+        _ = await place.sandbox.say([SandboxUtterance(speaker, "good morning")])
+        let mention = try #require(try await place.network.page(.mentions, .newest).items.first)
+        #expect(mention.post.mentions == [own])
+    }
+
+    /// WordPress lists by date and cuts by id, and imported posts have dates of long ago.
+    @Test func aPostOfAnImportedBlogIsNotGone() async throws {
+        var server = MastodonHabits.wordpress
+        server.importedPhrase = "umbrella"
+        let place = try await Place(server)
+        for (number, text) in ["one", "two", "three", "four", "five", "six"].enumerated() {
+            _ = try await place.send("\(text) words for a Monday", as: number + 1)
+        }
+        let imported = try await place.send("Never again without an umbrella", as: 7)
+        let address = try #require(imported.remoteAddress)
+        try await expect(place.network.lookUp(address)?.address, equals: address)
+        try await expect(place.network.delete(address), equals: .removed)
+        try await expect(place.network.lookUp(address)?.address, equals: nil)
+    }
+
+    /// WordPress refuses a hidden post with 401 and shows a public one; GoToSocial refuses every post so.
+    @Test(
+        arguments: [(.wordpress, false), (.gotosocial, nil), (.mastodon, true)] as [(MastodonHabits, Bool?)])
+    func aRefusalIsComparedWithThatOfAPublicPost(server: MastodonHabits, isShown: Bool?) async throws {
+        let place = try await Place(server)
+        let post = try await place.send("good morning", as: 1)
+        let address = try #require(post.remoteAddress)
+        try await expect(place.network.isShownToAnybody(address), equals: isShown)
     }
 }

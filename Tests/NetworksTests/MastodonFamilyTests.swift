@@ -114,6 +114,24 @@ import Transport
         #expect(post.mentions.map(\.value) == ["bot@home.example"])
     }
 
+    /// snac leaves the account that asks out of the list; the text tells.
+    @Test(
+        arguments: [
+            (#"<a href=\"https://home.example/@bot\">@bot</a> hello"#, true),
+            ("hello @Bot@snac.example.", true), (#"<a href=\"https://home.example/@bot2\">@bot</a> hello"#, false),
+            ("hello @bot@snac.example.org", false), ("hello @bot@snac.example2", false), ("hello @bot", false),
+            (#"<a href=\"https://home.example/@bot/7\">a post</a>"#, false),
+        ])
+    func whoIsNotListedIsNamedByTheText(content: String, isNamed: Bool) async throws {
+        let status = wire("9", by: Self.root, ["content": "\"\(content)\"", "mentions": "[]"])
+        let loopback = try loopback(MastodonServers.snac) { request in
+            request.path == "/api/v1/notifications" ? .json(Wire.list([Wire.notification("3", status: status)])) : nil
+        }
+        let own = try await loopback.network.verifyAccount()
+        let post = try #require(try await loopback.network.page(.mentions, .newest).items.first?.post)
+        #expect(post.mentions == (isNamed ? [own.id] : []))
+    }
+
     // MARK: What is gone
 
     /// Nobody's private posts are read from a program that calls them public, unless somebody says that there are none.

@@ -14,7 +14,7 @@ import Testing
             ("4.2.1", "https://example.org/other", false, .other), ("", nil, false, .other),
             ("2.7.2 (compatible; Pleroma 2.6.0)", nil, false, .pleroma),
             ("2.7.2 (compatible; Akkoma 3.13.2)", "https://akkoma.dev/AkkomaGang/akkoma", false, .pleroma),
-            ("2.8.0 (compatible; Friendica 2024.09-rc)", nil, false, .other),
+            ("2.8.0 (compatible; Friendica 2024.09-rc)", nil, false, .friendica),
             ("WordPress/6.1.9, EMA/1.6.1", nil, false, .wordPress),
             ("4.2.1 (compatible; Iceshrimp.NET/2025.1)", nil, true, .other),
             ("takahe/0.11.0", "https://github.com/jointakahe/takahe", false, .takahe),
@@ -43,7 +43,8 @@ import Testing
         (MastodonSoftware.mastodon, true, true, false), (.goToSocial(minorVersion: 19), false, true, false),
         (.goToSocial(minorVersion: 18), false, true, true), (.goToSocial(minorVersion: nil), false, true, false),
         (.snac, false, false, true), (.takahe, false, false, false),
-        (.misskey, false, false, false), (.other, false, false, false),
+        (.misskey, false, false, false), (.friendica, false, false, false),
+        (.other, false, false, false),
     ])
     func hasHabits(software: MastodonSoftware, shortensLinks: Bool, refusesLostReplies: Bool, ignoresScopes: Bool) {
         #expect(software.shortensLinks == shortensLinks)

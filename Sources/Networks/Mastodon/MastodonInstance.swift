@@ -47,7 +47,7 @@ struct MastodonInstance: Decodable, Equatable {
         let isKnown: Bool =
             switch software {
             case .goToSocial, .pleroma: true
-            case .mastodon, .snac, .wordPress, .takahe, .misskey, .other: false
+            case .mastodon, .snac, .wordPress, .takahe, .misskey, .friendica, .other: false
             }
         takesContentType = isKnown || types.contains(MastodonNetwork.plainText)
     }
@@ -138,7 +138,8 @@ enum MastodonSoftware: Equatable {
     case takahe
     /// Sharkey, Firefish, Iceshrimp, CherryPick and others that descend from Misskey.
     case misskey
-    /// Friendica and whatever else there is.
+    case friendica
+    /// Whatever else there is.
     case other
 
     /// The names by which descendants of Misskey call themselves.
@@ -168,8 +169,10 @@ enum MastodonSoftware: Equatable {
         } else if Self.misskeys.contains(where: { version.contains("compatible; \($0) ") }) {
             // `3.0.0 (compatible; Sharkey 2025.4.2)`
             self = .misskey
-        } else if !version.isEmpty, !Self.isRelease(version) {
+        } else if version.contains("compatible; friendica ") {
             // `2.8.0 (compatible; Friendica 2024.09)`
+            self = .friendica
+        } else if !version.isEmpty, !Self.isRelease(version) {
             self = .other
         } else {
             // Before 4.3 Mastodon told no version of its interface.
@@ -187,7 +190,7 @@ enum MastodonSoftware: Equatable {
     var refusesLostReplies: Bool {
         switch self {
         case .mastodon, .goToSocial: true
-        case .snac, .pleroma, .wordPress, .takahe, .misskey, .other: false
+        case .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
         }
     }
 
@@ -200,7 +203,7 @@ enum MastodonSoftware: Equatable {
         case .wordPress: "WordPress, which shows private posts as public"
         case .takahe: "Takahe, which shows posts for its own people alone as public"
         case .misskey: "a descendant of Misskey, which shows posts for its own people alone as public"
-        case .mastodon, .goToSocial, .snac, .pleroma, .other: nil
+        case .mastodon, .goToSocial, .snac, .pleroma, .friendica, .other: nil
         }
     }
 
@@ -212,7 +215,7 @@ enum MastodonSoftware: Equatable {
         switch self {
         case .mastodon: MastodonID.isDecimal(number)
         case .goToSocial: MastodonID.isULID(number)
-        case .snac, .pleroma, .wordPress, .takahe, .misskey, .other: false
+        case .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
         }
     }
 
@@ -228,7 +231,7 @@ enum MastodonSoftware: Equatable {
     var tellsPeopleByNumber: Bool {
         switch self {
         case .mastodon, .goToSocial, .pleroma: true
-        case .snac, .wordPress, .takahe, .misskey, .other: false
+        case .snac, .wordPress, .takahe, .misskey, .friendica, .other: false
         }
     }
 
@@ -237,8 +240,21 @@ enum MastodonSoftware: Equatable {
     /// Friendica and WordPress go on showing it, and leave it out of the account's list.
     var hidesDeletedPosts: Bool {
         switch self {
-        case .mastodon, .goToSocial, .pleroma, .snac: true
-        case .wordPress, .takahe, .misskey, .other: false
+        case .mastodon, .goToSocial, .pleroma, .snac, .takahe: true
+        case .wordPress, .misskey, .friendica, .other: false
+        }
+    }
+
+    /// The visibilities of posts that an account's list shows to its owner.
+    ///
+    /// A post of another visibility may exist although the list lacks it. Seen on GoToSocial 57cb4fe
+    /// and Friendica 2024.09; Takahe (`api/views/accounts.py`, `account_statuses`) and snac 2.94
+    /// leave out what is for few; WordPress (`includes/handler/class-handler.php`) asks for published
+    /// and private posts. Of other programs only open posts are believed to be listed.
+    var listedVisibilities: Set<Visibility> {
+        switch self {
+        case .mastodon, .goToSocial, .pleroma, .friendica, .wordPress: Set(Visibility.allCases)
+        case .snac, .takahe, .misskey, .other: [.public, .unlisted]
         }
     }
 
@@ -254,7 +270,7 @@ enum MastodonSoftware: Equatable {
     var addressLimit: AddressLimit? {
         switch self {
         case .goToSocial: AddressLimit(count: 300, period: 300)
-        case .mastodon, .snac, .pleroma, .wordPress, .takahe, .misskey, .other: nil
+        case .mastodon, .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: nil
         }
     }
 
@@ -263,7 +279,7 @@ enum MastodonSoftware: Equatable {
         switch self {
         case .mastodon: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 >= 18 } ?? true
-        case .snac, .pleroma, .wordPress, .takahe, .misskey, .other: false
+        case .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
         }
     }
 
@@ -271,7 +287,7 @@ enum MastodonSoftware: Equatable {
     var knowsFineScopes: Bool {
         switch self {
         case .mastodon, .goToSocial, .snac, .pleroma: true
-        case .wordPress, .takahe, .misskey, .other: false
+        case .wordPress, .takahe, .misskey, .friendica, .other: false
         }
     }
 
@@ -280,7 +296,7 @@ enum MastodonSoftware: Equatable {
         switch self {
         case .snac: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 < 19 } ?? false
-        case .mastodon, .pleroma, .wordPress, .takahe, .misskey, .other: false
+        case .mastodon, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
         }
     }
 

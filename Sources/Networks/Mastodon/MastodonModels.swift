@@ -12,6 +12,8 @@ struct MastodonAccount: Decodable {
     let isBot: Bool
     /// The hosts, with their ports, of the profile's address and of the name by which other servers know the account.
     let hosts: [String]
+    /// The addresses of the profile and of the actor.
+    let addresses: [String]
 
     /// A row of the profile's table.
     struct Field: Decodable {
@@ -37,7 +39,8 @@ struct MastodonAccount: Decodable {
         fields = wire.list(of: Field.self, "fields")
         // What a group account publishes, it publishes by itself.
         isBot = wire.flag("bot") == true || wire.flag("group") == true
-        hosts = ["url", "uri"].compactMap { wire.text($0).flatMap(Self.host) }
+        addresses = ["url", "uri"].compactMap { wire.text($0) }
+        hosts = addresses.compactMap(Self.host)
     }
 
     /// The host and port of an address of the web.

@@ -86,7 +86,8 @@ package struct MastodonNetwork: SocialNetwork {
             supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
             // Servers keep keys for an hour.
             resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost,
-            mayHideEdits: true)
+            mayHideEdits: true,
+            listedVisibilities: (memory.lastInstance?.software ?? .other).listedVisibilities)
     }
 
     /// How many requests a prepared change may need: a refusal, the new token, and the call again.
@@ -170,10 +171,33 @@ package struct MastodonNetwork: SocialNetwork {
             switch error.status {
             case 404 where software.tellsAnybodyWhatIsThere, 410: return false
             case 429: throw error
-            // The server lets nobody read without a login.
-            case let status? where (400...499).contains(status): return nil
+            // Either this post is hidden, or the server shows no post without a login.
+            case let status? where (400...499).contains(status):
+                return try await showsPublicPosts() == true ? false : nil
             default: throw error
             }
+        }
+    }
+
+    /// Whether somebody without a login is shown a public post of another account; nil if the home
+    /// timeline holds none to ask for.
+    ///
+    /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for a
+    /// public one.
+    private func showsPublicPosts() async throws -> Bool? {
+        let own = try await ownAccount().id
+        let home = try await list(.home, [], Self.pageSize).entries.compactMap(\.status)
+        let control = home.first { status in
+            status.audience.isOpen && status.audience.visibility == .public && !status.isReblog
+                && status.account?.id != own && MastodonID.isUsable(status.id)
+        }
+        guard let control else { return nil }
+        let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", control.id))
+        do {
+            return try await client.value(MastodonStatus.self, call, token: nil).id == control.id
+        } catch let error as NetworkError {
+            guard let status = error.status, (400...499).contains(status), status != 429 else { throw error }
+            return false
         }
     }
 
@@ -205,6 +229,13 @@ package struct MastodonNetwork: SocialNetwork {
             reply.inReplyToID == address && translator.namesOwn(reply)
         }
         return addressed.compactMap { translator.post($0) }
+    }
+
+    package func ownAnswers(to address: String) async throws -> [ObservedPost] {
+        let context = try await context(of: address, maximumBytes: Self.maximumReplies)
+        let translator = try await translator()
+        return (context?.descendants ?? []).filter { $0.inReplyToID == address }
+            .compactMap { translator.post($0) }.filter { $0.author.id == translator.ownID }
     }
 
     /// What stands around a post; nil when it is gone.
@@ -244,17 +275,28 @@ package struct MastodonNetwork: SocialNetwork {
     /// Whether a post that the server shows stands in its author's own list, where the server goes on showing what was
     /// deleted.
     ///
-    /// True of others' posts, and where no list can tell. A list that holds nothing tells that it is gone.
+    /// True of others' posts, and where no list can tell. A page with both bounds holds the post alone, in whatever order
+    /// the server lists: WordPress orders by date and cuts by id. If that page is empty, the page below the post is the
+    /// control for a server that does not take two bounds.
     private func isListed(_ status: MastodonStatus) async throws -> Bool {
-        guard memory.lastInstance?.software.hidesDeletedPosts == false, let number = UInt64(status.id), number < .max
+        guard let software = memory.lastInstance?.software, !software.hidesDeletedPosts,
+            software.listedVisibilities.contains(status.audience.visibility), let number = UInt64(status.id),
+            number > 0, number < .max
         else { return true }
         let own = try await ownAccount().id
         guard status.account?.id == own else { return true }
         let path = try path(.readOwnPosts, "accounts", own, "statuses")
-        let call = NetworkCall(
-            operation: .readOwnPosts, path: path, query: [("max_id", String(number + 1)), ("limit", "5")])
-        let listed = try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(\.id)
-        return listed.contains(status.id)
+        func page(_ bounds: [(String, String)]) async throws -> [String] {
+            let query = [("max_id", String(number + 1))] + bounds + [("limit", "5")]
+            let call = NetworkCall(operation: .readOwnPosts, path: path, query: query)
+            return try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(\.id)
+        }
+        let alone = try await page([("min_id", String(number - 1))])
+        if alone.contains(status.id) { return true }
+        let below = try await page([])
+        if below.contains(status.id) { return true }
+        // Without the lower bound, a list that is not in the order of ids may have cut the post off.
+        return !alone.isEmpty && MastodonID.contradictsOrder(below)
     }
 
     /// `/api/v1/…` with an address from outside as one of its parts.
@@ -492,11 +534,13 @@ struct MastodonOwnAccount: Sendable {
     let acct: String
     /// The host of its name.
     let domain: String
+    /// The addresses of its profile and of its actor.
+    var addresses: [String] = []
 }
 
 extension MastodonOwnAccount {
     init(_ account: MastodonAccount, domain: String) {
-        self.init(id: account.id, acct: account.acct, domain: domain)
+        self.init(id: account.id, acct: account.acct, domain: domain, addresses: account.addresses)
     }
 }
 

@@ -75,12 +75,23 @@ struct MastodonTranslator {
         return read
     }
 
+    /// Whom the list of a post's mentions holds, and the token's own account if the text names it.
+    ///
+    /// snac leaves the account that asks out of its lists.
     private func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
-        wire.mentions.map { mention in
+        let listed = wire.mentions.map { mention in
             FediversePost.Mention(
                 account: person(mention.acct), name: fullName(mention.acct),
                 addresses: [mention.url].compactMap(\.self))
         }
+        guard !tellsPeopleByNumber, let own, wire.account?.id != own.id else { return listed }
+        let mention = FediversePost.Mention(
+            account: person(own.acct), name: fullName(own.acct), addresses: own.addresses)
+        guard !listed.contains(where: { $0.account == mention.account }), mention.isNamed(in: wire.content) else {
+            return listed
+        }
+        // Only so many of a list are kept.
+        return [mention] + listed
     }
 
     /// Replies whose parent is at hand get their parent's identity, which servers do not tell, and, where no number tells

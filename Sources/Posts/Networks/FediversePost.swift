@@ -16,6 +16,30 @@ package struct FediversePost: Sendable {
         package init(account: AccountID, name: String, addresses: [String]) {
             (self.account, self.name, self.addresses) = (account, name, addresses)
         }
+
+        /// Whether a content holds the address of the profile or the actor, or `@user@host`, as a
+        /// whole.
+        ///
+        /// `@user` alone may be somebody else on another server.
+        package func isNamed(in html: String) -> Bool {
+            let text = PlainText.fromHTML(html).lowercased()
+            return addresses.contains { !$0.isEmpty && Self.holds(html, $0) }
+                || Self.holds(text, "@\(name)".lowercased())
+        }
+
+        /// Whether `text` holds `name`, and nothing that makes it a longer name follows.
+        private static func holds(_ text: String, _ name: String) -> Bool {
+            var rest = text[...]
+            while let found = rest.firstRange(of: name) {
+                let end = text[found.upperBound...]
+                let goesOn = end.first.map { $0.isLetter || $0.isNumber || "_-/@".contains($0) } ?? false
+                // A point ends a sentence, or goes on a host.
+                let isLonger = end.first == "." && end.dropFirst().first.map { $0.isLetter || $0.isNumber } == true
+                if !goesOn, !isLonger { return true }
+                rest = end
+            }
+            return false
+        }
     }
 
     /// What the post may be called everywhere, the best first.

@@ -296,6 +296,10 @@ extension MastodonCall {
         guard let post = state.posts[id], state.canSee(post, as: caller) else {
             var refusal = WireRefusal.notFound
             refusal.isExpected = state.deleted.contains(id)
+            if habits.refusesHiddenPosts, caller == nil, state.posts[id] != nil {
+                refusal = WireRefusal(status: 401, message: "token-required")
+                refusal.isExpected = true
+            }
             throw refusal
         }
         return post

@@ -138,7 +138,7 @@ struct MastodonEntities {
         let original = post.repostOf.flatMap { state.posts[$0] }
         let content = original ?? post
         let entity: WireJSON = [
-            "id": text(post.id), "created_at": time(post.createdAt),
+            "id": text(post.id), "created_at": time(habits.date(of: post)),
             "in_reply_to_id": parent(of: post).map(text) ?? .null,
             "in_reply_to_account_id": answeredAuthor(of: post).map { text(Self.accountID($0)) } ?? .null,
             "sensitive": .bool(content.isSensitive), "spoiler_text": .string(content.warning),
@@ -175,6 +175,7 @@ struct MastodonEntities {
         if habits.takesThreadAuthorForParents, let first = answeredAuthor(of: post), !people.contains(first) {
             people.insert(first, at: 0)
         }
+        if habits.omitsViewerFromMentions { people.removeAll { $0 == viewer } }
         guard habits.numbersMentions else { return people.map(mention) }
         return people.enumerated().flatMap { number, person in
             let entity = mention(person).replacing("id", with: .string(String(number)))

@@ -91,6 +91,15 @@ package struct MastodonHabits: Equatable, Sendable {
     package var ignoresNotificationTypes = false
     /// Nothing can be read without a token but what the server says about itself.
     package var needsTokenToRead = false
+    /// Without a token a post that is not public is refused with 401, while a public one is shown.
+    package var refusesHiddenPosts = false
+
+    /// The visibilities of posts that an account's list holds, also for its owner.
+    package var listedVisibilities = Set(Visibility.allCases)
+    /// The account's list is ordered by date, while its bounds cut by id.
+    package var ordersOwnPostsByDate = false
+    /// Posts whose texts hold this were imported: they are dated a year before their ids.
+    package var importedPhrase: String?
 
     // MARK: Refusals
 
@@ -144,6 +153,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var takesThreadAuthorForParents = false
     /// The people that a post names are counted from 0, and each is given twice.
     package var numbersMentions = false
+    /// The people that a post names are given without the account that asks.
+    package var omitsViewerFromMentions = false
     /// Nothing tells that a post was edited.
     package var hidesEdits = false
     /// Further fields by which authors narrowed posts.
@@ -176,6 +187,12 @@ package struct MastodonHabits: Equatable, Sendable {
     package var lacksApplications = false
 
     package init() {}
+
+    /// The date that the server tells of a post.
+    func date(of post: SandboxPost) -> Date {
+        guard let importedPhrase, post.text.contains(importedPhrase) else { return post.createdAt }
+        return post.createdAt - 365 * 86_400
+    }
 }
 
 /// Posts whose authors narrowed their audience in a field that Mastodon does not have.
@@ -248,6 +265,9 @@ extension MastodonHabits {
         habits.publishesLostReplies = true
         habits.charactersPerLink = nil
         habits.namesPeopleInFull = true
+        // `api/views/accounts.py`, account_statuses: `identity.posts.not_hidden().unlisted()`; the
+        // context of a post (`activities/services/post.py`) holds what the reader may see.
+        habits.listedVisibilities = [.public, .unlisted]
         habits.knowsProfileScope = false
         habits.unknownScopes = .leftOut
         habits.knowsCoarseScopesOnly = true
@@ -278,6 +298,11 @@ extension MastodonHabits {
         habits.showsDeleted = true
         habits.answersWithParentID = true
         habits.losesVisibility = true
+        // `includes/handler/class-handler.php`, get_posts: `posts_where` cuts by ID, usort by created_at.
+        habits.ordersOwnPostsByDate = true
+        // `includes/class-mastodon-api.php`, ensure_required_scope and logged_in_for_private_permission:
+        // 401 for what is not published, 200 for the rest.
+        habits.refusesHiddenPosts = true
         habits.hidesEdits = true
         habits.maximumCharacters = 500
         habits.charactersPerLink = nil
@@ -301,6 +326,10 @@ extension MastodonHabits {
         habits.charactersPerLink = nil
         habits.rewritesTexts = true
         habits.numbersMentions = true
+        // Seen on snac 2.94: `mentions` never holds the account that asks.
+        habits.omitsViewerFromMentions = true
+        // Seen on snac 2.94: the owner too gets public and unlisted posts only.
+        habits.listedVisibilities = [.public, .unlisted]
         habits.missingForm = .html
         habits.omitsMilliseconds = true
         habits.lacksInstanceV2 = true

@@ -1,3 +1,4 @@
+import Foundation
 import Posts
 
 /// The lists of the API: an account's posts, the home, the favorites, the notifications.
@@ -30,9 +31,15 @@ extension MastodonCall {
         }
         let current = state
         let bounds = try WirePage.Bounds(self, of: .ownPosts)
-        let page = WirePage(current.postsByAuthor[index], bounds: bounds) { id in
+        let isShown = { (id: Int64) in
             guard let post = current.posts[id], current.canSee(post, as: caller) else { return false }
-            return isWanted(post)
+            return habits.listedVisibilities.contains(post.visibility) && isWanted(post)
+        }
+        var page = WirePage(current.postsByAuthor[index], bounds: bounds, isVisible: isShown)
+        if habits.ordersOwnPostsByDate {
+            page.order(current.postsByAuthor[index].filter(isShown), bounds: bounds) { id in
+                current.posts[id].map(habits.date)
+            }
         }
         return statuses(page, .ownPosts, of: state)
     }
@@ -174,6 +181,14 @@ struct WirePage: Sendable {
             ids = Self.take(range.reversed(), bounds.limit, isVisible).map(id)
         }
         isFull = ids.count >= bounds.limit
+    }
+
+    /// Replaces the page by one that is ordered by date, of the items between the bounds: with `min_id` the oldest ones.
+    mutating func order(_ ids: [Int64], bounds: Bounds, by date: (Int64) -> Date?) {
+        let floor = max(bounds.since ?? 0, bounds.newer ?? 0)
+        let between = ids.filter { $0 > floor && $0 < bounds.older ?? .max }
+            .sorted { (date($0) ?? .distantPast) > (date($1) ?? .distantPast) }
+        self.ids = Array(bounds.newer == nil ? between.prefix(bounds.limit) : between.suffix(bounds.limit))
     }
 
     private static func take<Item>(
