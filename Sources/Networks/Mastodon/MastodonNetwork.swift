@@ -179,14 +179,19 @@ package struct MastodonNetwork: SocialNetwork {
         }
     }
 
-    /// Whether somebody without a login is shown a public post of another account; nil if the home
-    /// timeline holds none to ask for.
+    /// Whether somebody without a login is shown a public post of another account; nil if no home
+    /// timeline with one can be had.
     ///
     /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for a
     /// public one.
     private func showsPublicPosts() async throws -> Bool? {
         let own = try await ownAccount().id
-        let home = try await list(.home, [], Self.pageSize).entries.compactMap(\.status)
+        let home: [MastodonStatus]
+        do {
+            home = try await list(.home, [], Self.pageSize).entries.compactMap(\.status)
+        } catch let error as NetworkError where error.isPermanent && !error.stopsActor {
+            return nil
+        }
         let control = home.first { status in
             status.audience.isOpen && status.audience.visibility == .public && !status.isReblog
                 && status.account?.id != own && MastodonID.isUsable(status.id)

@@ -87,9 +87,10 @@ struct MastodonTranslator {
         guard !tellsPeopleByNumber, let own, wire.account?.id != own.id else { return listed }
         let mention = FediversePost.Mention(
             account: person(own.acct), name: fullName(own.acct), addresses: own.addresses)
-        guard !listed.contains(where: { $0.account == mention.account }), mention.isNamed(in: wire.content) else {
-            return listed
+        let isListed = listed.contains { other in
+            other.account == mention.account || other.addresses.contains(where: mention.addresses.contains)
         }
+        guard !isListed, mention.isNamed(in: wire.content) else { return listed }
         // Only so many of a list are kept.
         return [mention] + listed
     }
