@@ -337,7 +337,7 @@ package actor Courier {
     /// Keeps a text that the server found too long from being chosen again where texts may be no
     /// longer than here: servers count some scripts in their own ways.
     private func noteLength(of action: Action) async throws {
-        guard action.state == .failed, action.reason == NetworkError.Code.tooLong.rawValue,
+        guard action.state == .failed, action.reason == Action.Reason.tooLong,
             let source = action.wording?.source
         else { return }
         try await archive.noteLength(of: source, above: bot.limits().maximumCharacters)

@@ -307,6 +307,8 @@ extension Action {
         package static let unconfirmed = "unconfirmed"
         /// The network said that the text was published before.
         package static let duplicate = "duplicate"
+        /// The server counted more characters than it allows; the code of the network's error.
+        package static let tooLong = "too-long"
         /// Its time passed before it could be sent.
         package static let tooLate = "too-late"
         /// Its text or target is missing, so it cannot be sent.

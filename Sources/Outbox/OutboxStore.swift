@@ -601,7 +601,13 @@ extension OutboxStore {
         """
 
     /// The states that count as a use of a text: sent, possibly sent, or still to be sent.
-    static let using: SQL = "(state IN ('planned', 'claimed', 'sending', 'done') OR sending_ms IS NOT NULL)"
+    ///
+    /// A text that the server found too long was not said; one that it refused for another reason is
+    /// not tried again so soon.
+    static let using: SQL = """
+        (state IN ('planned', 'claimed', 'sending', 'done')
+            OR (sending_ms IS NOT NULL AND COALESCE(reason, '') <> \(Action.Reason.tooLong)))
+        """
 
     private static func capped(_ kind: ActionKind, _ since: Date) -> SQL {
         "kind = \(kind.rawValue) AND \(counting) AND due_ms >= \(since.milliseconds)"
