@@ -101,6 +101,36 @@ import Testing
         await sandbox.stop()
     }
 
+    /// Friendica does not give out what its people wrote; WordPress takes a profile and keeps nothing of it.
+    @Test func aProfileThatNoProgramCanWriteIsWrittenByHand() async throws {
+        let friendica = try await SetupPast.sandbox()
+        friendica.faults.mastodon = .friendica
+        let printed = try await stage.type(
+            ["setup", "--token"], Self.accounts(friendica) + [("Time zone", "UTC"), ("Start now?", "n")])
+        #expect(printed.status == 0, "\(printed.error)")
+        #expect(printed.output.contains("paste this line into its profile"))
+        try await expect(open(stage.status().setup), equals: [.start])
+        await friendica.stop()
+    }
+
+    /// Another try is offered only where it may end otherwise.
+    @Test(arguments: [true, false]) func aStepThatCannotBeDoneIsLeft(isByHand: Bool) async throws {
+        let sandbox = try await SetupPast.sandbox()
+        // A server that takes a profile and keeps nothing of it.
+        sandbox.faults.mastodon.dropsProfiles = true
+        let ending = try await stage.type(
+            ["setup", "--token"],
+            Self.accounts(sandbox) + [
+                ("Time zone", "UTC"), ("Write this", "y"), ("Is it done by hand?", isByHand ? "y" : "n"),
+                ("Start now?", "n"),
+            ])
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.error.contains("write it into the profile by hand"))
+        #expect(!ending.error.contains("Try again?"))
+        try await expect(open(stage.status().setup), equals: isByHand ? [.start] : [.profile, .start])
+        await sandbox.stop()
+    }
+
     @Test func humanAndBotMayLiveOnDifferentNetworks() async throws {
         let sandbox = try await SetupPast.sandbox()
         let (human, bot) = (sandbox.blueskyLogin(.human), sandbox.blueskyLogin(.bot))

@@ -280,7 +280,7 @@ package struct Doctor: Sendable {
                 : .warn(
                     "profile", "does not say whose mirror the bot is",
                     fix: network is any ProfiledNetwork
-                        ? "mirror-bot profile writes it there"
+                        ? "mirror-bot profile writes it there, or prints the line where the server takes none"
                         : "mirror-bot profile prints a line to paste into the bot's profile"))
         return findings
     }

@@ -111,7 +111,13 @@ extension HumanMirror {
             report.notes = ["\(bot.name.displayName) lets only a person change a profile: paste the line there"]
             return (report, bot, nil)
         }
-        let present = try await network.profile()
+        let present: AccountProfile
+        do {
+            present = try await network.profile()
+        } catch let error as NetworkError where error.code == .capability {
+            report.notes = ["the server does not give out the profile as its owner wrote it: paste the line there"]
+            return (report, bot, nil)
+        }
         report.present = .init(bio: present.bio, fields: present.fields)
         var wanted = present
         if let bio = ProfileProposal.bio(present.bio, with: lines, within: present.limits) {

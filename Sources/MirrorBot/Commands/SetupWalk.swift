@@ -113,9 +113,30 @@ struct SetupWalk {
                 return false
             }
             guard Self.withoutQuestion.contains(step.kind) else { return false }
+            if Self.isLasting(error) { return try await leave(step) }
             if try !Question.confirm("Try again? [Y/n] ", default: true) { left.insert(step.kind) }
             return false
         }
+    }
+
+    /// Whether every further try ends with the same error until something else is changed.
+    private static func isLasting(_ error: any Error) -> Bool {
+        (error as? NetworkError).map { $0.isPermanent && !$0.stopsActor } ?? false
+    }
+
+    /// Leaves a step that cannot be done from here now.
+    ///
+    /// A profile may have been written by hand instead.
+    ///
+    /// - Returns: Whether the step is done.
+    private mutating func leave(_ step: SetupStep) async throws -> Bool {
+        left.insert(step.kind)
+        tell("Another try would end in the same way. Do what the error says; then \(step.command) does this step.")
+        guard step.kind == .profile, try Question.confirm("Is it done by hand? [y/N] ", default: false) else {
+            return false
+        }
+        try await options.withMirror { try await $0.settleProfile() }
+        return true
     }
 
     /// Whether an answer or a second try may help.

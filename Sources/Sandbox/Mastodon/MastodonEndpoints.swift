@@ -74,7 +74,7 @@ extension MastodonCall {
             guard ["Person", "Service"].contains(type) else { throw .invalid("actor_type is not known") }
             state.botFlags[person] = type == "Service"
         }
-        try updateProfile(of: person, &state)
+        if !habits.dropsProfiles { try updateProfile(of: person, &state) }
         return .json(entities(state).ownAccount(person))
     }
 }

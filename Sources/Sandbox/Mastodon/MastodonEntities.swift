@@ -74,7 +74,9 @@ struct MastodonEntities {
     /// The account of the token, with what only its owner may know.
     func ownAccount(_ index: Int) -> WireJSON {
         let person = state.people[index]
-        return account(index, name: .string(person.localName)).adding(
+        let shown = account(index, name: .string(person.localName))
+        if habits.hidesProfileSource { return shown }
+        return shown.adding(
             (
                 "source",
                 [

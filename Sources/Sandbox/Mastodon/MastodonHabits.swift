@@ -167,6 +167,10 @@ package struct MastodonHabits: Equatable, Sendable {
     /// People of the server itself are `user@host` everywhere but in answers about the own account.
     package var namesPeopleInFull = false
     package var lacksInstanceV2 = false
+    /// What the own account says of itself is given out only as it is shown.
+    package var hidesProfileSource = false
+    /// A change of the profile is answered, and not kept.
+    package var dropsProfiles = false
     /// Every connection ends after one answer.
     package var closesConnections = false
 
@@ -284,6 +288,8 @@ extension MastodonHabits {
         habits.keepsLostParents = true
         habits.showsDeleted = true
         habits.takesThreadAuthorForParents = true
+        // Seen on Friendica 2024.09: verify_credentials has no `source`.
+        habits.hidesProfileSource = true
         habits.hidesEdits = true
         habits.maximumCharacters = 200_000
         habits.charactersPerLink = nil
@@ -303,6 +309,8 @@ extension MastodonHabits {
         // `includes/class-mastodon-api.php`, ensure_required_scope and logged_in_for_private_permission:
         // 401 for what is not published, 200 for the rest.
         habits.refusesHiddenPosts = true
+        // Seen with 1.6.1: update_credentials answers 200 and keeps nothing of the bio.
+        habits.dropsProfiles = true
         habits.hidesEdits = true
         habits.maximumCharacters = 500
         habits.charactersPerLink = nil
