@@ -35,6 +35,10 @@ package struct FeedWalk: Sendable {
     /// Whether the walk ended because it made as many requests as it may.
     package var isOutOfPages: Bool { pagesLeft <= 0 && position != nil }
 
+    /// Whether the walk ended because a search for broken items came back to a place where it had
+    /// been, so that nothing is known of what lies above.
+    package private(set) var isSearchRepeated = false
+
     /// - Parameters:
     ///   - maximumPages: The most requests that are made.
     ///   - isCareful: Whether to begin with single items, and to go back to them where a page cannot be had: for a feed
@@ -69,6 +73,7 @@ package struct FeedWalk: Sendable {
             // A part of what arrived may be hidden by now, and the rest is still to be read.
             let next = page.newer.map(FeedPosition.newer)
             advance(to: next, isEnd: isEmpty && (next == nil || emptyPages >= Self.maximumEmptyPages))
+            isSearchRepeated = page.isFromBelow && next != nil && self.position == nil && !isComplete
             newer = page.newer ?? newer
         } else {
             newer = newer ?? (position == .newest ? page.newer : nil)
@@ -88,7 +93,9 @@ package struct FeedWalk: Sendable {
                 // Perhaps it was one item alone that made the page too large.
                 size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
                 return page
-            } catch let error as NetworkError where error.code == .tooLarge || isCareful && error.mayBeOfOnePage {
+            } catch let error as NetworkError
+                where error.code == .tooLarge || isCareful && mayBePassed(error, at: position)
+            {
                 if let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) {
                     size = smaller
                 } else if isCareful, let page = try await network.page(feed, passing: position) {
@@ -98,6 +105,13 @@ package struct FeedWalk: Sendable {
                 }
             }
         }
+    }
+
+    /// Whether what lies around a page may be had.
+    ///
+    /// What arrived above a refused place is read from the newest page down.
+    private func mayBePassed(_ error: NetworkError, at position: FeedPosition) -> Bool {
+        if case .older = position { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }
 
     private mutating func advance(to next: FeedPosition?, isEnd: Bool) {

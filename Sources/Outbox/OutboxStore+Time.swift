@@ -172,8 +172,9 @@ extension OutboxStore {
 }
 
 extension Action {
-    /// Seconds that a reply waits until all mentions are read; after that they count as unreadable.
-    fileprivate static let hearing: TimeInterval = 3_600
+    /// Seconds that a reply waits until all mentions are read: as long as a mention may be answered, so
+    /// that nothing but an approval that comes later leaves unheard.
+    fileprivate static let hearing: TimeInterval = 86_400
 
     /// Whether all mentions from before the decision were read or cannot be read; a later page may contain a "stop" of
     /// the author.

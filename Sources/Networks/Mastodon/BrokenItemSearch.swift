@@ -108,7 +108,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             do {
                 // What can be had is read by the search, with its first broken item above it.
                 _ = try await read(floor, end, false)
-            } catch let error as NetworkError where error.mayBeOfOnePage {
+            } catch let error as NetworkError where error.mayBeOfOneItem {
                 search.failed = end
                 return search
             }
@@ -128,7 +128,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         let isSingle = floor.distance(to: end) == 2
         do {
             return try await take(try await read(floor, end, isSingle), upTo: end, read)
-        } catch let error as NetworkError where error.mayBeOfOnePage {
+        } catch let error as NetworkError where mayBePassed(error) {
             guard isSingle else {
                 failed = end
                 return MastodonList(rateLimit: nil)
@@ -138,7 +138,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             _ = try await read(floor, id, true)
             do {
                 return try await take(try await read(floor, end, true), upTo: end, read)
-            } catch let error as NetworkError where error.mayBeOfOnePage {
+            } catch let error as NetworkError where mayBePassed(error) {
                 floor = id
                 failed = nil
                 if case .arrivals(let since, let noted) = range {
@@ -151,6 +151,12 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
     }
 
+    /// Whether an error of a part may be of an item in it; below a ceiling, also of the place that was
+    /// asked for.
+    private func mayBePassed(_ error: NetworkError) -> Bool {
+        if case .past = range { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
+    }
+
     /// Asks for what arrived as if nothing was broken, and for what was given an id below a noted one.
     private mutating func takeArrivals(_ read: Reader) async throws -> MastodonList {
         guard case .arrivals(let since, let noted) = range else { return MastodonList(rateLimit: nil) }
@@ -159,7 +165,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             do {
                 answer = try await read(part.since, part.until, false)
                 if answer?.newest == nil { continue }
-            } catch let error as NetworkError where error.mayBeOfOnePage {
+            } catch let error as NetworkError where mayBePassed(error) {
                 answer = nil
             }
             // The ids from here on were noted too early.
@@ -208,13 +214,13 @@ struct BrokenItemSearch: Equatable, Sendable {
             for part in parts + last {
                 guard try await read(part.since, part.until, false).newest == nil else { return false }
             }
-        } catch let error as NetworkError where error.mayBeOfOnePage {
+        } catch let error as NetworkError where mayBePassed(error) {
             return false
         }
         for id in noted {
             do {
                 guard try await read(id.before, id.advanced(by: 1), true).newest == nil else { return false }
-            } catch let error as NetworkError where error.mayBeOfOnePage {
+            } catch let error as NetworkError where mayBePassed(error) {
                 continue
             }
         }
