@@ -3,7 +3,7 @@
 /// Between the moment in which the change is recorded as leaving and its first byte there is no other request. So a person
 /// who forbids it in time waits for one request at most.
 ///
-/// A departure is used once: either ``send()`` or ``withdraw()``.
+/// A departure is used once: either ``send(while:)`` or ``withdraw()``.
 package struct Departure<Answer: Sendable>: Sendable {
     private let request: @Sendable () async throws -> Answer
     private let withdrawal: @Sendable () async -> Void
