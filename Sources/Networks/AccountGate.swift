@@ -365,11 +365,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await enter(operation)
         try await requireAnswer()
         let departure = try await judged(operation, isWhole: false) { try await self.cancellable(preparation) }
-        return Departure {
-            try await self.judged(operation) { try await departure.send() }
-        } withdrawal: {
-            await departure.withdraw()
-        }
+        return Departure(
+            conditionally: { mayLeave in
+                try await self.judged(operation) { try await departure.send(while: mayLeave) }
+            }, withdrawal: departure.withdraw)
     }
 
     // MARK: Silence

@@ -5,13 +5,28 @@
 ///
 /// A departure is used once: either ``send(while:)`` or ``withdraw()``.
 package struct Departure<Answer: Sendable>: Sendable {
-    private let request: @Sendable () async throws -> Answer
+    /// Whether a request may still leave; asked right before its first byte, on the thread of the HTTP
+    /// client.
+    package typealias Condition = @Sendable () -> Bool
+
+    private let request: @Sendable (Condition?) async throws -> Answer
     private let withdrawal: @Sendable () async -> Void
 
     /// - Parameters:
+    ///   - request: Leaves on every condition: made twice it changes the same thing.
     ///   - withdrawal: Gives back what was reserved for it.
     package init(
         request: @escaping @Sendable () async throws -> Answer,
+        withdrawal: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.init(conditionally: { _ in try await request() }, withdrawal: withdrawal)
+    }
+
+    /// - Parameters:
+    ///   - request: Fails as one that was not sent if its condition does not hold; nil for always.
+    ///   - withdrawal: Gives back what was reserved for it.
+    package init(
+        conditionally request: @escaping @Sendable (Condition?) async throws -> Answer,
         withdrawal: @escaping @Sendable () async -> Void = {}
     ) {
         (self.request, self.withdrawal) = (request, withdrawal)
@@ -19,21 +34,13 @@ package struct Departure<Answer: Sendable>: Sendable {
 
     /// Makes the request, at once.
     ///
-    /// - Parameter mayLeave: Whether it may still leave; asked right before its first byte, on the
-    ///   thread of the HTTP client. One that may not fails as one that was not sent. Nil for always.
+    /// - Parameter mayLeave: Whether it may still leave; nil for always.
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the change may have happened;
     ///   `CancellationError`.
-    package func send(while mayLeave: (@Sendable () -> Bool)? = nil) async throws -> Answer {
-        try await LeavingCondition.$current.withValue(mayLeave) { try await request() }
-    }
+    package func send(while mayLeave: Condition? = nil) async throws -> Answer { try await request(mayLeave) }
 
     /// Gives back what was reserved for a request that will not be made.
     package func withdraw() async { await withdrawal() }
-}
-
-/// The condition on which the requests of a task may leave.
-enum LeavingCondition {
-    @TaskLocal static var current: (@Sendable () -> Bool)?
 }
 
 extension SocialNetwork {

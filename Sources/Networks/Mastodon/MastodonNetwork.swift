@@ -392,7 +392,11 @@ extension MastodonNetwork {
         _ call: NetworkCall, read: @escaping @Sendable (HTTPResponse, NetworkCall) throws -> Answer
     ) async throws -> Departure<Answer> {
         let token = try await session.token()
-        return Departure { [session] in try read(try await session.send(call, with: token), call) }
+        return Departure(conditionally: { [session] mayLeave in
+            var call = call
+            call.mayLeave = mayLeave
+            return try read(try await session.send(call, with: token), call)
+        })
     }
 
     @discardableResult

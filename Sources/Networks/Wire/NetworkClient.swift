@@ -23,6 +23,8 @@ struct NetworkCall: Sendable {
     /// The beginning of a larger answer is an answer too.
     var takesBeginning = false
     var deadline = Self.usualDeadline
+    /// Whether the request may still leave; nil for always.
+    var mayLeave: (@Sendable () -> Bool)?
 
     /// - Parameters:
     ///   - path: The parts of the path, not encoded; ids from outside are parts of their own.
@@ -141,7 +143,7 @@ extension NetworkClient {
             followsRedirects: followsRedirects)
         request.isPublicOnly = server.isPublicOnly
         request.contact = origin.contact.text
-        request.mayLeave = LeavingCondition.current
+        request.mayLeave = call.mayLeave
         let response: HTTPResponse
         do {
             response = try await http.send(request)
