@@ -35,10 +35,6 @@ package struct FeedWalk: Sendable {
     /// Whether the walk ended because it made as many requests as it may.
     package var isOutOfPages: Bool { pagesLeft <= 0 && position != nil }
 
-    /// Whether the walk ended because a search for broken items came back to a place where it had
-    /// been, so that nothing is known of what lies above.
-    package private(set) var isSearchRepeated = false
-
     /// - Parameters:
     ///   - maximumPages: The most requests that are made.
     ///   - isCareful: Whether to begin with single items, and to go back to them where a page cannot be had: for a feed
@@ -73,7 +69,6 @@ package struct FeedWalk: Sendable {
             // A part of what arrived may be hidden by now, and the rest is still to be read.
             let next = page.newer.map(FeedPosition.newer)
             advance(to: next, isEnd: isEmpty && (next == nil || emptyPages >= Self.maximumEmptyPages))
-            isSearchRepeated = page.isFromBelow && next != nil && self.position == nil && !isComplete
             newer = page.newer ?? newer
         } else {
             newer = newer ?? (position == .newest ? page.newer : nil)

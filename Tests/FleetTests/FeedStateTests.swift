@@ -410,14 +410,6 @@ import Testing
         #expect(state.progress.sweep == Stretch(cursor: "search", floor: Self.start + 10))
     }
 
-    /// A search that came back to where it had been has not read what is new: nothing counts as heard.
-    @Test(arguments: [false, true]) func aSearchThatRepeatsItselfHearsNothing(isRepeated: Bool) throws {
-        var state = state(FeedProgress(position: "50 60"))
-        let walk = try #require(state.begin(.arrivals, at: moment(90)))
-        let step = state.ended(walk, isOutOfPages: false, isSearchRepeated: isRepeated, at: moment(90))
-        #expect(step.next == .over(isRepeated ? .partial : .whole))
-    }
-
     /// What lies below pages that repeat cannot be asked for, so it is named.
     @Test func aGapThatEndsInACircleIsNamed() throws {
         var state = state(gap())

@@ -84,23 +84,6 @@ import Testing
         #expect(walk.isComplete)
     }
 
-    /// A part that is refused for good, and holds no broken item, lets the search go round: the walk
-    /// does not come to the end.
-    @Test func aSearchThatRepeatsItselfComesToNoEnd() async throws {
-        let paging = PagingServer(.documented, count: 70, broken: [70])
-        let loopback = try Loopback { request in
-            guard request.path == "/api/v1/timelines/home" else { return nil }
-            let isRefused = request.query["min_id"] == "50" && request.query["max_id"] == "70"
-            return isRefused ? Answer(status: 502) : paging.answer(request)
-        }
-        var walk = FeedWalk(
-            of: loopback.network, .home, from: .newer(than: paging.address(50)), maximumPages: 500, isCareful: true)
-        while try await walk.next() != nil {}
-        #expect(walk.isSearchRepeated)
-        #expect(!walk.isComplete)
-        #expect(!walk.isOutOfPages)
-    }
-
     /// Nor does one that refuses everything have an item that breaks pages.
     @Test(arguments: [400, 403, 404]) func aServerThatRefusesEverythingHasNoBrokenItem(status: Int) async throws {
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? Answer(status: status) : nil }

@@ -166,7 +166,7 @@ package actor FeedReader {
                 case .success(nil):
                     state.ended(
                         walk, isOutOfPages: pager.isOutOfPages, isCircle: !pager.isOutOfPages && !pager.isComplete,
-                        isSearchRepeated: pager.isSearchRepeated, at: moment)
+                        at: moment)
                 case .failure(let error): state.failed(error, in: walk, at: moment)
                 }
             let isStored = try await store(since: before, items, step.unreached)

@@ -215,15 +215,12 @@ struct FeedState: Sendable {
 
     /// Notes that there is no further page, or that no more may be asked for now.
     ///
-    /// - Parameters:
-    ///   - isCircle: Whether the server repeats its pages, so that what lies below them cannot be asked for.
-    ///   - isSearchRepeated: Whether a search came back to where it had been, so that what lies above it
-    ///     is still to be read.
+    /// - Parameter isCircle: Whether the server repeats its pages, so that what lies below them cannot be asked for.
     mutating func ended(
-        _ walk: Walk, isOutOfPages: Bool, isCircle: Bool = false, isSearchRepeated: Bool = false, at time: Moment
+        _ walk: Walk, isOutOfPages: Bool, isCircle: Bool = false, at time: Moment
     ) -> Step {
         switch walk.part {
-        case .arrivals: return isOutOfPages || isSearchRepeated ? Step(.over(.partial)) : endArrivals(at: time)
+        case .arrivals: return isOutOfPages ? Step(.over(.partial)) : endArrivals(at: time)
         case .newest: return Step(.over(.whole))
         case .gap:
             if isOutOfPages { return Step(.over(.partial)) }
