@@ -78,8 +78,8 @@ extension HumanMirror {
                 .posts, isDone: record.past != nil || rows.trainings.posts, text: "when and what the human posts",
                 command: command("train scheduler"))
         ]
-        // With an account there is somebody who can be asked.
-        if !hasHuman {
+        // With an account there is somebody who can be asked, and without an archive nothing to ask for.
+        if !hasHuman, record.past != nil || rows.trainings.posts {
             let setting = Setting.trustArchive.name
             steps.append(
                 SetupStep(
