@@ -156,7 +156,7 @@ import Testing
         #expect(rules.preparation(of: warned("12345678")).length == 20)
     }
 
-    /// What is stored of a post does not change with the bot's server.
+    /// The stored verdict of a text is the same for every server of the bot.
     @Test func aServerChangesNothingThatIsPrepared() {
         let usual = TextRules()
         var other = usual

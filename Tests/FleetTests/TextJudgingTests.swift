@@ -330,8 +330,8 @@ import Testing
 
     // MARK: Workers
 
-    /// A worker whose archive is not judged hears, and plans, before it is.
-    @Test func whatIsSaidAndWhatIsDueComesBeforeTheArchive() async throws {
+    /// A life before whose first look no text of 1,200 more is judged.
+    private func unjudged() async throws -> MirrorFixture {
         let fixture = try await MirrorFixture.start(days: 1, from: 8)
         let mirror = fixture.mirror
         _ = try await mirror.archive.store(
@@ -340,6 +340,13 @@ import Testing
             limit: 100_000)
         try await mirror.storage.lenient.execute(
             "UPDATE posts SET rules = '', text_key = NULL, unfit = NULL")
+        return fixture
+    }
+
+    /// A worker whose archive is not judged hears, and plans, before it is.
+    @Test func whatIsSaidAndWhatIsDueComesBeforeTheArchive() async throws {
+        let fixture = try await unjudged()
+        let mirror = fixture.mirror
         try await fixture.live(until: 8 + 9.0 / 3_600)
         let read = try await mirror.feeds.health(now: fixture.clock.now)
         expect(read) { $0.contains { $0.feed == FeedName.botMentions && $0.lastSuccess != nil } }
@@ -354,14 +361,8 @@ import Testing
 
     /// A worker that looks only once judges last, so not at all where its looks fail.
     @Test func whoLooksOnceJudgesLast() async throws {
-        let fixture = try await MirrorFixture.start(days: 1, from: 8)
+        let fixture = try await unjudged()
         let mirror = fixture.mirror
-        _ = try await mirror.archive.store(
-            (0..<1_200).map { Self.post($0, "Thought number \($0) about rivers") },
-            timeZone: Sample.zone,
-            limit: 100_000)
-        try await mirror.storage.lenient.execute(
-            "UPDATE posts SET rules = '', text_key = NULL, unfit = NULL")
         fixture.sandbox.faults.failNext(
             .error(status: 503, message: "later"), count: 50, method: "GET",
             path: "/api/v1/notifications")

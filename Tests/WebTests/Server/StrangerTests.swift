@@ -275,21 +275,28 @@ import Testing
 
     // MARK: Requests
 
+    /// Log-in forms that stop after the first byte of their bodies: one more than an address may send at
+    /// once.
+    private func slowForms(to stand: WebStand, _ header: String = "") async throws -> [WebConnection] {
+        let head =
+            "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n\(header)"
+            + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx"
+        var slow: [WebConnection] = []
+        for _ in 0...RequestShares.ofAddress {
+            let connection = try await WebConnection.opened(to: stand.client.port)
+            try connection.send(Array(head.utf8))
+            slow.append(connection)
+        }
+        return slow
+    }
+
     /// Forms that come slowly take the places of their address, and no others.
     @Test func anAddressHasItsShareOfRequests() async throws {
         try await WebStand.with(variables: Self.open) { stand in
             let member = WebClient(port: stand.client.port)
             try await #expect(
                 Self.logIn(member, WebStand.password, from: "192.0.2.1").status == 303)
-            let head =
-                "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nX-Forwarded-For: 192.0.2.1\r\n"
-                + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx"
-            var slow: [WebConnection] = []
-            for _ in 0...RequestShares.ofAddress {
-                let connection = try await WebConnection.opened(to: stand.client.port)
-                try connection.send(Array(head.utf8))
-                slow.append(connection)
-            }
+            let slow = try await slowForms(to: stand, "X-Forwarded-For: 192.0.2.1\r\n")
             try await withThrowingTaskGroup(of: String?.self) { group in
                 for connection in slow {
                     group.addTask { try await connection.apart { $0.text(before: "\r\n") } }
@@ -328,15 +335,7 @@ import Testing
     /// Forms that come slowly from this machine leave places for others on it.
     @Test func thisMachineHasMorePlacesThanAnAddress() async throws {
         try await WebStand.with(variables: Self.open) { stand in
-            let head =
-                "POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
-                + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx"
-            var slow: [WebConnection] = []
-            for _ in 0...RequestShares.ofAddress {
-                let connection = try await WebConnection.opened(to: stand.client.port)
-                try connection.send(Array(head.utf8))
-                slow.append(connection)
-            }
+            let slow = try await slowForms(to: stand)
             while stand.connections.readingBodies < slow.count { await Task.yield() }
             try await #expect(stand.client.send("/login").status == 200)
             withExtendedLifetime(slow) {}
