@@ -141,15 +141,12 @@ package struct Archive: Sendable {
     ///   - limit: The number of characters that the server allows.
     /// - Throws: The store's error.
     package func noteLength(of id: PostID, above limit: Int) async throws {
-        let mirror = mirror
-        try await storage.transaction { connection in
-            _ = try connection.execute(
-                """
-                UPDATE posts SET length = \(limit + 1)
-                WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
-                    AND length <= \(limit)
-                """)
-        }
+        try await storage.execute(
+            """
+            UPDATE posts SET length = \(limit + 1)
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue)
+                AND post_id = \(id.value) AND length <= \(limit)
+            """)
     }
 
     /// Removes all posts of this mirror.

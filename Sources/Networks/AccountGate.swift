@@ -365,10 +365,11 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await enter(operation)
         try await requireAnswer()
         let departure = try await judged(operation, isWhole: false) { try await self.cancellable(preparation) }
-        return Departure(
-            conditionally: { mayLeave in
-                try await self.judged(operation) { try await departure.send(while: mayLeave) }
-            }, withdrawal: departure.withdraw)
+        return Departure { mayLeave in
+            try await self.judged(operation) { try await departure.send(while: mayLeave) }
+        } withdrawal: {
+            await departure.withdraw()
+        }
     }
 
     // MARK: Silence

@@ -218,9 +218,9 @@ package struct Delivery: Sendable {
     func send(
         _ leaving: Leaving, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
-        let (departed, since) = (leaving.departed, leaving.since)
+        let departed = leaving.departed
         let outcome = await request.send { [memory, deliverer] in
-            since.duration(to: memory.instant) < deliverer.requestDeadline
+            leaving.since.duration(to: memory.instant) < deliverer.requestDeadline
         }
         onStep(.answered)
         if case .notSent = outcome { memory.neverLeft(departed.id) }

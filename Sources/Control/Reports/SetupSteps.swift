@@ -73,13 +73,14 @@ extension HumanMirror {
                     text: "your word that you know the rules of \(botNetwork.displayName) for bots",
                     command: command("set \(policy.setting)=yes"), detail: policy.summary))
         }
+        let hasPosts = record.past != nil || rows.trainings.posts
         steps += [
             SetupStep(
-                .posts, isDone: record.past != nil || rows.trainings.posts, text: "when and what the human posts",
+                .posts, isDone: hasPosts, text: "when and what the human posts",
                 command: command("train scheduler"))
         ]
-        // With an account there is somebody who can be asked, and without an archive nothing to ask for.
-        if !hasHuman, record.past != nil || rows.trainings.posts {
+        // The human's account tells which posts were deleted; an archive alone does not.
+        if !hasHuman, hasPosts {
             let setting = Setting.trustArchive.name
             steps.append(
                 SetupStep(

@@ -392,11 +392,11 @@ extension MastodonNetwork {
         _ call: NetworkCall, read: @escaping @Sendable (HTTPResponse, NetworkCall) throws -> Answer
     ) async throws -> Departure<Answer> {
         let token = try await session.token()
-        return Departure(conditionally: { [session] mayLeave in
+        return Departure { [session] mayLeave in
             var call = call
             call.mayLeave = mayLeave
             return try read(try await session.send(call, with: token), call)
-        })
+        }
     }
 
     @discardableResult

@@ -260,8 +260,7 @@ extension XNetwork {
         call.body = try JSONBody.encoded(wire(draft, parent))
         let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
         let (_, reservation) = try await purse.reserve([price], for: .publish, call)
-        let request: @Sendable (Departure<PublishedPost>.Condition?) async throws -> PublishedPost = {
-            [call] mayLeave in
+        return Departure { [call] mayLeave in
             var call = call
             call.mayLeave = mayLeave
             let (written, response) = try await written(call, with: reservation) { written in
@@ -276,8 +275,9 @@ extension XNetwork {
             return PublishedPost(
                 id: PostID(network: .x, value: identity), address: address,
                 createdAt: client.now())
+        } withdrawal: {
+            await purse.settle(reservation, cost: .zero)
         }
-        return Departure(conditionally: request, withdrawal: { await purse.settle(reservation, cost: .zero) })
     }
 
     /// Uploads a picture and then says what it shows; both are paid for.
