@@ -22,8 +22,9 @@ struct FirstPostLook: Sendable {
         guard !known.isOver, action.kind == .post, action.state == .done, action.wording?.visibility.isOpen == true,
             let address = action.remoteAddress
         else { return }
-        // A result that is unknown settles nothing.
-        if case .some(.some) = try await mirror.probes.findings(of: account)?.kept[.open] { return known.end() }
+        // A stored result may be "unknown"; then the post is looked at again.
+        let stored = try await mirror.probes.findings(of: account)?.kept[.open] ?? nil
+        if stored != nil { return known.end() }
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
@@ -32,7 +33,7 @@ struct FirstPostLook: Sendable {
         } catch is NetworkError {
             return
         }
-        // The next post is looked at while nobody knows; a home may hold a post to compare with then.
+        // Unknown: the look is repeated with the next post.
         guard let isShown else { return }
         try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
         known.end()

@@ -102,9 +102,10 @@ package struct FeedWalk: Sendable {
         }
     }
 
-    /// Whether what lies around a page may be had.
+    /// Whether the walk may go on around a page that fails with this error.
     ///
-    /// What arrived above a refused place is read from the newest page down.
+    /// Toward the present only a broken item is passed: a refused place there is replaced by the newest
+    /// page, from which the feed is read downward.
     private func mayBePassed(_ error: NetworkError, at position: FeedPosition) -> Bool {
         if case .older = position { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }

@@ -159,7 +159,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     /// Whether a server refuses a page, or the place where it begins: an item breaks it, the place is
     /// gone, or something before the server takes the request for an attack.
     ///
-    /// What lies around may be had then.
+    /// Requests that begin elsewhere may succeed.
     package var mayBeOfOnePage: Bool {
         mayBeOfOneItem || status != nil && [.rejected, .notFound, .forbidden].contains(code)
     }

@@ -176,8 +176,8 @@ extension Action {
     /// that nothing but an approval that comes later leaves unheard.
     fileprivate static let hearing: TimeInterval = 86_400
 
-    /// Whether all mentions from before the decision were read or cannot be read; a later page may contain a "stop" of
-    /// the author.
+    /// Whether all mentions from before the decision were read, or the reply has waited for that for a day; a later page
+    /// may contain a "stop" of the author.
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.

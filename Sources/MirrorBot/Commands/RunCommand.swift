@@ -11,8 +11,8 @@ struct RunCommand: AsyncParsableCommand {
         abstract: "Be the mirror: post, reply, favorite and keep learning until stopped.",
         discussion: """
             SIGTERM, SIGINT and SIGHUP (a closed terminal) end it within ten seconds, with 0, whatever it waits for. \
-            Under nohup SIGHUP is ignored. Several processes may run for one mirror: one works, the others wait. With --all, any number of processes share the mirrors of a database, \
-            and what only a person can mend about one mirror leaves the others alone; status --all shows them.
+            Under nohup SIGHUP is ignored. Several processes may run for one mirror: one works, the others wait. With \
+            --all, any number of processes share the mirrors of a database, and what only a person can mend about one mirror leaves the others alone; status --all shows them.
             """)
 
     @OptionGroup var options: MirrorOptions

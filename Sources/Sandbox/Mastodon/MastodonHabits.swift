@@ -167,7 +167,7 @@ package struct MastodonHabits: Equatable, Sendable {
     /// People of the server itself are `user@host` everywhere but in answers about the own account.
     package var namesPeopleInFull = false
     package var lacksInstanceV2 = false
-    /// What the own account says of itself is given out only as it is shown.
+    /// The account's own profile comes as others see it, without its source text.
     package var hidesProfileSource = false
     /// A change of the profile is answered, and not kept.
     package var dropsProfiles = false
