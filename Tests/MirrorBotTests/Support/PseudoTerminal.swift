@@ -27,9 +27,14 @@ final class PseudoTerminal: Sendable {
     }
 
     /// Types a short line, which waits until it is read.
+    ///
+    /// When it returns, the terminal has echoed the line or not, as it is set now: the kernel does so in a queue of its
+    /// own, and poll(2) waits for that queue.
     func type(_ line: String) throws {
         let bytes = Array(line.utf8)
         guard write(outer, bytes, bytes.count) == bytes.count else { throw TestSupportError("could not type") }
+        var arrived = pollfd(fd: inner, events: Int16(POLLIN), revents: 0)
+        guard poll(&arrived, 1, 0) >= 0 else { throw TestSupportError("could not type") }
     }
 
     /// Whether it shows what is typed and hands it over by lines.
