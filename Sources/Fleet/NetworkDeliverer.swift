@@ -188,8 +188,8 @@ package struct NetworkDeliverer: Deliverer {
         return switch try await network.isFavorited(target.address) {
         case true?: .found(remoteID: target.post, remoteAddress: target.address)
         case false?: .absent
-        // The post is gone, and the favorite with it.
-        case nil: .found(remoteID: nil, remoteAddress: nil)
+        // The favorite would be gone with it; if the post comes back, a later look tells.
+        case nil: .undecided(detail: "the network says that the post is gone")
         }
     }
 

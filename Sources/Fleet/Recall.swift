@@ -28,7 +28,8 @@ package struct Recall: Sendable {
         store = mirror.outbox(lease: lease)
         clock = mirror.clock
         delivery = Delivery(
-            store: store, deliverer: NetworkDeliverer(network: network, people: mirror.people, logger: mirror.logger))
+            store: store, deliverer: NetworkDeliverer(network: network, people: mirror.people, logger: mirror.logger),
+            uptime: clock.instants)
         takingBack = TakingBack(mirror, network: network, lease: lease)
         effects = bot.map { EffectRecovery(mirror, network: network, account: $0) }
     }

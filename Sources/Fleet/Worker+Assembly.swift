@@ -75,7 +75,8 @@ extension Worker {
         let delivery = Delivery(
             store: store, deliverer: deliverer ?? sender,
             onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) },
-            onUpload: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.upload($0)) })
+            onUpload: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.upload($0)) },
+            uptime: clock.instants)
         let classifiers = ClassifierSource(logger: logger) { [mirror] in try mirror.favorites() }
         _ = try await classifiers.classifier()
         let unlearning = Unlearning(mirror: mirror, clock: clock, logger: logger)

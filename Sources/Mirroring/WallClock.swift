@@ -36,6 +36,13 @@ package protocol WallClock: Sendable {
 extension WallClock {
     package var uptime: TimeInterval { SystemUptime.seconds }
 
+    /// Reads ``uptime`` as an instant, for code that measures durations.
+    package var instants: @Sendable () -> ContinuousClock.Instant {
+        let start = ContinuousClock.now
+        let begin = uptime
+        return { start + .seconds(uptime - begin) }
+    }
+
     package var rate: Double { 1 }
 
     package var jumps: Bool { false }

@@ -82,6 +82,17 @@ import Testing
             return try await send(reply, fault)
         }
 
+        /// Favorites a post that somebody has written.
+        func favorite(_ fault: SandboxFault) async throws -> Action {
+            let speaker = try #require(sandbox.world.configuration.friends.first)
+            let said = try #require(await sandbox.say([SandboxUtterance(speaker, "good morning")]).first)
+            let post = try #require(
+                try await network.page(.mentions, .newest).items.first { $0.post.id.value == said.identity })
+            let target = Action.Target(post: post.post.id.value, author: post.author.id, address: post.address)
+            return try await send(
+                Intent(.favorite(target), due: clock.now, expires: clock.now + 86_400), fault)
+        }
+
         private func send(_ intent: Intent, _ fault: SandboxFault?) async throws -> Action {
             let action = try await store.propose(intent, now: clock.now).action
             if let fault { sandbox.faults.failNext(fault, method: "POST", path: "/api/v1/statuses") }
@@ -107,6 +118,19 @@ import Testing
     }
 
     private static let servers = [MastodonHabits.snac, markdown]
+
+    /// A server that denies the post for a moment says nothing about the favorite.
+    @Test(arguments: [MastodonHabits.mastodon, .takahe])
+    func aFavoriteIsNotDoneBecauseItsPostWasDenied(habits: MastodonHabits) async throws {
+        let place = try await Place(habits)
+        let sent = try await place.favorite(.dropRequest)
+        #expect(sent.state == .sending)
+        place.sandbox.faults.failNext(
+            .error(status: 404, message: "Not now"), method: "GET", path: "/api/v1/statuses", needsLogin: true)
+        let ended = try #require(try await place.settled().first)
+        #expect(ended.state == .failed && ended.isUnconfirmed)
+        #expect(place.sandbox.faults.applied == 2)
+    }
 
     @Test(arguments: servers) func noLostAnswerPublishesATextTwice(server: MastodonHabits) async throws {
         let place = try await Place(server)

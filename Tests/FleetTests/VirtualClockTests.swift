@@ -1,11 +1,24 @@
 import Control
 import Expectations
 import Foundation
-import Mirroring
+@testable import Mirroring
 import Testing
 
 @Suite struct VirtualClockTests {
     private static let start = Date(timeIntervalSince1970: 1_780_239_600)
+
+    /// A request must not leave after the time that its row grants it, which other workers count by the same clock.
+    @Test func instantsGoAsFastAsTheClock() async throws {
+        let virtual = VirtualClock(startingAt: Self.start)
+        let instants = virtual.instants
+        let begin = instants()
+        try await virtual.sleep(until: virtual.now + 90)
+        #expect(begin.duration(to: instants()) == .seconds(90))
+        let fast = AcceleratedClock(origin: Self.start, started: Date(), factor: 1_000_000).instants
+        let first = fast()
+        let elapsed = ContinuousClock().measure { while first.duration(to: fast()) < .seconds(60) {} }
+        #expect(elapsed < .seconds(60))
+    }
 
     @Test func whoJoinedFirstGoesOnFirst() async throws {
         let clock = VirtualClock(startingAt: Date(timeIntervalSince1970: 0))

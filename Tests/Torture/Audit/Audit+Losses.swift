@@ -105,6 +105,7 @@ extension Audit {
     private func reasonOfUnconfirmed(_ action: Action) -> String? {
         guard rules.recognisesRepeats, things(of: action).isEmpty, let sending = action.sending else { return nil }
         if wasRefusedOnPurpose(action) || action.sends >= rules.sends || isOfUnknownAge(action) { return nil }
+        if action.target.map({ wasDenied($0.address) }) == true { return nil }
         // To who asked to stop meanwhile nothing is sent again.
         if let mention = mention(of: action), askedToStop(mention.handle, by: latest(action.updated)) { return nil }
         // Nor what a person wanted back before anybody knew whether it had arrived.
