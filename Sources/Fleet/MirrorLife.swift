@@ -389,7 +389,7 @@ package actor MirrorLife {
 extension MirrorStamp {
     /// Whether a start that used `other` may continue; the accounts, which a start itself binds, do not count.
     fileprivate func isSame(as other: MirrorStamp) -> Bool {
-        credentials == other.credentials && settings == other.settings && !isPaused
+        credentials == other.credentials && settings == other.settings && findings == other.findings && !isPaused
     }
 }
 

@@ -192,6 +192,7 @@ extension Worker {
         if isKnown, gates.verified.contains(role), try await mirror.isVerified(role) { return nil }
         do {
             let account = try await network.verifyAccount()
+            if role == .bot { try network.requireAudiences() }
             gates.note([role])
             return account
         } catch let error as NetworkError {

@@ -426,14 +426,24 @@ package struct HumanMirror: Sendable {
     ///
     /// - Throws: As ``account(_:)`` and ``network(for:sessions:)``.
     package func network(of role: AccountRole) async throws -> (any SocialNetwork)? {
-        try await account(role).map { try network(for: $0) }
+        guard let account = try await account(role) else { return nil }
+        return try network(for: account, findings: try await findings(about: account))
     }
 
     /// Returns the network of a role's account, or throws an error that says how to log in.
     ///
     /// - Throws: As ``requiredAccount(_:)`` and ``network(for:sessions:)``.
     package func requiredNetwork(of role: AccountRole) async throws -> any SocialNetwork {
-        try network(for: try await requiredAccount(role))
+        let account = try await requiredAccount(role)
+        return try network(for: account, findings: try await findings(about: account))
+    }
+
+    /// The findings of `doctor --probe` about an account's server: that of the bot, which the human's may be too.
+    package func findings(about account: AccountConfiguration) async throws -> [ServerPromise: Bool] {
+        if account.role == .human {
+            guard let address = account.address, try await self.account(.bot)?.address == address else { return [:] }
+        }
+        return try await probes.measured()
     }
 
     /// Returns the network of one account.
@@ -441,17 +451,20 @@ package struct HumanMirror: Sendable {
     /// - Parameters:
     ///   - account: The account's server and credentials.
     ///   - sessions: Where to store the session; nil for the mirror's.
+    ///   - findings: Whether the server was found to keep a promise; see ``findings(about:)``.
     /// - Returns: A client that acts as that account.
     /// - Throws: `NetworkError` for an unusable server.
     package func network(
-        for account: AccountConfiguration, sessions: (any CredentialStore)? = nil
+        for account: AccountConfiguration, sessions: (any CredentialStore)? = nil,
+        findings: [ServerPromise: Bool] = [:]
     ) throws -> any SocialNetwork {
         let clock = clock
         return try account.network.descriptor.connect(
             .init(
                 account: account, settings: configuration,
                 sessions: sessions ?? vault.sessions(of: account.role, now: { clock.now }), book: spending,
-                client: installation.client, origin: origin, now: { clock.now }, uptime: { clock.uptime }))
+                client: installation.client, origin: origin, findings: findings, now: { clock.now },
+                uptime: { clock.uptime }))
     }
 }
 

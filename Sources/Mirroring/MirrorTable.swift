@@ -444,7 +444,7 @@ package struct MirrorTable: Sendable {
         account.map { "\($0.network.rawValue):\($0.value)" }
     }
 
-    private static func account(_ text: String?) -> AccountID? {
+    static func account(_ text: String?) -> AccountID? {
         guard let text, let colon = text.firstIndex(of: ":"),
             let network = NetworkName(rawValue: String(text[..<colon]))
         else { return nil }

@@ -314,6 +314,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readPost) { try await $0.isShownToAnybody(address) }
     }
 
+    package func requireAudiences() throws(NetworkError) { try network.requireAudiences() }
+
+    package var plainServer: any PlainServer { network.plainServer }
+
+    package var serverHabits: [ServerHabit] { network.serverHabits }
+
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         try await ask(.readPost) { try await $0.lookUp(address) }
     }

@@ -132,6 +132,17 @@ package protocol SocialNetwork: Sendable {
     /// Whether somebody without a login is shown a post; nil where the network lets nobody ask.
     func isShownToAnybody(_ address: String) async throws -> Bool?
 
+    /// Refuses a server that is known to change who may see what is published there; asks nothing.
+    ///
+    /// - Throws: ``NetworkError`` with code `.configuration`.
+    func requireAudiences() throws(NetworkError)
+
+    /// The server's answers without what is believed of its program, for measuring its habits.
+    var plainServer: any PlainServer { get }
+
+    /// The habits of the server that a client cannot ask for, as they count now.
+    var serverHabits: [ServerHabit] { get }
+
     /// What all posts of one conversation share, such as the identity of its first post; nil when the post is gone.
     ///
     /// May need a request, whose answer is small and soon there; the result stays true for as long as the conversation
@@ -179,6 +190,12 @@ extension SocialNetwork {
     package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? { nil }
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? { nil }
+
+    package func requireAudiences() throws(NetworkError) {}
+
+    package var plainServer: any PlainServer { ClientAsServer(self) }
+
+    package var serverHabits: [ServerHabit] { [] }
 
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         throw NetworkError(

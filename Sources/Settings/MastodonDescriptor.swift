@@ -18,7 +18,7 @@ extension NetworkDescriptor {
                     server: made.account.credentials.text(.server), apiBaseURL: made.account.apiBaseURL,
                     credentials: MastodonCredentials(made.account.credentials), sessions: made.sessions,
                     trustsVisibility: made.account.role == .bot || made.settings.trustsHumanServer,
-                    quotes: made.settings.quotes, client: made.client, origin: made.origin,
+                    quotes: made.settings.quotes, findings: made.findings, client: made.client, origin: made.origin,
                     now: made.now, uptime: made.uptime)
             })
         network.quotes = [.anyone, .followers, .nobody]

@@ -105,6 +105,8 @@ package struct NetworkDescriptor: Sendable {
         package let client: HTTPClient
         /// The mirror that makes the requests.
         package let origin: RequestOrigin
+        /// Whether `doctor --probe` found the account's server to keep a promise.
+        package let findings: [ServerPromise: Bool]
         /// Returns the time of day.
         package let now: @Sendable () -> Date
         /// Returns the monotonic clock, in seconds.
@@ -112,11 +114,18 @@ package struct NetworkDescriptor: Sendable {
 
         package init(
             account: AccountConfiguration, settings: MirrorSettings, sessions: any CredentialStore,
-            book: any SpendingBook, client: HTTPClient, origin: RequestOrigin,
+            book: any SpendingBook, client: HTTPClient, origin: RequestOrigin, findings: [ServerPromise: Bool],
             now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> TimeInterval
         ) {
-            (self.account, self.settings, self.sessions) = (account, settings, sessions)
-            (self.book, self.client, self.origin, self.now, self.uptime) = (book, client, origin, now, uptime)
+            self.account = account
+            self.settings = settings
+            self.sessions = sessions
+            self.book = book
+            self.client = client
+            self.origin = origin
+            self.findings = findings
+            self.now = now
+            self.uptime = uptime
         }
     }
 

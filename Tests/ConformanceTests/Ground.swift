@@ -169,9 +169,11 @@ final class Ground: Sendable {
             let credentials = MastodonCredentials(
                 accessToken: Secret(login.accessToken), refreshToken: Secret(login.refreshToken),
                 clientID: login.clientID, clientSecret: Secret(login.clientSecret))
+            // As doctor --probe finds it: WordPress is not known to keep the visibility of posts.
+            let findings = [ServerPromise.visibility: !sandbox.faults.mastodon.losesVisibility]
             return try MastodonNetwork(
-                server: sandbox.url, credentials: credentials, sessions: MemoryCredentials(), client: client, now: now,
-                uptime: uptime)
+                server: sandbox.url, credentials: credentials, sessions: MemoryCredentials(), findings: findings,
+                client: client, now: now, uptime: uptime)
         case .x:
             let keys = sandbox.xKeys(role)
             var options = XOptions()

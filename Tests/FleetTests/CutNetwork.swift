@@ -36,7 +36,9 @@ final class CutNetwork: SocialNetwork, @unchecked Sendable {
     /// How many requests were made.
     var requests: Int { lock.withLock { made } }
 
-    private func request<Value>(_ work: () async throws -> Value) async throws -> Value {
+    var plainServer: any PlainServer { CutServer(server: network.plainServer, network: self) }
+
+    fileprivate func request<Value>(_ work: () async throws -> Value) async throws -> Value {
         let isCut = lock.withLock { () -> Bool in
             made += 1
             return made == number
@@ -114,5 +116,35 @@ final class CutNetwork: SocialNetwork, @unchecked Sendable {
 
     func replies(to address: String) async throws -> [ObservedPost] {
         try await request { try await network.replies(to: address) }
+    }
+}
+
+/// The server of a network whose caller is cut at one of its requests.
+private struct CutServer: PlainServer {
+    let server: any PlainServer
+    let network: CutNetwork
+
+    func publish(_ draft: Draft, mark: String) async throws -> String? {
+        try await network.request { try await server.publish(draft, mark: mark) }
+    }
+
+    func read(_ address: String) async throws -> PlainPost? {
+        try await network.request { try await server.read(address) }
+    }
+
+    func isShownWithoutLogin(_ address: String) async throws -> Bool? {
+        try await network.request { try await server.isShownWithoutLogin(address) }
+    }
+
+    func newest() async throws -> Set<String> {
+        try await network.request { try await server.newest() }
+    }
+
+    func change(_ address: String, to draft: Draft) async throws -> Bool? {
+        try await network.request { try await server.change(address, to: draft) }
+    }
+
+    func delete(_ address: String) async throws {
+        try await network.request { try await server.delete(address) }
     }
 }

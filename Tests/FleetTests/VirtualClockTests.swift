@@ -1,8 +1,9 @@
 import Control
 import Expectations
 import Foundation
-@testable import Mirroring
 import Testing
+
+@testable import Mirroring
 
 @Suite struct VirtualClockTests {
     private static let start = Date(timeIntervalSince1970: 1_780_239_600)

@@ -182,7 +182,7 @@ import Testing
         try await expect(open()) { $0.count == 1 && $0[0].contains("mirror-bot undo --resume") }
         let found = try await stage.run("doctor", environment: ["COLUMNS": "400"])
         #expect(found.output.contains("! unfinished"), "\(found.output)")
-        let probed = try await stage.run("doctor", "--probe", environment: ["COLUMNS": "400"])
+        let probed = try await stage.run("doctor", "--probe", environment: ["COLUMNS": "800"])
         #expect(probed.output.contains("a deleted post can no longer be read"), "\(probed.output)")
         await expect(texts()) { $0.isEmpty }
         await sandbox.stop()

@@ -153,18 +153,25 @@ import Transport
         }
     }
 
+    /// The control is a public post of somebody else, which the server shows without a login or not.
     @Test(
         arguments: [
-            (200, #""version": "4.3.0""#, true), (404, #""version": "4.3.0""#, false),
-            (401, #""version": "4.3.0""#, nil),
-            (410, #""version": "2.7.2 (compatible; Pleroma 2.6.0)""#, false),
-            (404, #""version": "2.7.2 (compatible; Pleroma 2.6.0)""#, nil),
-        ] as [(Int, String, Bool?)])
-    func aPostIsAskedForWithoutALogin(status: Int, version: String, expected: Bool?) async throws {
-        let answers = try loopback(#"{"uri":"https://f.example",\#(version)}"#) { request in
-            guard request.path == "/api/v1/statuses/7" else { return nil }
-            return request.header("Authorization") == nil
-                ? status == 200 ? .json(Wire.status("7")) : .json(#"{"error":"no"}"#, status: status) : nil
+            (200, nil, true), (404, 200, false), (401, 200, false), (403, 404, nil), (404, 404, nil), (404, nil, nil),
+        ] as [(Int, Int?, Bool?)])
+    func aPostIsAskedForWithoutALogin(status: Int, control: Int?, expected: Bool?) async throws {
+        let answers = try loopback(#"{"uri":"https://f.example","version": "4.3.0"}"#) { request in
+            if request.path == "/api/v1/timelines/home", control != nil {
+                return .json(Wire.list([self.wire("8", by: Self.other)]))
+            }
+            guard request.header("Authorization") == nil else { return nil }
+            func answer(_ id: String, _ status: Int) -> Answer {
+                status == 200 ? .json(Wire.status(id)) : .json(#"{"error":"no"}"#, status: status)
+            }
+            return switch request.path {
+            case "/api/v1/statuses/7": answer("7", status)
+            case "/api/v1/statuses/8": control.map { answer("8", $0) }
+            default: nil
+            }
         }
         try await expect(answers.network.isShownToAnybody("7"), equals: expected)
     }
@@ -229,7 +236,7 @@ import Transport
     }
 
     @Test func anAnswerWithSomebodyElsesPostIsNotBelieved() async throws {
-        let loopback = try loopback(Self.wordpress) { request in
+        let loopback = try loopback(Self.friendica) { request in
             request.method == "POST" ? .json(self.wire("4", by: Self.other)) : nil
         }
         _ = try await loopback.network.verifyAccount()

@@ -1,63 +1,14 @@
-package import Foundation
+import Foundation
 package import Mirroring
 package import Networks
 package import Posts
 import ServiceLifecycle
 import Storage
 
-/// What a mirror relies on a server for, and what one post can show.
-package enum ServerPromise: String, CaseIterable, Codable, Sendable {
-    /// The server's name for a new post leads to that post, with the text that was sent.
-    case publishes
-    /// Who may see a post is kept, as far as the account itself is told.
-    case visibility
-    /// A post that is not for few is shown to who has no login.
-    case open
-    /// The account's own list has what was just published: that is how a lost answer is found.
-    case lists
-    /// A reply names the post that it answers, and its author.
-    case answers
-    /// Another text takes the place of the first.
-    case edits
-    /// A changed post says that it was changed.
-    case tellsEdits = "tells-edits"
-    /// What was deleted is gone for who asks for it.
-    case deletes
-    /// What was deleted leaves the account's own list.
-    case unlists
-
-    /// What is so if the server keeps it.
-    package var text: String {
-        switch self {
-        case .publishes: "a post arrives with the text that was sent"
-        case .visibility: "a post keeps its visibility"
-        case .open: "everybody can read the bot's posts"
-        case .lists: "the account's list shows what was just published"
-        case .answers: "a reply names the post that it answers"
-        case .edits: "a post can be changed"
-        case .tellsEdits: "a changed post is marked as changed"
-        case .deletes: "a deleted post can no longer be read"
-        case .unlists: "a deleted post leaves the account's list"
-        }
-    }
-
-    /// What follows where the server does not keep it.
-    package var consequence: String {
-        switch self {
-        case .publishes: "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
-        case .visibility: "posts may be visible to more people than intended"
-        case .open: "other people cannot see the bot's posts"
-        case .lists: "a post whose answer is lost stays unconfirmed"
-        case .answers: "the recipient of a reply is unknown, so some mentions stay unanswered"
-        case .edits: "a copy is deleted, and not changed, when the human changes the original"
-        case .tellsEdits: "changes are found by comparing texts"
-        case .deletes: "deleted posts are recognised by the account's list alone"
-        case .unlists: "a deleted post may seem to exist still"
-        }
-    }
-}
-
-/// Tries out what a server does, with one unlisted post and an answer to it, which are deleted again.
+/// Tries out what a server does, with one unlisted post and a direct answer to it, which are deleted again.
+///
+/// It makes the requests itself (`PlainServer`): a client that decides by the program's name would
+/// measure its own decisions.
 ///
 /// Both are an `Effect` before their first request, and hold words that no other post does. So the
 /// next command or a worker finds what a probe leaves that is cut.
@@ -65,6 +16,8 @@ package struct ServerProbe: Sendable {
     /// What was found.
     package struct Result: Sendable {
         /// Nil of a promise: the server does not let it be seen.
+        ///
+        /// A promise that was not tried is missing.
         package var kept: [ServerPromise: Bool?] = [:]
         /// What could not be deleted, by its address.
         package var left: [String] = []
@@ -87,7 +40,7 @@ package struct ServerProbe: Sendable {
 
     /// Publishes, looks, answers, edits and deletes.
     ///
-    /// What was published is deleted also where a later step fails, and where the task is cancelled or
+    /// It takes ten seconds longer where a deleted post does not go at once. What was published is deleted also where a later step fails, and where the task is cancelled or
     /// a graceful shutdown begins: that ends the probe, and not the deletion.
     package func run() async -> Result {
         let attempt: ProbeAttempt
@@ -104,9 +57,8 @@ package struct ServerProbe: Sendable {
         } catch {
             problem = "\(error)"
         }
-        let isCut = Task.isCancelled || Task.isShuttingDownGracefully
         // A task of its own is not cancelled with this one.
-        return await Task { [problem] in await attempt.end(problem, isCut: isCut) }.value
+        return await Task { [problem] in await attempt.end(problem) }.value
     }
 
     // MARK: The mark
@@ -135,7 +87,7 @@ private actor ProbeAttempt {
     private let recovery: EffectRecovery
     private var effect: Effect
     private var result = ServerProbe.Result()
-    private var first: PublishedPost?
+    private let server: any PlainServer
 
     /// Stores the row.
     init(
@@ -147,6 +99,7 @@ private actor ProbeAttempt {
         let recovery = EffectRecovery(mirror, network: network, account: account.id)
         let now = mirror.clock.now
         self.recovery = recovery
+        server = network.plainServer
         effect = try await mirror.effects.begin(
             .probe, mark: mark, account: account.id, begun: network.present(at: now),
             next: now + recovery.patience)
@@ -162,39 +115,92 @@ private actor ProbeAttempt {
     func tryOut() async throws {
         // A network without unlisted posts has public ones only.
         var draft = draft(text, "post")
-        if !network.capabilities.visibilities.contains(.unlisted) { draft.visibility = .public }
-        let post = try await publish(draft)
-        first = post
+        let visibilities = network.capabilities.visibilities
+        if !visibilities.contains(.unlisted) { draft.visibility = .public }
+        let published = try await publish(draft)
+        result.kept[.publishes] = published != nil
+        guard let post = published else { return }
         try await hold()
-        let seen = try await network.lookUp(post.address)
-        result.kept[.publishes] =
-            seen.map { $0.post.text == text && $0.author.id == account.id } ?? false
-        let visibility = seen?.post.visibility
+        let seen = try await server.read(post)
+        result.kept[.publishes] = seen?.text == text
         // Where nothing is for few, all that is open is the same.
-        let isOneOfMany = network.capabilities.visibilities.contains(.private)
         result.kept[.visibility] =
-            isOneOfMany ? visibility == draft.visibility : visibility?.isOpen == true
+            visibilities.contains(.private)
+            ? seen?.visibility == draft.visibility : seen?.visibility.isOpen == true
         try await hold()
-        result.kept[.open] = try await network.isShownToAnybody(post.address)
+        result.kept[.open] = try await network.isShownToAnybody(post)
         try await hold()
-        result.kept[.lists] = try await listed(since: post.createdAt).contains(post.address)
+        result.kept[.lists] = try await server.newest().contains(post)
+        try await answer(post)
+        try await change(post)
+        try await delete(post)
+    }
 
-        var answer = self.draft(
-            "@\(account.handle) \(text) This answers it.", "answer", replyTo: post.address)
-        answer.visibility = draft.visibility
-        result.kept[.answers] = try await isAnswered(post, with: answer)
-
-        guard network.capabilities.canEdit else {
-            result.kept[.edits] = false
+    /// Answers the first post for its author's eyes alone; if the server accepts no such post, as the
+    /// first post is.
+    private func answer(_ post: String) async throws {
+        var draft = draft("@\(account.handle) \(text) This answers it.", "answer", replyTo: post)
+        var isDirect = network.capabilities.visibilities.contains(.direct)
+        draft.visibility = isDirect ? .direct : .public
+        let reply: String?
+        do {
+            reply = try await publish(draft)
+        } catch let error as NetworkError where isDirect && error.dropsItem {
+            isDirect = false
+            draft = self.draft(draft.text, "open-answer", replyTo: post)
+            reply = try await publish(draft)
+        } catch let error as NetworkError where error.isLastWord && error.outcome == .unknown {
+            // Published, and answered in a form that names nothing.
+            result.kept[.answers] = false
             return
         }
+        guard let reply else {
+            result.kept[.answers] = false
+            return
+        }
+        try await hold()
+        let seen = try await server.read(reply)
+        result.kept[.answers] = seen?.answers == post
+        guard isDirect else { return }
+        try await hold()
+        let isShown = try await server.isShownWithoutLogin(reply) ?? false
+        result.kept[.direct] = !isShown && seen.map { !$0.visibility.isOpen } ?? true
+        try await hold()
+        result.kept[.listsDirect] = try await server.newest().contains(reply)
+    }
+
+    private func change(_ post: String) async throws {
         let other = text + " This was changed."
         try await hold()
-        try await network.edit(post.address, self.draft(other, "edit"))
+        guard let isAccepted = try await server.change(post, to: draft(other, "edit")) else { return }
         try await hold()
-        let changed = try await network.lookUp(post.address)
-        result.kept[.edits] = changed?.post.text == other
-        result.kept[.tellsEdits] = changed?.editedAt != nil
+        let changed = try await server.read(post)
+        result.kept[.edits] = isAccepted && changed?.text == other
+        if isAccepted { result.kept[.tellsEdits] = changed?.isChanged == true }
+    }
+
+    /// The seconds after a deletion at which it is looked whether the post is gone: GoToSocial deletes
+    /// after its answer, others when a worker runs.
+    private static let looks: [TimeInterval] = [1, 3, 10]
+
+    private func delete(_ post: String) async throws {
+        // An answer before what it answers: some servers delete what is below a post with it.
+        for address in [effect.answer, post].compactMap(\.self) {
+            try await hold()
+            try await server.delete(address)
+        }
+        let start = mirror.clock.now
+        for seconds in Self.looks {
+            try await mirror.clock.sleep(until: start + seconds)
+            try await hold()
+            let isShown = try await server.read(post) != nil
+            try await hold()
+            let isShownToAnybody = try await server.isShownWithoutLogin(post) ?? false
+            result.kept[.deletes] = !isShown && !isShownToAnybody
+            try await hold()
+            result.kept[.unlists] = try await !server.newest().contains(post)
+            if result.kept[.deletes] == .some(true), result.kept[.unlists] == .some(true) { return }
+        }
     }
 
     private func draft(_ text: String, _ step: String, replyTo: String? = nil) -> Draft {
@@ -203,53 +209,26 @@ private actor ProbeAttempt {
             key: "\(step)-\(effect.mark)".replacing(" ", with: "-"), createdAt: mirror.clock.now)
     }
 
-    /// Whether a reply is told to answer a post; false, too, for a server that does not tell what it
-    /// calls the reply.
-    private func isAnswered(_ post: PublishedPost, with answer: Draft) async throws -> Bool {
-        do {
-            let reply = try await publish(answer)
-            try await hold()
-            guard let seen = try await network.lookUp(reply.address),
-                seen.replyToAddress == post.address
-            else { return false }
-            return seen.post.replyTo?.author.map { $0 == account.id } ?? true
-        } catch let error as NetworkError where error.outcome == .unknown {
-            return false
-        }
-    }
-
-    private func listed(since time: Date) async throws -> Set<String> {
-        Set(try await network.ownPosts(since: time - 60).map(\.address))
-    }
-
     // MARK: The row
 
     /// Publishes a draft; that its request leaves is stored before.
-    private func publish(_ draft: Draft) async throws -> PublishedPost {
-        let departure = try await network.prepare(draft)
+    ///
+    /// - Returns: The server's name for the post; nil if it names another one.
+    private func publish(_ draft: Draft) async throws -> String? {
         effect.sent = mirror.clock.now
+        try await hold()
+        let address: String?
         do {
-            try await hold()
-        } catch {
-            effect.sent = nil
-            await departure.withdraw()
-            throw error
-        }
-        do {
-            let post = try await departure.send()
-            if draft.replyTo == nil {
-                effect.post = post.address
-            } else {
-                effect.answer = post.address
-            }
-            effect.sent = nil
-            try await hold()
-            return post
+            address = try await server.publish(draft, mark: effect.mark)
         } catch let error as NetworkError where error.isLastWord {
             effect.sent = nil
             try await hold()
             throw error
         }
+        if draft.replyTo == nil { effect.post = address } else { effect.answer = address }
+        effect.sent = nil
+        try await hold()
+        return address
     }
 
     /// Stores the row, so that no worker takes it up before the next request is over.
@@ -262,12 +241,10 @@ private actor ProbeAttempt {
 
     // MARK: The end
 
-    /// Deletes what was published.
+    /// Deletes what is left; of a probe that is not finished nothing counts as found.
     ///
-    /// - Parameters:
-    ///   - problem: Why not all was tried; nil if all was.
-    ///   - isCut: Whether nothing more is to be found out.
-    func end(_ problem: String?, isCut: Bool) async -> ServerProbe.Result {
+    /// - Parameter problem: Why not all was tried; nil if all was.
+    func end(_ problem: String?) async -> ServerProbe.Result {
         result.error = problem
         var round = EffectRecovery.Round()
         do {
@@ -277,14 +254,7 @@ private actor ProbeAttempt {
         }
         result.left = round.left
         if let obstacle = round.obstacle { result.error = result.error ?? "\(obstacle)" }
-        guard let first, result.left.isEmpty, !isCut else { return result }
-        do {
-            result.kept[.deletes] = try await network.lookUp(first.address) == nil
-            let left = try await listed(since: first.createdAt)
-            result.kept[.unlists] = !left.contains(first.address)
-        } catch {
-            result.error = result.error ?? "\(error)"
-        }
+        if problem != nil { result.kept = [:] }
         return result
     }
 }
@@ -295,52 +265,4 @@ extension NetworkError {
     fileprivate var isLastWord: Bool {
         outcome != .unknown || status.map { (200...299).contains($0) } == true
     }
-}
-
-/// Which promises a bot's server was found to keep.
-package struct ProbeTable: Sendable {
-    let storage: any StorageEngine
-    let mirror: String
-
-    /// What was found of an account's server; nil as a value where the server does not let it be seen.
-    ///
-    /// - Throws: The store's error.
-    package func findings(of account: AccountID) async throws -> (kept: [ServerPromise: Bool?], at: Date)? {
-        let rows = try await storage.query(
-            """
-            SELECT promise, kept, noted_ms FROM probes
-            WHERE mirror = \(mirror) AND account = \(account.canonical.reference)
-            """)
-        var kept: [ServerPromise: Bool?] = [:]
-        var latest = Date(milliseconds: 0)
-        for row in rows {
-            guard let promise = ServerPromise(rawValue: try row.text("promise")) else { continue }
-            kept[promise] = .some(try row.optionalInteger("kept").map { $0 == 1 })
-            latest = max(latest, try row.date("noted_ms"))
-        }
-        return kept.isEmpty ? nil : (kept, latest)
-    }
-
-    /// Keeps what was found, in place of what was found of these promises before.
-    ///
-    /// - Throws: The store's error.
-    package func note(_ kept: [ServerPromise: Bool?], of account: AccountID, now: Date) async throws {
-        try await storage.transaction { [mirror] connection in
-            for (promise, holds) in kept {
-                try connection.execute(
-                    """
-                    INSERT INTO probes (mirror, account, promise, kept, noted_ms)
-                    VALUES (\(mirror), \(account.canonical.reference), \(promise.rawValue),
-                        \(holds.map { $0 ? 1 : 0 }), \(now.milliseconds))
-                    ON CONFLICT (mirror, account, promise)
-                    DO UPDATE SET kept = excluded.kept, noted_ms = excluded.noted_ms
-                    """)
-            }
-        }
-    }
-}
-
-extension HumanMirror {
-    /// What the bot's server was found to do.
-    package var probes: ProbeTable { ProbeTable(storage: storage, mirror: name) }
 }

@@ -115,7 +115,7 @@ package struct Doctor: Sendable {
 
     private func account(_ role: AccountRole) async throws -> [Finding] {
         guard let configured = try await mirror.account(role) else { return [missing(role)] }
-        let network = try mirror.network(for: configured)
+        let network = try mirror.network(for: configured, findings: try await mirror.findings(about: configured))
         let account = try await network.verifyAccount()
         let record = try await mirror.table.record()
         let bound = role == .human ? record.human : record.bot
@@ -131,10 +131,40 @@ package struct Doctor: Sendable {
         let found = Finding.ok(
             role.rawValue, "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
         let scopes = await examined("scopes") { try await self.scopes(configured) }
-        let kept = role == .bot ? try await probe(account, network) : []
+        var kept: [Finding] = []
+        if role == .bot {
+            kept = try await probe(account, network)
+            kept += habits(probes ? try await current(configured) : network)
+        }
         return [found] + scopes + clock(network) + kept
             + (role == .bot ? profile(account, of: record, on: network) : [])
             + (await links(role, account, record, network))
+    }
+
+    /// The account's network with the findings of a probe that has just ended.
+    private func current(_ account: AccountConfiguration) async throws -> any SocialNetwork {
+        let network = try mirror.network(for: account, findings: try await mirror.findings(about: account))
+        if network.name.traits.site == nil { _ = try await network.verifyAccount() }
+        return network
+    }
+
+    /// The habits of the bot's server that a probe can overrule, as they count now; an error if nothing can be published
+    /// there.
+    private func habits(_ network: any SocialNetwork) -> [Finding] {
+        let habits = network.serverHabits.filter { $0.promise != nil }
+        if habits.isEmpty { return [] }
+        let words = habits.map { "\($0.name) \($0.value) (\($0.source))" }.joined(separator: "; ")
+        do {
+            try network.requireAudiences()
+        } catch {
+            return [
+                .fail(
+                    "server", "\(error.detail ?? error.description)", .configuration,
+                    fix: "log the bot in at another server, or run mirror-bot doctor --probe if this one has changed")
+            ]
+        }
+        // Nothing is special about Mastodon itself.
+        return network.capabilities.supportsIdempotencyKey ? [] : [.ok("server", words)]
     }
 
     /// What one post showed of the bot's server, now or earlier.
@@ -149,7 +179,9 @@ package struct Doctor: Sendable {
             let recovery = EffectRecovery(mirror, network: network, account: account.id)
             _ = try await recovery.carryOut(takingOver: true)
             let found = await ServerProbe(mirror, network: network, account: account).run()
-            try await mirror.probes.note(found.kept, of: account.id, now: mirror.clock.now)
+            if !found.kept.isEmpty {
+                try await mirror.probes.note(found.kept, of: account.id, now: mirror.clock.now)
+            }
             if let error = found.error {
                 findings.append(.warn("probe", "the probe could not finish: \(error)"))
             }

@@ -18,9 +18,9 @@ struct DoctorCommand: AsyncParsableCommand {
             It asks every server and changes nothing; on X, checking the credentials costs a cent. It ends with the \
             exit code of the first failure.
 
-            With --probe the bot publishes an unlisted post and an answer to it, reads them with and without a \
-            login, changes one and deletes both. The result is stored and shown from then on. Run it once for every \
-            server that does not run Mastodon. Followers of the bot may see the post for a moment. Ctrl-C ends the \
+            With --probe the bot publishes an unlisted post and a direct answer to it, reads them with and without \
+            a login, changes the post, deletes both and looks whether they are gone. The result is stored, and the \
+            worker goes by it. Run it once for every server that does not run Mastodon. Followers of the bot may see the post for a moment. Ctrl-C ends the \
             probe and deletes the posts; after a second one, a worker or mirror-bot undo --resume deletes them.
             """)
 

@@ -112,6 +112,9 @@ extension HumanMirror {
             FROM mirrors WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
             UNION ALL
             SELECT 'set ' || name AS name, value FROM settings WHERE mirror = \(mirror)
+            UNION ALL
+            SELECT 'found ' || account || ' ' || promise AS name, CAST(kept AS TEXT) AS value FROM probes
+            WHERE mirror = \(mirror) AND kept IS NOT NULL AND promise <> \(ServerPromise.open.rawValue)
             """)
         let values = Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
         var credentials: [AccountRole: String] = [:]
@@ -128,7 +131,8 @@ extension HumanMirror {
         return MirrorStamp(
             credentials: credentials, accounts: values["accounts"] ?? "", zone: values["zone"] ?? "",
             isPaused: end.map { $0 == 0 || Date(milliseconds: $0) > clock.now } ?? false,
-            settings: values.filter { $0.key.hasPrefix("set ") })
+            settings: values.filter { $0.key.hasPrefix("set ") },
+            findings: values.filter { $0.key.hasPrefix("found ") })
     }
 
     /// Whether the credentials of a role are those that opened the account which this mirror knows.
@@ -154,8 +158,8 @@ extension HumanMirror {
 
 /// What a worker goes by that may change under it, at one moment.
 ///
-/// As long as two stamps are equal, nobody has logged in, logged out, bound the mirror anew, paused it or changed its
-/// settings between them. A stamp shows nothing of the credentials.
+/// As long as two stamps are equal, nobody has logged in, logged out, bound the mirror anew, paused it, changed its
+/// settings or probed its server between them. A stamp shows nothing of the credentials.
 package struct MirrorStamp: Equatable, Sendable {
     /// What tells the credentials of a role from any others, also from an earlier login to the same account; nothing for
     /// a role without credentials.
@@ -167,6 +171,9 @@ package struct MirrorStamp: Equatable, Sendable {
     package let isPaused: Bool
     /// What is set for the mirror, by names of its own.
     package let settings: [String: String]
+    /// The findings of `doctor --probe`, by names of its own; the look at the first post changes nothing that a worker
+    /// goes by.
+    package let findings: [String: String]
 }
 
 extension AccountConfiguration {

@@ -274,7 +274,7 @@ extension MastodonNetwork {
             return NetworkCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
         case .mentions:
             // Other servers may refuse a type that they do not know.
-            let types = memory.lastInstance?.software == .mastodon ? ["mention", "update"] : ["mention"]
+            let types = memory.program.tellsUpdates.value ? ["mention", "update"] : ["mention"]
             return NetworkCall(
                 operation: .readMentions, path: ["api", "v1", "notifications"],
                 // A server may hold back the mentions of strangers, whom the bot answers as well as others.

@@ -9,9 +9,10 @@ struct MastodonInstance: Decodable, Equatable {
     let charactersPerURL: Int?
     /// How much fits into what an account says of itself.
     let profileLimits: AccountProfile.Limits
-    let software: MastodonSoftware
-    /// Whether the server knows the field `content_type`, without which a text is read as the account's preferences say.
-    let takesContentType: Bool
+    /// The server's program, with the findings of `doctor --probe`.
+    private(set) var program: MastodonProgram
+    /// Whether the server lists `text/plain` among the types of a new post, as glitch-soc and GoToSocial do.
+    private let listsPlainText: Bool
 
     /// A server that tells nothing.
     static let unknown = MastodonInstance()
@@ -21,8 +22,8 @@ struct MastodonInstance: Decodable, Equatable {
         maximumCharacters = nil
         charactersPerURL = nil
         profileLimits = Self.profileLimits(nil)
-        software = .other
-        takesContentType = false
+        program = .other
+        listsPlainText = false
     }
 
     init(from decoder: any Decoder) throws {
@@ -39,17 +40,22 @@ struct MastodonInstance: Decodable, Equatable {
         }
         profileLimits = Self.profileLimits(wire.object("configuration")?.object("accounts"))
         let versions = wire.object("api_versions")
-        software = MastodonSoftware(
+        program = .recognized(
             version: wire.text("version") ?? "", source: wire.text("source_url"),
             hasMastodonAPI: versions?.integer("mastodon") != nil)
-        // glitch-soc and GoToSocial list the types, Pleroma and Akkoma elsewhere.
-        let types = statuses?.list(of: String.self, "supported_mime_types") ?? []
-        let isKnown: Bool =
-            switch software {
-            case .goToSocial, .pleroma: true
-            case .mastodon, .snac, .wordPress, .takahe, .misskey, .friendica, .other: false
-            }
-        takesContentType = isKnown || types.contains(MastodonNetwork.plainText)
+        // Pleroma and Akkoma list the types elsewhere.
+        listsPlainText =
+            statuses?.list(of: String.self, "supported_mime_types").contains(MastodonNetwork.plainText) ?? false
+    }
+
+    /// Whether the server knows the field `content_type`, without which a text is read as the account's preferences say.
+    var takesContentType: Bool { program.takesContentType.value || listsPlainText }
+
+    /// The instance with the findings of `doctor --probe` in place of what is known of its program.
+    func overruled(by findings: [ServerPromise: Bool]) -> MastodonInstance {
+        var instance = self
+        instance.program = program.overruled(by: findings)
+        return instance
     }
 
     /// Where a server does not tell, those of Mastodon, which are the smallest.
@@ -69,9 +75,9 @@ struct MastodonInstance: Decodable, Equatable {
     var limits: PublishingLimits {
         PublishingLimits(
             maximumCharacters: maximumCharacters ?? PublishingLimits.mastodon.maximumCharacters,
-            charactersPerURL: software.shortensLinks
+            charactersPerURL: program.shortensLinks.value
                 ? charactersPerURL ?? PublishingLimits.mastodon.charactersPerURL : nil,
-            unit: software == .mastodon ? .graphemes : .codePoints)
+            unit: program.shortensLinks.value ? .graphemes : .codePoints)
     }
 
     /// The host in `text`, which on some servers is a whole address; nil if it is no host.
@@ -124,191 +130,6 @@ extension MastodonInstance {
     }
 }
 
-/// Which program a server runs, where its habits matter and cannot be asked for.
-enum MastodonSoftware: Equatable {
-    /// Mastodon itself, and what was made from it.
-    case mastodon
-    /// GoToSocial; nil for a version that cannot be read.
-    case goToSocial(minorVersion: Int?)
-    case snac
-    /// Pleroma and Akkoma.
-    case pleroma
-    /// WordPress with the plugin Enable Mastodon Apps.
-    case wordPress
-    case takahe
-    /// Sharkey, Firefish, Iceshrimp, CherryPick and others that descend from Misskey.
-    case misskey
-    case friendica
-    /// Whatever else there is.
-    case other
-
-    /// The names by which descendants of Misskey call themselves.
-    private static let misskeys = [
-        "misskey", "sharkey", "firefish", "iceshrimp", "cherrypick", "catodon", "calckey", "foundkey", "hajkey",
-    ]
-
-    /// - Parameters:
-    ///   - source: Where its source text is, in version 2 of the answer.
-    ///   - hasMastodonAPI: It tells a version of Mastodon's interface.
-    init(version: String, source: String?, hasMastodonAPI: Bool) {
-        let version = version.lowercased()
-        let source = source?.lowercased()
-        if version.contains("gotosocial") || source?.contains("gotosocial") == true {
-            let parts = version.split(separator: ".", maxSplits: 2).map { Int($0) }
-            self = .goToSocial(minorVersion: parts.count > 1 && parts[0] == 0 ? parts[1] : nil)
-        } else if version.contains("snac/") {
-            self = .snac
-        } else if version.contains("compatible; pleroma ") || version.contains("compatible; akkoma ") {
-            // `2.7.2 (compatible; Pleroma 2.6.0)`
-            self = .pleroma
-        } else if version.contains("wordpress/") {
-            // `WordPress/6.1.9, EMA/1.6.1`
-            self = .wordPress
-        } else if version.contains("takahe/") {
-            self = .takahe
-        } else if Self.misskeys.contains(where: { version.contains("compatible; \($0) ") }) {
-            // `3.0.0 (compatible; Sharkey 2025.4.2)`
-            self = .misskey
-        } else if version.contains("compatible; friendica ") {
-            // `2.8.0 (compatible; Friendica 2024.09)`
-            self = .friendica
-        } else if !version.isEmpty, !Self.isRelease(version) {
-            self = .other
-        } else {
-            // Before 4.3 Mastodon told no version of its interface.
-            let isOldMastodon = !version.isEmpty && (source.map { $0.contains("mastodon") } ?? true)
-            self = hasMastodonAPI || isOldMastodon ? .mastodon : .other
-        }
-    }
-
-    /// A link counts what the server says, and not its length.
-    ///
-    /// GoToSocial advertises 25 and counts all of it; Takahe and Pleroma measure the whole text too.
-    var shortensLinks: Bool { self == .mastodon }
-
-    /// A reply to a post that is gone is refused, and not published as a post of its own.
-    var refusesLostReplies: Bool {
-        switch self {
-        case .mastodon, .goToSocial: true
-        case .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
-        }
-    }
-
-    /// What the program does not tell of who may see a post, as the end of `the server runs …`; nil
-    /// if it tells all.
-    ///
-    /// docs/audience.md names the sources.
-    var audienceGap: String? {
-        switch self {
-        case .wordPress: "WordPress, which shows private posts as public"
-        case .takahe: "Takahe, which shows posts for its own people alone as public"
-        case .misskey: "a descendant of Misskey, which shows posts for its own people alone as public"
-        case .mastodon, .goToSocial, .snac, .pleroma, .friendica, .other: nil
-        }
-    }
-
-    /// Whether a post's number in the interface stands at the end of what the post is called
-    /// everywhere.
-    ///
-    /// - Parameter number: What stands there.
-    func namesPosts(by number: String) -> Bool {
-        switch self {
-        case .mastodon: MastodonID.isDecimal(number)
-        case .goToSocial: MastodonID.isULID(number)
-        case .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
-        }
-    }
-
-    /// Who asks for a post without a login is told truly whether it is there.
-    ///
-    /// Pleroma and Akkoma say that it is not, where the operator lets only people with a login read.
-    var tellsAnybodyWhatIsThere: Bool { self != .pleroma }
-
-    /// The numbers in a post tell whom it answers and whom it names.
-    ///
-    /// Elsewhere they may mean something else: Friendica gives the author of the thread's first post for that of the
-    /// answered one and names people whom nobody named, and snac counts the people of a post from 0.
-    var tellsPeopleByNumber: Bool {
-        switch self {
-        case .mastodon, .goToSocial, .pleroma: true
-        case .snac, .wordPress, .takahe, .misskey, .friendica, .other: false
-        }
-    }
-
-    /// A post that was deleted is not shown to who asks for it by its id.
-    ///
-    /// Friendica and WordPress go on showing it, and leave it out of the account's list.
-    var hidesDeletedPosts: Bool {
-        switch self {
-        case .mastodon, .goToSocial, .pleroma, .snac, .takahe: true
-        case .wordPress, .misskey, .friendica, .other: false
-        }
-    }
-
-    /// The visibilities of posts that an account's list shows to its owner.
-    ///
-    /// A post of another visibility may exist although the list lacks it. Seen on GoToSocial 57cb4fe
-    /// and Friendica 2024.09; Takahe (`api/views/accounts.py`, `account_statuses`) and snac 2.94
-    /// leave out what is for few; WordPress (`includes/handler/class-handler.php`) asks for published
-    /// and private posts. Of other programs only open posts are believed to be listed.
-    var listedVisibilities: Set<Visibility> {
-        switch self {
-        case .mastodon, .goToSocial, .pleroma, .friendica, .wordPress: Set(Visibility.allCases)
-        case .snac, .takahe, .misskey, .other: [.public, .unlisted]
-        }
-    }
-
-    /// Two requests with one `Idempotency-Key` make one post, for an hour at least.
-    ///
-    /// GoToSocial, Takahe and snac are known to ignore the key. Pleroma keeps an answer for hours, but not where its
-    /// cache is switched off; of what nobody knows nothing is believed.
-    var keepsIdempotencyKeys: Bool { self == .mastodon }
-
-    /// The limit of a server that counts requests by address, with a login too; nil where it counts by account.
-    ///
-    /// GoToSocial's `advanced-rate-limit-requests`, whose default it is; its answers tell another one.
-    var addressLimit: AddressLimit? {
-        switch self {
-        case .goToSocial: AddressLimit(count: 300, period: 300)
-        case .mastodon, .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: nil
-        }
-    }
-
-    /// What is published can be given another text: Mastodon since 3.5, GoToSocial since 0.18.
-    var editsPosts: Bool {
-        switch self {
-        case .mastodon: true
-        case .goToSocial(let minorVersion): minorVersion.map { $0 >= 18 } ?? true
-        case .snac, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
-        }
-    }
-
-    /// Scopes such as `write:statuses` are known.
-    var knowsFineScopes: Bool {
-        switch self {
-        case .mastodon, .goToSocial, .snac, .pleroma: true
-        case .wordPress, .takahe, .misskey, .friendica, .other: false
-        }
-    }
-
-    /// A token can do everything, whatever scopes it was given: GoToSocial before 0.19, and snac.
-    var ignoresScopes: Bool {
-        switch self {
-        case .snac: true
-        case .goToSocial(let minorVersion): minorVersion.map { $0 < 19 } ?? false
-        case .mastodon, .pleroma, .wordPress, .takahe, .misskey, .friendica, .other: false
-        }
-    }
-
-    /// `4.2.1`, `4.3.0-rc.1+glitch`: 2 or newer, and no other program's name.
-    private static func isRelease(_ version: String) -> Bool {
-        let number = version.prefix { $0.isNumber || $0 == "." }
-        guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major >= 2 else { return false }
-        let rest = version[number.endIndex...]
-        return (rest.isEmpty || rest.first == "-" || rest.first == "+") && !rest.contains { " ()/;".contains($0) }
-    }
-}
-
 /// What the server says about itself.
 extension MastodonNetwork {
     /// What the server says about itself, asked once a day.
@@ -318,9 +139,10 @@ extension MastodonNetwork {
         let time = client.now()
         if let known = memory.instance(at: time) { return known }
         do {
-            let instance = try await MastodonInstance.read { try await session.value(MastodonInstance.self, $0) }
+            let told = try await MastodonInstance.read { try await session.value(MastodonInstance.self, $0) }
+            let instance = told.overruled(by: findings)
             memory.keep(instance, until: time.addingTimeInterval(86_400))
-            client.origin.gates.learn(instance.software.addressLimit, of: client.server)
+            client.origin.gates.learn(instance.program.addressLimit.value, of: client.server)
             return instance
         } catch let error as NetworkError {
             guard let known = memory.lastInstance else { throw error }

@@ -174,7 +174,7 @@ package struct MastodonLogin: Sendable {
             let instance = try await MastodonInstance.read {
                 try await client.value(MastodonInstance.self, $0, token: token)
             }
-            return instance.software.ignoresScopes
+            return instance.program.ignoresScopes.value
         } catch is NetworkError {
             return false
         }
@@ -215,7 +215,7 @@ extension MastodonLogin {
             let instance = try await MastodonInstance.read {
                 try await client.value(MastodonInstance.self, $0, token: nil)
             }
-            return instance != .unknown && !instance.software.knowsFineScopes
+            return instance != .unknown && !instance.program.knowsFineScopes.value
         } catch let error as NetworkError where error.code != .configuration {
             return false
         }

@@ -4,7 +4,7 @@ package import Transport
 
 /// A server that speaks Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma, Takahe, snac and others.
 ///
-/// Little depends on which of them it is (`MastodonSoftware`). Feeds are
+/// Little depends on which of them it is (`MastodonProgram`). Feeds are
 /// paged by the `Link` header, or by the ids of their items where the header is
 /// missing; the server's own paging is trusted for finding items, never for
 /// having handled them.
@@ -20,6 +20,8 @@ package struct MastodonNetwork: SocialNetwork {
     private let trustsVisibility: Bool
     /// Who may quote what is published; nil: as the account's preferences on the server say.
     private let quotes: Audience?
+    /// The findings of `doctor --probe` about this server.
+    let findings: [ServerPromise: Bool]
 
     /// The largest page of a feed that is read, in bytes.
     var maximumPage = 8 << 20
@@ -38,18 +40,21 @@ package struct MastodonNetwork: SocialNetwork {
     ///     ones as public.
     ///   - quotes: Who may quote what is published: anyone, followers or nobody; nil for the account's preference on the
     ///     server. Mastodon since 4.5; other servers ignore it.
+    ///   - findings: Whether `doctor --probe` found the server to keep a promise; counts more than its program.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - origin: The mirror that makes the requests.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(
         server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
-        sessions: (any CredentialStore)?, trustsVisibility: Bool = true, quotes: Audience? = nil, client: HTTPClient,
-        origin: RequestOrigin = RequestOrigin(), now: @escaping @Sendable () -> Date,
+        sessions: (any CredentialStore)?, trustsVisibility: Bool = true, quotes: Audience? = nil,
+        findings: [ServerPromise: Bool] = [:], client: HTTPClient, origin: RequestOrigin = RequestOrigin(),
+        now: @escaping @Sendable () -> Date,
         uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         self.trustsVisibility = trustsVisibility
         self.quotes = quotes
+        self.findings = findings
         self.server = try ServerAddress(server, network: .mastodon)
         self.session = MastodonSession(
             credentials, store: sessions,
@@ -75,19 +80,21 @@ package struct MastodonNetwork: SocialNetwork {
     package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
-        Capabilities(
-            feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct],
+        // Before the server said what it is, only some of its habits are believed.
+        let isKnown = memory.lastInstance != nil
+        let program = memory.program
+        let few: Set<Visibility> = program.keepsDirect.value ? [.private, .direct] : []
+        return Capabilities(
+            feeds: Set(Feed.allCases), visibilities: few.union([.public, .unlisted]),
             // Elsewhere what is said below one's posts may come as a mention, whether it names anybody or not.
-            replies: memory.lastInstance?.software.tellsPeopleByNumber == false ? .summoned : .anyone,
-            replyNeedsMention: true, automaticFavorites: .anyone,
-            canEdit: memory.lastInstance?.software.editsPosts == true,
+            replies: isKnown && !program.tellsPeopleByNumber.value ? .summoned : .anyone,
+            replyNeedsMention: true, automaticFavorites: .anyone, canEdit: program.editsPosts.value,
             // Mastodon takes 30 in 30 minutes.
             deletionPace: Pace(count: 25, period: 1_800),
-            supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
+            supportsIdempotencyKey: program.keepsKeys.value,
             // Servers keep keys for an hour.
             resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost,
-            mayHideEdits: true,
-            listedVisibilities: (memory.lastInstance?.software ?? .other).listedVisibilities)
+            mayHideEdits: true, listedVisibilities: program.listedVisibilities.value)
     }
 
     /// How many requests a prepared change may need: a refusal, the new token, and the call again.
@@ -115,7 +122,7 @@ package struct MastodonNetwork: SocialNetwork {
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         let own = try await ownAccount()
         if let address = Self.address(in: identity.value, at: [own.domain, server.host]),
-            memory.lastInstance?.software.namesPosts(by: address) == true
+            memory.program.namesPosts(by: address)
         {
             guard let post = try await lookUp(address) else { return nil }
             if post.post.id == identity { return post }
@@ -163,55 +170,70 @@ package struct MastodonNetwork: SocialNetwork {
     }
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? {
+        if try await isShownWithoutLogin(address) { return true }
+        // Either this post is hidden, or the server shows no post without a login.
+        return try await showsPublicPosts() == true ? false : nil
+    }
+
+    /// Whether the server shows a post to somebody without a login.
+    ///
+    /// - Throws: ``NetworkError`` for an answer that is not the server's own refusal.
+    func isShownWithoutLogin(_ address: String) async throws -> Bool {
         let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
         do {
             return try await client.value(MastodonStatus.self, call, token: nil).id == address
         } catch let error as NetworkError {
-            let software = try await instance().software
-            switch error.status {
-            case 404 where software.tellsAnybodyWhatIsThere, 410: return false
-            case 429: throw error
-            // Either this post is hidden, or the server shows no post without a login.
-            case let status? where (400...499).contains(status):
-                return try await showsPublicPosts() == true ? false : nil
-            default: throw error
-            }
-        }
-    }
-
-    /// Whether somebody without a login is shown a public post of another account; nil if no home
-    /// timeline with one can be had.
-    ///
-    /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for a
-    /// public one.
-    private func showsPublicPosts() async throws -> Bool? {
-        let own = try await ownAccount().id
-        let home: [MastodonStatus]
-        do {
-            home = try await list(.home, [], Self.pageSize).entries.compactMap(\.status)
-        } catch let error as NetworkError where error.isPermanent && !error.stopsActor {
-            return nil
-        }
-        let control = home.first { status in
-            status.audience.isOpen && status.audience.visibility == .public && !status.isReblog
-                && status.account?.id != own && MastodonID.isUsable(status.id)
-        }
-        guard let control else { return nil }
-        let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", control.id))
-        do {
-            return try await client.value(MastodonStatus.self, call, token: nil).id == control.id
-        } catch let error as NetworkError {
-            guard let status = error.status, (400...499).contains(status), status != 429 else { throw error }
+            guard error.isRefusalOfPost else { throw error }
             return false
         }
     }
 
+    /// Whether somebody without a login is shown a public post of another account; nil if the server
+    /// lists none.
+    ///
+    /// The control for a post that is refused: WordPress answers 401 for a hidden post and 200 for a
+    /// public one; Pleroma answers 404 for every post where only people with a login may read.
+    private func showsPublicPosts() async throws -> Bool? {
+        guard let control = try await publicPostOfAnother() else { return nil }
+        return try await isShownWithoutLogin(control.id)
+    }
+
+    /// The newest public post of another account on the home timeline, else on the server's own timeline.
+    private func publicPostOfAnother() async throws -> MastodonStatus? {
+        let own = try await ownAccount().id
+        func first(_ timeline: String) async throws -> MastodonStatus? {
+            let call = NetworkCall(
+                operation: .readHome, path: ["api", "v1", "timelines", timeline], query: [("limit", "40")])
+            let listed: [MastodonStatus]
+            do {
+                listed = try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(\.value)
+            } catch let error as NetworkError where error.isPermanent && !error.stopsActor {
+                return nil
+            }
+            return listed.first { status in
+                status.audience.isOpen && status.audience.visibility == .public && !status.isReblog
+                    && status.account?.id != own && MastodonID.isUsable(status.id)
+            }
+        }
+        if let post = try await first("home") { return post }
+        return try await first("public")
+    }
+
     /// Refuses to read the account's own posts where that might publish what the human meant for few.
     func requireVisibility() throws(NetworkError) {
-        guard !trustsVisibility, let gap = memory.lastInstance?.software.audienceGap else { return }
+        guard !trustsVisibility, let gap = memory.program.audienceGap.value else { return }
         throw client.error(
             .readOwnPosts, .configuration, outcome: .refused,
             detail: "the server runs \(gap); if the account has none, set TRUST_HUMAN_SERVER=yes")
+    }
+
+    package func requireAudiences() throws(NetworkError) {
+        let program = memory.program
+        guard !program.keepsVisibility.value else { return }
+        throw client.error(
+            .publish, .configuration, outcome: .refused,
+            detail: "the server runs \(program.name), where a post does not keep its visibility "
+                + "(\(program.keepsVisibility.source)); use an account of another server for the bot")
     }
 
     package func isFavorited(_ address: String) async throws -> Bool? {
@@ -284,9 +306,14 @@ package struct MastodonNetwork: SocialNetwork {
     /// the server lists: WordPress orders by date and cuts by id. If that page is empty, the page below the post is the
     /// control for a server that does not take two bounds.
     private func isListed(_ status: MastodonStatus) async throws -> Bool {
-        guard let software = memory.lastInstance?.software, !software.hidesDeletedPosts,
-            software.listedVisibilities.contains(status.audience.visibility), let number = UInt64(status.id),
-            number > 0, number < .max
+        guard memory.lastInstance != nil, !memory.program.hidesDeletedPosts.value else { return true }
+        return try await isInOwnList(status)
+    }
+
+    /// The same for a server that refuses to delete the post, whatever is known of its program.
+    private func isInOwnList(_ status: MastodonStatus) async throws -> Bool {
+        guard memory.program.listedVisibilities.value.contains(status.audience.visibility),
+            let number = UInt64(status.id), number > 0, number < .max
         else { return true }
         let own = try await ownAccount().id
         guard status.account?.id == own else { return true }
@@ -334,30 +361,17 @@ package struct MastodonNetwork: SocialNetwork {
     private func translator(_ own: MastodonOwnAccount) -> MastodonTranslator {
         MastodonTranslator(
             domain: own.domain, serverHost: server.host, own: own,
-            tellsPeopleByNumber: memory.lastInstance?.software.tellsPeopleByNumber ?? false, now: client.now)
+            tellsPeopleByNumber: memory.program.tellsPeopleByNumber.value, now: client.now)
     }
 }
 
 /// Publishing and favoriting.
 extension MastodonNetwork {
     package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
-        var call = NetworkCall(operation: .publish, method: .post, path: ["api", "v1", "statuses"])
-        guard Self.isKey(draft.key) else {
-            throw client.error(
-                call, .rejected, outcome: .notSent, detail: "the draft's key is not 1 through 64 letters and digits")
-        }
-        if let address = draft.replyTo, !MastodonID.isUsable(address) {
-            throw client.error(
-                call, .rejected, outcome: .notSent, detail: "the answered post's address is not an id of this server")
-        }
-        guard draft.pictures.allSatisfy({ MastodonID.isUsable($0.name) }) else {
-            throw client.error(
-                call, .rejected, outcome: .notSent, detail: "what a picture is called is not an id of this server")
-        }
+        try requireAudiences()
+        let call = try publication(of: draft)
         if let address = draft.replyTo { try await requireAnswered(address, call) }
         let own = memory.account
-        call.headers = [("Idempotency-Key", draft.key)]
-        call.body = try body(of: draft)
         return try await departure(call) { [client] response, call in
             let status = try client.decode(MastodonStatus.self, from: response, call)
             guard let identity = MastodonTranslator.identity(of: status) else {
@@ -376,6 +390,38 @@ extension MastodonNetwork {
                 // It is out all the same: sending it again would say it twice, and who is named has been notified.
                 isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
         }
+    }
+
+    /// The request that publishes a draft.
+    func publication(of draft: Draft) throws -> NetworkCall {
+        var call = NetworkCall(operation: .publish, method: .post, path: ["api", "v1", "statuses"])
+        guard Self.isKey(draft.key) else {
+            throw client.error(
+                call, .rejected, outcome: .notSent, detail: "the draft's key is not 1 through 64 letters and digits")
+        }
+        if let address = draft.replyTo, !MastodonID.isUsable(address) {
+            throw client.error(
+                call, .rejected, outcome: .notSent, detail: "the answered post's address is not an id of this server")
+        }
+        guard draft.pictures.allSatisfy({ MastodonID.isUsable($0.name) }) else {
+            throw client.error(
+                call, .rejected, outcome: .notSent, detail: "what a picture is called is not an id of this server")
+        }
+        call.headers = [("Idempotency-Key", draft.key)]
+        call.body = try body(of: draft)
+        return call
+    }
+
+    /// The request that gives a post the text, language and warning of a draft.
+    func change(of address: String, to draft: Draft) throws -> NetworkCall {
+        var call = NetworkCall(operation: .edit, method: .put, path: try path(.edit, "statuses", address))
+        call.body = try JSONBody.encoded(
+            JSONValue.object(leavingOutNil: [
+                "status": .text(draft.text), "language": Self.language(of: draft).map(JSONValue.text),
+                "spoiler_text": .text(draft.warning ?? ""), "sensitive": .flag(draft.warning != nil),
+                "content_type": contentType,
+            ]))
+        return call
     }
 
     package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
@@ -404,8 +450,8 @@ extension MastodonNetwork {
         let call = NetworkCall(
             operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
         // Of the programs that are known the id is enough; another may have answered with that of something else.
-        let software = try await instance().software
-        if !software.tellsPeopleByNumber {
+        let program = try await instance().program
+        if !program.tellsPeopleByNumber.value {
             // By its id alone: what the server shows is asked to be deleted, whatever its list says.
             guard let status = try await status(address) else { return .gone }
             let translator = try await translator()
@@ -420,10 +466,10 @@ extension MastodonNetwork {
             return .removed
         } catch var error as NetworkError
             where error.status == 404 || error.status == 410
-            || error.status == 403 && error.code != .unavailable && !software.hidesDeletedPosts
+            || error.status == 403 && error.code != .unavailable
         {
-            // Gone already, if the server says so, unless it has no way to delete, as one of them.
-            guard try await lookUp(address) != nil else { return .gone }
+            // Gone already, if the server says so or its list lacks the post, unless it has no way to delete.
+            guard let status = try await status(address), try await isInOwnList(status) else { return .gone }
             if error.status != 403 { error.code = .capability }
             throw error
         }
@@ -444,15 +490,9 @@ extension MastodonNetwork {
     }
 
     package func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
-        var call = NetworkCall(operation: .edit, method: .put, path: try path(.edit, "statuses", address))
-        call.body = try JSONBody.encoded(
-            JSONValue.object(leavingOutNil: [
-                "status": .text(draft.text), "language": Self.language(of: draft).map(JSONValue.text),
-                "spoiler_text": .text(draft.warning ?? ""), "sensitive": .flag(draft.warning != nil),
-                "content_type": contentType,
-            ]))
+        let call = try change(of: address, to: draft)
         let token = try await session.token()
-        return Departure { [call] in
+        return Departure {
             do {
                 _ = try client.decode(MastodonStatus.self, from: try await session.send(call, with: token), call)
             } catch var error as NetworkError where error.status == 404 || error.status == 405 || error.status == 501 {
@@ -485,7 +525,7 @@ extension MastodonNetwork {
     /// Makes sure that the answered post is there, on servers that would publish a reply to a post that is gone as a
     /// post of its own.
     private func requireAnswered(_ address: String, _ call: NetworkCall) async throws {
-        guard memory.lastInstance?.software.refusesLostReplies != true else { return }
+        if memory.program.refusesLostReplies.value { return }
         let isThere: Bool
         do {
             isThere = try await status(address) != nil
@@ -579,6 +619,9 @@ final class MastodonMemory: @unchecked Sendable {
     }
 
     var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
+
+    /// The server's program; ``MastodonProgram/other`` before the server said what it is.
+    var program: MastodonProgram { lastInstance?.program ?? .other }
 
     func instance(at time: Date) -> MastodonInstance? {
         lock.withLock { known.flatMap { Self.isValid(until: $0.until, at: time) ? $0.instance : nil } }

@@ -9,7 +9,7 @@ struct MastodonTranslator {
     let serverHost: String
     /// The token's account; nil before it is known.
     let own: MastodonOwnAccount?
-    /// Whether ids tell whom a post answers and names; see ``MastodonSoftware/tellsPeopleByNumber``.
+    /// Whether ids tell whom a post answers and names; see ``MastodonProgram/tellsPeopleByNumber``.
     let tellsPeopleByNumber: Bool
     let now: @Sendable () -> Date
 

@@ -94,7 +94,7 @@ extension FuzzTarget {
             try hold(LanguageTag.isWellFormed(text) && LanguageTag.naming(text) == text, "a language is a tag")
             try holdPrintable(text, "a tag", atMost: 40)
         }
-        let software = MastodonSoftware(version: text, source: text, hasMastodonAPI: false)
-        try hold(!software.shortensLinks || software == .mastodon, "only Mastodon shortens links")
+        let program = MastodonProgram.recognized(version: text, source: text, hasMastodonAPI: false)
+        try hold(!program.shortensLinks.value || program == .mastodon, "only Mastodon shortens links")
     }
 }

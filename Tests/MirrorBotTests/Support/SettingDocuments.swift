@@ -1,9 +1,10 @@
 import Foundation
+import Networks
 import Posts
 import Settings
 import Testing
 
-/// The parts of committed documents that say what the table of settings says, made from it.
+/// The parts of committed documents that are made from tables of the program: its settings, and the servers' programs.
 enum SettingDocuments {
     /// A file of the repository, and what becomes of its text.
     struct Document: Sendable, CustomTestStringConvertible {
@@ -17,7 +18,29 @@ enum SettingDocuments {
         Document(path: "docs/settings.md") { tables(in: $0) },
         Document(path: ".env.example") { _ in environmentFile },
         Document(path: "app.json") { try manifest($0) },
+        Document(path: "docs/promises.md") { programs(in: $0) },
     ]
+
+    // MARK: docs/promises.md
+
+    /// The text with the table after the line `<!-- programs -->` made anew.
+    private static func programs(in text: String) -> String {
+        let mark = "<!-- programs -->"
+        let lines = text.components(separatedBy: "\n")
+        guard let first = lines.firstIndex(of: mark) else { return text }
+        let rest = lines[(first + 1)...].drop { $0.hasPrefix("|") }
+        return (lines[...first] + programTable + rest).joined(separator: "\n")
+    }
+
+    private static var programTable: [String] {
+        let programs = MastodonNetwork.knownPrograms
+        func row(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
+        let names = programs.map(\.name)
+        let habits = (programs.first?.habits ?? []).indices.map { index in
+            row([programs[0].habits[index].name] + programs.map { $0.habits[index].value })
+        }
+        return [row([""] + names), row(["---"] + names.map { _ in "---" })] + habits
+    }
 
     // MARK: docs/settings.md
 

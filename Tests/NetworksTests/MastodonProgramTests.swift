@@ -2,7 +2,7 @@ import Testing
 
 @testable import Networks
 
-@Suite struct MastodonSoftwareTests {
+@Suite struct MastodonProgramTests {
     @Test(
         arguments: [
             // Mastodon of today and of before, and what was made from it.
@@ -34,21 +34,21 @@ import Testing
             ("1.2.0", "https://codeberg.org/superseriousbusiness/gotosocial", false, .goToSocial(minorVersion: nil)),
             ("", "https://codeberg.org/superseriousbusiness/GoToSocial", false, .goToSocial(minorVersion: nil)),
             ("0.20.0 gotosocial", nil, false, .goToSocial(minorVersion: 20)),
-        ] as [(String, String?, Bool, MastodonSoftware)])
-    func isRecognised(version: String, source: String?, hasMastodonAPI: Bool, expected: MastodonSoftware) {
-        #expect(MastodonSoftware(version: version, source: source, hasMastodonAPI: hasMastodonAPI) == expected)
+        ] as [(String, String?, Bool, MastodonProgram)])
+    func isRecognised(version: String, source: String?, hasMastodonAPI: Bool, expected: MastodonProgram) {
+        #expect(MastodonProgram.recognized(version: version, source: source, hasMastodonAPI: hasMastodonAPI) == expected)
     }
 
     @Test(arguments: [
-        (MastodonSoftware.mastodon, true, true, false), (.goToSocial(minorVersion: 19), false, true, false),
+        (MastodonProgram.mastodon, true, true, false), (.goToSocial(minorVersion: 19), false, true, false),
         (.goToSocial(minorVersion: 18), false, true, true), (.goToSocial(minorVersion: nil), false, true, false),
         (.snac, false, false, true), (.takahe, false, false, false),
         (.misskey, false, false, false), (.friendica, false, false, false),
         (.other, false, false, false),
     ])
-    func hasHabits(software: MastodonSoftware, shortensLinks: Bool, refusesLostReplies: Bool, ignoresScopes: Bool) {
-        #expect(software.shortensLinks == shortensLinks)
-        #expect(software.refusesLostReplies == refusesLostReplies)
-        #expect(software.ignoresScopes == ignoresScopes)
+    func hasHabits(program: MastodonProgram, shortensLinks: Bool, refusesLostReplies: Bool, ignoresScopes: Bool) {
+        #expect(program.shortensLinks.value == shortensLinks)
+        #expect(program.refusesLostReplies.value == refusesLostReplies)
+        #expect(program.ignoresScopes.value == ignoresScopes)
     }
 }

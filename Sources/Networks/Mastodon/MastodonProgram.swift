@@ -1,0 +1,343 @@
+import Posts
+
+/// A habit of a server, and where it is known from.
+struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
+    let value: Value
+    /// A file of the program's source, its documentation, the version on which it was seen, or
+    /// `doctor --probe`.
+    let source: String
+
+    init(_ value: Value, _ source: String) {
+        self.value = value
+        self.source = source
+    }
+}
+
+/// A server program of the Mastodon family, as far as its habits matter and a client cannot ask for
+/// them.
+///
+/// The initial values are those of a program that nobody knows: they are believed of every server,
+/// because a wrong belief of this kind never sends a post twice, never shows one to more people than
+/// intended, and never takes an existing post for deleted. A descriptor names only what is known
+/// besides. The findings of `doctor --probe` overrule both (``overruled(by:)``).
+struct MastodonProgram: Equatable, Sendable {
+    /// The form in which the program's ids stand at the end of its posts' addresses.
+    enum PostNames: Equatable, Sendable {
+        case decimal, ulid
+        /// The address of a post does not tell its id.
+        case other
+    }
+
+    private static let unknown = "assumed"
+
+    let name: String
+
+    // MARK: Publishing
+
+    /// Two requests with one `Idempotency-Key` make one post, for an hour at least.
+    var keepsKeys = Known(false, unknown)
+    /// A reply to a post that is gone is refused, and not published as a post of its own.
+    var refusesLostReplies = Known(false, unknown)
+    /// The answer to a new reply has the reply's id.
+    var namesReplies = Known(true, unknown)
+    /// A link counts the number of characters that the server tells, and not its length.
+    var shortensLinks = Known(false, unknown)
+    /// The field `content_type` of a new post is known.
+    var takesContentType = Known(false, unknown)
+
+    // MARK: Audiences
+
+    /// A post has the visibility that was asked for.
+    var keepsVisibility = Known(true, unknown)
+    /// A direct post is shown to nobody but the people whom it names.
+    var keepsDirect = Known(true, unknown)
+    /// The posts whose audience the program does not tell, as the end of `the server runs …`; nil for none.
+    ///
+    /// docs/audience.md has more sources.
+    var audienceGap = Known<String?>(nil, unknown)
+
+    // MARK: Reading
+
+    /// The visibilities of posts that an account's list shows to its owner.
+    ///
+    /// A post of another visibility may exist although the list lacks it.
+    var listedVisibilities = Known<Set<Visibility>>([.public, .unlisted], unknown)
+    /// The numbers in a post tell whom it answers and whom it names.
+    ///
+    /// Elsewhere they may mean something else, or be missing.
+    var tellsPeopleByNumber = Known(false, unknown)
+    var postNames = Known(PostNames.other, unknown)
+    /// Notifications can be asked for by the type `update`.
+    var tellsUpdates = Known(false, unknown)
+    /// The limit of a server that counts requests by address, with a login too; nil where it counts
+    /// by account.
+    var addressLimit = Known<AddressLimit?>(nil, unknown)
+
+    // MARK: Changing and deleting
+
+    /// A published post can be given another text.
+    var editsPosts = Known(false, unknown)
+    /// A changed post tells the time of the change.
+    var marksEdits = Known(false, unknown)
+    /// A deleted post is not shown to who asks for it by its id.
+    var hidesDeletedPosts = Known(false, unknown)
+    /// The account's own profile can be read as it was written, and changed.
+    var keepsProfiles = Known(true, unknown)
+
+    // MARK: Logins
+
+    /// Scopes such as `write:statuses` are known.
+    var knowsFineScopes = Known(false, unknown)
+    /// A token can do everything, whatever scopes it was given.
+    var ignoresScopes = Known(false, unknown)
+
+    private init(_ name: String, _ describe: (inout MastodonProgram) -> Void = { _ in }) {
+        self.name = name
+        describe(&self)
+    }
+}
+
+extension MastodonProgram {
+    /// Mastodon itself, and what was made from it.
+    static let mastodon = MastodonProgram("Mastodon") { program in
+        program.keepsKeys = Known(true, "app/services/post_status_service.rb, idempotency_key")
+        program.refusesLostReplies = Known(true, "app/controllers/api/v1/statuses_controller.rb, set_thread")
+        program.shortensLinks = Known(true, "app/validators/status_length_validator.rb")
+        program.listedVisibilities = Known(everyVisibility, "app/models/account_statuses_filter.rb")
+        program.tellsPeopleByNumber = Known(true, "app/serializers/rest/status_serializer.rb")
+        program.postNames = Known(.decimal, "app/lib/activitypub/tag_manager.rb, uri_for")
+        program.tellsUpdates = Known(true, "app/models/notification.rb")
+        program.editsPosts = Known(true, "app/services/update_status_service.rb, since 3.5")
+        program.marksEdits = Known(true, "app/serializers/rest/status_serializer.rb, edited_at")
+        program.hidesDeletedPosts = Known(true, "app/controllers/api/v1/statuses_controller.rb, destroy")
+        program.knowsFineScopes = Known(true, "config/initializers/doorkeeper.rb")
+    }
+
+    /// - Parameter minorVersion: The second part of version 0.x; nil for another one.
+    static func goToSocial(minorVersion: Int?) -> MastodonProgram {
+        MastodonProgram("GoToSocial") { program in
+            program.refusesLostReplies = Known(true, seenOnGoToSocial)
+            program.takesContentType = Known(true, "docs/api/swagger.yaml, statusCreate")
+            program.listedVisibilities = Known(everyVisibility, seenOnGoToSocial)
+            program.tellsPeopleByNumber = Known(true, seenOnGoToSocial)
+            program.postNames = Known(.ulid, seenOnGoToSocial)
+            // Its answers tell another limit.
+            program.addressLimit = Known(
+                AddressLimit(count: 300, period: 300), "advanced-rate-limit-requests, the default")
+            program.editsPosts = Known(minorVersion.map { $0 >= 18 } ?? true, "release notes of 0.18")
+            program.marksEdits = program.editsPosts
+            program.hidesDeletedPosts = Known(true, seenOnGoToSocial)
+            program.knowsFineScopes = Known(true, seenOnGoToSocial)
+            program.ignoresScopes = Known(minorVersion.map { $0 < 19 } ?? false, "release notes of 0.19")
+        }
+    }
+
+    /// Pleroma and Akkoma.
+    ///
+    /// Keys are kept for hours, but not where the operator has switched the cache off.
+    static let pleroma = MastodonProgram("Pleroma, Akkoma") { program in
+        program.takesContentType = Known(true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
+        program.listedVisibilities = Known(everyVisibility, "lib/pleroma/web/activity_pub/activity_pub.ex")
+        program.tellsPeopleByNumber = Known(true, "lib/pleroma/web/mastodon_api/views/status_view.ex")
+        program.hidesDeletedPosts = Known(true, "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
+        program.knowsFineScopes = Known(true, "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
+    }
+
+    static let snac = MastodonProgram("snac") { program in
+        program.listedVisibilities = Known([.public, .unlisted], "seen on snac 2.94")
+        program.editsPosts = Known(true, "seen on snac 2.94")
+        program.marksEdits = Known(true, "seen on snac 2.94")
+        program.hidesDeletedPosts = Known(true, "seen on snac 2.94")
+        program.knowsFineScopes = Known(true, "seen on snac 2.94")
+        program.ignoresScopes = Known(true, "seen on snac 2.94")
+    }
+
+    static let takahe = MastodonProgram("Takahe") { program in
+        program.audienceGap = Known(
+            "Takahe, which shows posts for its own people alone as public",
+            "activities/models/post.py, to_mastodon_json")
+        program.listedVisibilities = Known([.public, .unlisted], "api/views/accounts.py, account_statuses")
+        program.editsPosts = Known(true, "seen on Takahe 0.11")
+        program.marksEdits = Known(true, "seen on Takahe 0.11")
+        program.hidesDeletedPosts = Known(true, "seen on Takahe 0.11")
+    }
+
+    static let friendica = MastodonProgram("Friendica") { program in
+        program.listedVisibilities = Known(everyVisibility, seenOnFriendica)
+        program.editsPosts = Known(true, seenOnFriendica)
+        program.keepsProfiles = Known(false, "\(seenOnFriendica): no `source`")
+    }
+
+    /// WordPress with the plugin Enable Mastodon Apps.
+    static let wordPress = MastodonProgram("WordPress with Enable Mastodon Apps") { program in
+        program.namesReplies = Known(false, seenOnWordPress)
+        program.keepsVisibility = Known(false, "\(seenOnWordPress): nobody sees an unlisted post")
+        program.audienceGap = Known("WordPress, which shows private posts as public", seenOnWordPress)
+        program.listedVisibilities = Known(everyVisibility, "includes/handler/class-handler.php, get_posts")
+        program.keepsProfiles = Known(false, seenOnWordPress)
+    }
+
+    /// Sharkey, Firefish, Iceshrimp, CherryPick and others that descend from Misskey.
+    static let misskey = MastodonProgram("descendants of Misskey") { program in
+        program.audienceGap = Known(
+            "a descendant of Misskey, which shows posts for its own people alone as public",
+            "docs/audience.md")
+    }
+
+    /// A program that nobody knows.
+    static let other = MastodonProgram("another program")
+
+    /// The programs that are known, in the order of the documentation.
+    static let all = [
+        mastodon, goToSocial(minorVersion: nil), pleroma, snac, takahe, friendica, wordPress, misskey, other,
+    ]
+
+    private static let everyVisibility = Set(Visibility.allCases)
+    private static let seenOnGoToSocial = "seen on GoToSocial 57cb4fe"
+    private static let seenOnFriendica = "seen on Friendica 2024.09"
+    private static let seenOnWordPress = "seen on Enable Mastodon Apps 1.6.1"
+}
+
+// MARK: Recognizing a program
+
+extension MastodonProgram {
+    /// The names by which descendants of Misskey call themselves.
+    private static let misskeys = [
+        "misskey", "sharkey", "firefish", "iceshrimp", "cherrypick", "catodon", "calckey", "foundkey", "hajkey",
+    ]
+
+    /// Recognizes a program by what an instance says of itself.
+    ///
+    /// - Parameters:
+    ///   - version: As the instance tells it.
+    ///   - source: The address of the program's source; only version 2 of the answer has it.
+    ///   - hasMastodonAPI: It tells a version of Mastodon's interface.
+    static func recognized(version: String, source: String?, hasMastodonAPI: Bool) -> MastodonProgram {
+        let version = version.lowercased()
+        let source = source?.lowercased()
+        if version.contains("gotosocial") || source?.contains("gotosocial") == true {
+            let parts = version.split(separator: ".", maxSplits: 2).map { Int($0) }
+            return goToSocial(minorVersion: parts.count > 1 && parts[0] == 0 ? parts[1] : nil)
+        }
+        // `4.0.0 (not true; really snac/2.74)`
+        if version.contains("snac/") { return snac }
+        // `2.7.2 (compatible; Pleroma 2.6.0)`
+        if version.contains("compatible; pleroma ") || version.contains("compatible; akkoma ") { return pleroma }
+        // `WordPress/6.1.9, EMA/1.6.1`
+        if version.contains("wordpress/") { return wordPress }
+        if version.contains("takahe/") { return takahe }
+        // `3.0.0 (compatible; Sharkey 2025.4.2)`
+        if misskeys.contains(where: { version.contains("compatible; \($0) ") }) { return misskey }
+        // `2.8.0 (compatible; Friendica 2024.09)`
+        if version.contains("compatible; friendica ") { return friendica }
+        if !version.isEmpty, !isRelease(version) { return other }
+        // Before 4.3 Mastodon told no version of its interface.
+        let isOldMastodon = !version.isEmpty && (source.map { $0.contains("mastodon") } ?? true)
+        return hasMastodonAPI || isOldMastodon ? mastodon : other
+    }
+
+    /// `4.2.1`, `4.3.0-rc.1+glitch`: 2 or newer, and no other program's name.
+    private static func isRelease(_ version: String) -> Bool {
+        let number = version.prefix { $0.isNumber || $0 == "." }
+        guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major >= 2 else { return false }
+        let rest = version[number.endIndex...]
+        return (rest.isEmpty || rest.first == "-" || rest.first == "+") && !rest.contains { " ()/;".contains($0) }
+    }
+}
+
+// MARK: What was measured
+
+extension MastodonProgram {
+    /// The program with the habits that `doctor --probe` found on the server in place of those that
+    /// are known of its program.
+    ///
+    /// - Parameter findings: Whether the server keeps a promise; what is missing was not measured.
+    func overruled(by findings: [ServerPromise: Bool]) -> MastodonProgram {
+        var program = self
+        let source = "doctor --probe"
+        func found(_ promise: ServerPromise) -> Known<Bool>? { findings[promise].map { Known($0, source) } }
+        program.keepsVisibility = found(.visibility) ?? keepsVisibility
+        program.keepsDirect = found(.direct) ?? keepsDirect
+        program.editsPosts = found(.edits) ?? editsPosts
+        program.marksEdits = found(.tellsEdits) ?? marksEdits
+        program.hidesDeletedPosts = found(.deletes) ?? hidesDeletedPosts
+        var listed = listedVisibilities.value
+        if let lists = findings[.lists] {
+            listed = lists ? listed.union([.public, .unlisted]) : listed.subtracting([.public, .unlisted])
+        }
+        if let lists = findings[.listsDirect] {
+            listed = lists ? listed.union([.direct]) : listed.subtracting([.private, .direct])
+        }
+        if listed != listedVisibilities.value { program.listedVisibilities = Known(listed, source) }
+        return program
+    }
+
+    /// Whether a post's number in the interface stands at the end of the post's address.
+    ///
+    /// - Parameter number: The end of the address.
+    func namesPosts(by number: String) -> Bool {
+        switch postNames.value {
+        case .decimal: MastodonID.isDecimal(number)
+        case .ulid: MastodonID.isULID(number)
+        case .other: false
+        }
+    }
+}
+
+// MARK: In words
+
+extension MastodonProgram {
+    /// The habits in words, in the order of the documentation.
+    var habits: [ServerHabit] {
+        [
+            ServerHabit("once rests on", groundOfOnce, keepsKeys.source),
+            Self.habit("a repeated request", keepsKeys, "publishes once, by its key", "publishes twice"),
+            Self.habit("a reply to a deleted post", refusesLostReplies, "is refused", "becomes a post of its own"),
+            Self.habit("the answer to a new reply", namesReplies, "names it", "names the answered post"),
+            Self.habit("a post's visibility", keepsVisibility, "is kept", "is not kept", .visibility),
+            Self.habit("a direct post", keepsDirect, "is shown to few", "is shown to strangers", .direct),
+            ServerHabit(
+                "posts for few", audienceGap.value == nil ? "are told apart" : "may be shown as public",
+                audienceGap.source),
+            ServerHabit(
+                "the account's own list", "has \(Self.words(listedVisibilities.value))", listedVisibilities.source,
+                measuredAs: .lists),
+            Self.habit("who is named", tellsPeopleByNumber, "is told by the list", "is told by text and list"),
+            Self.habit("a published post", editsPosts, "can be changed", "cannot be changed", .edits),
+            Self.habit("a changed post", marksEdits, "is marked", "is told by its text", .tellsEdits),
+            Self.habit("a deleted post", hidesDeletedPosts, "is denied", "stays readable", .deletes),
+            Self.habit("mirror-bot profile", keepsProfiles, "writes it", "is done by hand"),
+            Self.habit("fine scopes", knowsFineScopes, "are known", "are not known"),
+            Self.habit("a token", ignoresScopes, "can do everything", "can do what its scopes say"),
+        ]
+    }
+
+    /// The reason why a post whose answer was lost is not published twice.
+    private var groundOfOnce: String {
+        if keepsKeys.value { return "the key" }
+        let look = "the look at the own list"
+        let few = listedVisibilities.value.contains(.direct) ? "" : "; for few, below the answered post"
+        return look + few + (namesReplies.value ? "" : "; an answer is not sent again")
+    }
+
+    private static func habit(
+        _ name: String, _ known: Known<Bool>, _ yes: String, _ no: String, _ promise: ServerPromise? = nil
+    ) -> ServerHabit {
+        ServerHabit(name, known.value ? yes : no, known.source, measuredAs: promise)
+    }
+
+    private static func words(_ visibilities: Set<Visibility>) -> String {
+        if visibilities == Set(Visibility.allCases) { return "all posts" }
+        let names = Visibility.allCases.filter(visibilities.contains).map(\.rawValue)
+        return names.isEmpty ? "no new posts" : names.joined(separator: ", ") + " posts"
+    }
+}
+
+extension MastodonNetwork {
+    package var serverHabits: [ServerHabit] { memory.lastInstance?.program.habits ?? [] }
+
+    /// The habits of every known program, for the documentation.
+    package static var knownPrograms: [(name: String, habits: [ServerHabit])] {
+        MastodonProgram.all.map { ($0.name, $0.habits) }
+    }
+}

@@ -1,0 +1,63 @@
+/// A habit of a server that a mirror relies on and that `doctor --probe` can measure.
+///
+/// The measured value counts more than what is known of the server's program.
+package enum ServerPromise: String, CaseIterable, Codable, Sendable {
+    /// The server's name for a new post leads to that post, with the text that was sent.
+    case publishes
+    /// A post has the visibility that was asked for, as far as the account itself is told.
+    case visibility
+    /// A direct post is shown to nobody without a login, and the account itself is not told that it is open.
+    case direct
+    /// An unlisted post is shown to everybody.
+    case open
+    /// The account's own list has what was just published: that is how a lost answer is found.
+    case lists
+    /// The account's own list has direct posts too.
+    case listsDirect = "lists-direct"
+    /// A reply names the post that it answers.
+    case answers
+    /// Another text takes the place of the first.
+    case edits
+    /// A changed post says that it was changed.
+    case tellsEdits = "tells-edits"
+    /// A deleted post is shown to nobody, ten seconds later at most.
+    case deletes
+    /// A deleted post leaves the account's own list, ten seconds later at most.
+    case unlists
+
+    /// The statement that is true where the server keeps the promise.
+    package var text: String {
+        switch self {
+        case .publishes: "a post arrives with the text that was sent"
+        case .visibility: "a post has the visibility that was asked for"
+        case .direct: "a direct post is not shown to strangers"
+        case .open: "everybody can read the bot's posts"
+        case .lists: "the account's list shows what was just published"
+        case .listsDirect: "the account's list shows its direct posts"
+        case .answers: "a reply names the post that it answers"
+        case .edits: "a post can be changed"
+        case .tellsEdits: "a changed post is marked as changed"
+        case .deletes: "a deleted post can no longer be read"
+        case .unlists: "a deleted post leaves the account's list"
+        }
+    }
+
+    /// The consequence for the mirror where the server does not keep the promise.
+    package var consequence: String {
+        switch self {
+        case .publishes: "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
+        case .visibility: "posts may be shown to more or to fewer people than intended, so nothing is published there"
+        case .direct: "answers for one person would be shown to everybody, so nothing is published there"
+        case .open: "other people cannot see the bot's posts"
+        case .lists: "a post whose answer is lost stays unconfirmed"
+        case .listsDirect:
+            "an answer for few whose answer from the server is lost is looked for below the answered post, and "
+                + "stays unconfirmed if it is not there"
+        case .answers: "the recipient of a reply is unknown, so some mentions stay unanswered"
+        case .edits: "a copy is deleted, and not changed, when the human changes the original"
+        case .tellsEdits: "changes are found by comparing texts"
+        case .deletes: "deleted posts are recognised by the account's list alone"
+        case .unlists: "a deleted post may seem to exist still"
+        }
+    }
+}
