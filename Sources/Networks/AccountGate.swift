@@ -314,6 +314,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readPost) { try await $0.isShownToAnybody(address) }
     }
 
+    package func showsDeleted(_ address: String) async throws -> Bool {
+        try await ask(.readPost) { try await $0.showsDeleted(address) }
+    }
+
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         try await ask(.readPost) { try await $0.lookUp(address) }
     }

@@ -132,6 +132,10 @@ package protocol SocialNetwork: Sendable {
     /// Whether somebody without a login is shown a post; nil where the network lets nobody ask.
     func isShownToAnybody(_ address: String) async throws -> Bool?
 
+    /// Whether somebody without a login is still shown a post that was deleted; false where the network
+    /// is known to hide it, which needs no request.
+    func showsDeleted(_ address: String) async throws -> Bool
+
     /// What all posts of one conversation share, such as the identity of its first post; nil when the post is gone.
     ///
     /// May need a request, whose answer is small and soon there; the result stays true for as long as the conversation
@@ -179,6 +183,8 @@ extension SocialNetwork {
     package func page(_ feed: Feed, passing position: FeedPosition) async throws -> FeedPage? { nil }
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? { nil }
+
+    package func showsDeleted(_ address: String) async throws -> Bool { false }
 
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         throw NetworkError(

@@ -37,6 +37,9 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var clockLead: TimeInterval?
         /// Whether posts are shown to who has no login; nil: nobody can ask.
         var isShownToAnybody: Bool?
+        var showsDeleted = false
+        /// What a look at what is new shows again of the account's own posts.
+        var shownAgain: [ObservedPost] = []
         /// What one item costs.
         var price: Money?
         /// Thrown instead of answering; asked before each call.
@@ -163,6 +166,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     }
 
     func isShownToAnybody(_ address: String) async throws -> Bool? { with { $0.isShownToAnybody } }
+
+    func showsDeleted(_ address: String) async throws -> Bool { with { $0.showsDeleted } }
 
     func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         try await with { $0.onPrepare }()

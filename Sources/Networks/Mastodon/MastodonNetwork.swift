@@ -429,6 +429,17 @@ extension MastodonNetwork {
         }
     }
 
+    package func showsDeleted(_ address: String) async throws -> Bool {
+        guard try await !instance().software.hidesDeletedPosts else { return false }
+        let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
+        do {
+            return try await client.value(MastodonStatus.self, call, token: nil).id == address
+        } catch let error as NetworkError {
+            guard let status = error.status, (400...499).contains(status), status != 429 else { throw error }
+            return false
+        }
+    }
+
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         let call = NetworkCall(
