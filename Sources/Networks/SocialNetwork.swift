@@ -277,6 +277,12 @@ package struct FeedPage: Sendable {
     package var received: Int
     /// Items that could not be read and are left out.
     package var unreadable: [UnreadableItem]
+    /// How many of the newest items of the feed the server lists at most; nil where it lists all, or where
+    /// ``Capabilities/depths`` tells.
+    package var depth: Int?
+    /// Items that are not newer than the position, which the server sent although they were not asked
+    /// for: they were read before, and may have been changed since.
+    package var repeated: [ObservedPost] = []
     /// Whether the page is a step of a search for broken items, which reads a stretch from its lower end: its oldest item
     /// does not tell how far down the feed was read.
     package var isFromBelow = false

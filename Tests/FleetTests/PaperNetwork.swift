@@ -143,10 +143,12 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
                 items = []
             }
             state.onPage(items.count)
-            return FeedPage(
+            var page = FeedPage(
                 items: items, older: isBackwards && range.lowerBound > hidden ? "\(range.lowerBound)" : nil,
                 newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)", received: range.count,
                 unreadable: unreadable, rateLimit: state.rateLimit)
+            if feed == .ownPosts, case .newer = position { page.repeated = state.shownAgain }
+            return page
         }
     }
 
