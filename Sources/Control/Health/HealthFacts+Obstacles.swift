@@ -439,6 +439,20 @@ extension HealthFacts {
 
     private static let named = 5
 
+    private func unreached(_ gap: FeedHealth.Unreached, in feed: String) -> Obstacle {
+        guard gap.isBeginning else {
+            return make(
+                .itemsUnreached, .note, of: [], since: gap.from,
+                "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more")
+        }
+        return make(
+            .itemsUnreached, .note, of: [],
+            "the network lists only the newest of \(feed): nothing before \(words(gap.to)) could be read",
+            .run(
+                "mirror-bot train scheduler --from ARCHIVE",
+                "a downloaded archive has the rest: mirror-bot train scheduler --from ARCHIVE"))
+    }
+
     private var parts: [Obstacle] {
         var found: [Obstacle] = []
         let special = [WorkFault.start, WorkFault.publisher, FeedName.botMentions]
@@ -455,11 +469,7 @@ extension HealthFacts {
                         "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
                             + "mirror-bot"))
             }
-            found += feed.unreached.prefix(Self.named).map {
-                make(
-                    .itemsUnreached, .note, of: [], since: $0.from,
-                    "what came in \(feed.feed) between \(words($0.from)) and \(words($0.to)) cannot be read any more")
-            }
+            found += feed.unreached.prefix(Self.named).map { unreached($0, in: feed.feed) }
         }
         if !unconfirmed.isEmpty {
             let names = unconfirmed.prefix(Self.named).joined(separator: ", ")

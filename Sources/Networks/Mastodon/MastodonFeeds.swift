@@ -34,6 +34,7 @@ extension MastodonNetwork {
     func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws -> FeedPage {
         let translator = try await translator()
         var page = list.page(with: translator, position)
+        page.depth = depth(of: feed)
         // Whom the human answered is what answers are chosen by; of all others it does not matter.
         guard feed == .ownPosts else { return page }
         if !translator.tellsPeopleByNumber {
@@ -42,6 +43,14 @@ extension MastodonNetwork {
             page.items = translator.connected(page.items, with: try await newParents(of: page.items))
         }
         return page
+    }
+
+    /// How many of the newest items the server lists at most; nil for all.
+    ///
+    /// snac's list of an account ends there (`mastodon.c`, `timeline_list` with 256 entries).
+    private func depth(of feed: Feed) -> Int? {
+        guard feed == .ownPosts, memory.lastInstance?.software == .snac else { return nil }
+        return MastodonList.largestList
     }
 
     /// The posts of others that new replies of a page answer, asked for one by one: no number tells their identity.
