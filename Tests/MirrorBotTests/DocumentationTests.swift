@@ -22,6 +22,17 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// A copy is changed or deleted; nothing takes its place.
+    @Test func theTextsAgreeOnWhatBecomesOfACopyOfAChangedPost() throws {
+        let row = try #require(
+            lines(of: "docs/promises.md").first { $0.hasPrefix("| copies follow a change of the human's ") })
+        for cell in row.split(separator: "|").dropFirst().map({ String($0).trimmed }) {
+            #expect(cell.hasPrefix("changed") || cell == "deleted")
+        }
+        try expect(Repository.text(of: "docs/control.md")) { $0.contains("another post does not take its place") }
+        try expect(Repository.text(of: "docs/settings.md")) { $0.contains("else deleted, deleted, or left as it is") }
+    }
+
     // MARK: README.md
 
     @Test func theReadmeIsShort() throws { try expect(lines(of: "README.md").count) { $0 <= 150 } }
