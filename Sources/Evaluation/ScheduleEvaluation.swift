@@ -229,7 +229,7 @@ struct FrozenModels {
         let sum = posts.reduce(0) { sum, post in
             let index = post.day.days(since: firstDay)
             let model = models.indices.contains(index) ? models[index] : nil
-            return sum + log(model?.sampler.distribution.probabilities[post.minute.value] ?? 0)
+            return sum + log(model?.distribution.probabilities[post.minute.value] ?? 0)
         }
         return sum / Double(posts.count)
     }

@@ -360,7 +360,7 @@ package actor Courier {
             guard let reason else { return .ready(candidate) }
             // What a person chose is sent or not, and nothing else in its place.
             // Where nobody can be asked for one text, nobody can be asked for another.
-            if candidate.isPinned || reason == Action.Reason.sourceUnverified { return .skip(reason: reason) }
+            if candidate.keepsText || reason == Action.Reason.sourceUnverified { return .skip(reason: reason) }
             guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Action.Reason.sourceGone) }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
             guard let other else { return .skip(reason: "no-text") }

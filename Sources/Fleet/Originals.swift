@@ -67,6 +67,8 @@ actor Originals {
     /// When the human's network first denied posts that the archive does not have any more.
     private var firstDenials: [PostID: Date] = [:]
     private var knowsEarlierDenials = false
+    /// Digests of changed texts that a list has shown, each of which was asked about once.
+    private var shownChanges: [PostID: UInt64] = [:]
 
     /// The human's network is nil if there is no account to ask with, the bot's in a run that only pretends to send;
     /// `account` is whose posts the copies are.
@@ -311,6 +313,27 @@ actor Originals {
         // The worker runs this pass earlier if it sends something (`Passes.onCopy`).
         let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
         return (min(max(next, now + Self.interval), now + longest), 0)
+    }
+
+    /// Follows changes of the human's posts that a list shows, without waiting for the turn of each.
+    ///
+    /// The post itself is asked for: it decides, and not the list. Each changed text is asked about once.
+    func noteShown(_ items: [ObservedPost]) async throws {
+        guard let human, human.price(ofReading: 1, from: .ownPosts) == nil else { return }
+        let own = items.filter { $0.post.id.network == human.name }
+        let archived = try await archive.dates(of: own.map(\.post.id))
+        for item in own where archived[item.post.id] != nil {
+            let id = item.post.id
+            guard human.pause(at: clock.now) == nil, let post = try await archive.post(id),
+                !TextRules.readAlike(item.post, post)
+            else { continue }
+            let digest = StableHash.seed(of: [item.post.text, item.post.warning ?? ""])
+            guard shownChanges[id] != digest else { continue }
+            if shownChanges.count >= Self.doubtsAtMost { shownChanges = [:] }
+            if try await find(post) == .unasked { return }
+            shownChanges[id] = digest
+            try await store.noteFollowed(id, now: clock.now)
+        }
     }
 
     /// Asks the human's network for a post that the archive let go for its age, and takes its

@@ -229,6 +229,7 @@ final class Passes: Sendable {
         }
         let session = classifier.session()
         let next = try await feed.look { items, _ in
+            try await parts.originals.noteShown(items)
             let stances = try await deciding(.favorite) {
                 let (decided, stances) = try await parts.favoriteDecider.decide(
                     items, with: session, now: parts.clock.now)
@@ -266,6 +267,7 @@ final class Passes: Sendable {
     func humanHome(_ feed: FeedReader) async throws -> Date {
         guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
         return try await feed.look { items, _ in
+            try await parts.originals.noteShown(items)
             let events = try await parts.learnable.among(items).map { FavoriteEvent.seen($0.example) }
             try await learn(events, with: classifier)
             return []
@@ -286,10 +288,12 @@ final class Passes: Sendable {
 
     /// Archives what the human posts.
     func humanPosts(_ feed: FeedReader) async throws -> Date {
-        try await feed.look(keep)
+        try await feed.look(keep) { [originals = parts.originals] in try await originals.noteShown($0) }
     }
 
     private func keep(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
+        // Before the archive has them: a change is told by what it has.
+        try await parts.originals.noteShown(items)
         let posts = items.map(\.post)
         let kept = try await parts.archive.keep(
             posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)

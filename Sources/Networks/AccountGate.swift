@@ -320,6 +320,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package var serverHabits: [ServerHabit] { network.serverHabits }
 
+    package func showsDeleted(_ address: String) async throws -> Bool {
+        try await ask(.readPost) { try await $0.showsDeleted(address) }
+    }
+
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         try await ask(.readPost) { try await $0.lookUp(address) }
     }

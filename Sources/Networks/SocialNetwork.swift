@@ -143,6 +143,10 @@ package protocol SocialNetwork: Sendable {
     /// The habits of the server that a client cannot ask for, as they count now.
     var serverHabits: [ServerHabit] { get }
 
+    /// Whether somebody without a login is still shown a post that was deleted; false where the network
+    /// is known to hide it, which needs no request.
+    func showsDeleted(_ address: String) async throws -> Bool
+
     /// What all posts of one conversation share, such as the identity of its first post; nil when the post is gone.
     ///
     /// May need a request, whose answer is small and soon there; the result stays true for as long as the conversation
@@ -196,6 +200,8 @@ extension SocialNetwork {
     package var plainServer: any PlainServer { ClientAsServer(self) }
 
     package var serverHabits: [ServerHabit] { [] }
+
+    package func showsDeleted(_ address: String) async throws -> Bool { false }
 
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         throw NetworkError(
@@ -288,6 +294,12 @@ package struct FeedPage: Sendable {
     package var received: Int
     /// Items that could not be read and are left out.
     package var unreadable: [UnreadableItem]
+    /// How many of the newest items of the feed the server lists at most; nil where it lists all, or where
+    /// ``Capabilities/depths`` tells.
+    package var depth: Int?
+    /// Items that are not newer than the position, which the server sent although they were not asked
+    /// for: they were read before, and may have been changed since.
+    package var repeated: [ObservedPost] = []
     /// Whether the page is a step of a search for broken items, which reads a stretch from its lower end: its oldest item
     /// does not tell how far down the feed was read.
     package var isFromBelow = false

@@ -61,6 +61,10 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var explanation: Explanation?
     /// Whether a person chose its time or text, which then only a person changes.
     package var isPinned = false
+    /// Whether a person chose its text, which then is sent or not, and no other in its place.
+    ///
+    /// A person who only moved it chose its time.
+    package var keepsText: Bool { isPinned && explanation?.movedFrom == nil }
     /// The bot's own post that it continues; nil unless it is a later part of a thread.
     package var parent: Parent?
     /// The pictures already uploaded, until the post is published.

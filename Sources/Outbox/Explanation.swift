@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Posts
 
 /// The reasons of a decision, for people: stored with the action as JSON, shown by `explain`, `status` and the demo.
@@ -25,6 +25,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var oldReply: OldReply?
     /// Whether it tells a person that their request to stop was understood; nil for no.
     package var confirmsStop: Bool?
+    /// The planned time of a slot that a person moved without choosing its text; nil for others.
+    package var movedFrom: Date?
     /// The network's answer, if it ended the action.
     package var outcome: String?
 

@@ -34,13 +34,16 @@ extension OutboxStore {
     }
 
     /// Moves a waiting action to another time and pins it.
+    ///
+    /// - Parameter explanation: What is stored of it from then on; nil to keep what is.
     package func move(
-        _ id: String, to due: Date, expires: Date, seen: Seen? = nil, now: Date
+        _ id: String, to due: Date, expires: Date, explanation: Explanation? = nil, seen: Seen? = nil, now: Date
     ) async throws -> Action? {
         try await steer(
             id, seen: seen,
             """
-            pinned = TRUE, due_ms = \(due.milliseconds), expires_ms = \(expires.milliseconds), next_attempt_ms = NULL,
+            pinned = TRUE, explanation = COALESCE(\(explanation?.json), explanation),
+            due_ms = \(due.milliseconds), expires_ms = \(expires.milliseconds), next_attempt_ms = NULL,
             \(Self.unclaimed)
             """, now: now)
     }
@@ -55,15 +58,16 @@ extension OutboxStore {
         _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true,
         seen: Seen? = nil, now: Date
     ) async throws -> Action? {
-        var changes: SQL = "pinned = \(isPinned), \(Self.unclaimed)"
+        var changes: SQL = """
+            pinned = \(isPinned), explanation = COALESCE(\(explanation?.json), explanation), \(Self.unclaimed)
+            """
         if let wording {
             changes += """
                 , text = \(wording.text), warning = \(wording.warning), language = \(wording.language),
                 pictures = \(wording.pictures.stored), rest = \(wording.storedRest),
                 visibility = \(wording.visibility.rawValue),
                 source_network = \(wording.source.network.rawValue), source_post_id = \(wording.source.value),
-                uploads = NULL, reason = NULL,
-                explanation = COALESCE(\(explanation?.json), explanation)
+                uploads = NULL, reason = NULL
                 """
         }
         return try await steer(id, seen: seen, changes, now: now)

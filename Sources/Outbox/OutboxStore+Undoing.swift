@@ -11,13 +11,15 @@ package struct Undo: Equatable, Sendable {
     package var attempts = 0
     /// The time of the next request; nil for none.
     package var next: Date?
-    /// The network's last answer: ``removed``, ``gone``, or a code with a text; nil before the first.
+    /// The network's last answer: ``removed``, ``gone``, ``shown``, or a code with a text; nil before the first.
     package var outcome: String?
 
     /// It was deleted.
     package static let removed = "removed"
     /// It had been deleted before.
     package static let gone = "gone"
+    /// It was deleted, and the server goes on showing its text to anybody.
+    package static let shown = "shown"
     /// Another account of the bot did it, so it is out of reach.
     package static let rebound = "rebound"
 }
@@ -163,7 +165,7 @@ extension OutboxStore {
     /// Records that an action is taken back; idempotent.
     ///
     /// - Parameters:
-    ///   - outcome: ``Undo/removed``, or ``Undo/gone`` if there was nothing left to delete.
+    ///   - outcome: ``Undo/removed``, ``Undo/gone`` if there was nothing left to delete, or ``Undo/shown``.
     /// - Returns: The stored action; nil without a request to undo.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     @discardableResult

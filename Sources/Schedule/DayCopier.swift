@@ -4,8 +4,11 @@ package import Posts
 ///
 /// People sit down once or twice a day and write a few posts; minutes that are drawn one by one scatter over all hours.
 /// So the uniform numbers of the inverse transform come from a real day: a post of the human's has a rank in the running
-/// share of the minutes, and its copy has the same one, moved a little. What was written together stays together, and
-/// hours in which the human seldom posts are passed over.
+/// share of the minutes, and its copy has the same one, moved a little. Posts of one sitting stay together, and hours in
+/// which the human seldom posts are passed over.
+///
+/// No post leaves its stretch of ``UsedMinutes``: hours in which the human never posts have nearly no share of the
+/// minutes, so that the smallest move of a rank there would be a move of hours.
 package struct DayCopier: Sendable {
     /// How far all posts of a day move together: this times the sum of three uniform numbers less 1.5, as a share.
     private static let dayStep = 0.04
@@ -15,19 +18,33 @@ package struct DayCopier: Sendable {
     private static let longestWalk = 60
 
     private let distribution: MinuteDistribution
+    /// The distribution without the minutes that the human does not use.
+    private let ranks: MinuteDistribution
+    private let stretches: [Stretch]
     private let minimumGapMinutes: Int
 
     /// - Parameters:
     ///   - distribution: The minutes of the day to plan.
+    ///   - hours: The minutes that posts are put into as long as one of them is open; nil for all.
     ///   - minimumGapMinutes: The least distance of two posts.
-    package init(distribution: MinuteDistribution, minimumGapMinutes: Int = 1) {
-        (self.distribution, self.minimumGapMinutes) = (distribution, max(1, minimumGapMinutes))
+    package init(distribution: MinuteDistribution, hours: UsedMinutes? = nil, minimumGapMinutes: Int = 1) {
+        let limited = hours.flatMap { distribution.limited(to: $0) }
+        let ranks = limited ?? distribution
+        self.distribution = distribution
+        self.ranks = ranks
+        self.minimumGapMinutes = max(1, minimumGapMinutes)
+        if let hours, limited != nil {
+            stretches = hours.stretches.compactMap { Stretch($0, in: ranks) }
+        } else {
+            stretches = []
+        }
     }
 
     /// The minutes of the copy, ascending.
     ///
-    /// What is moved past an end of the day comes back from there, as from a mirror. A post whose minute is taken gets
-    /// the next one that is free, after midnight the first of the same day; it is dropped if that is too far.
+    /// A post that is moved past an end of its stretch, or of the day, comes back from there, as from a mirror. A post
+    /// whose minute is taken gets the next one that is free, after midnight the first of the same day; it is dropped if
+    /// that is too far.
     ///
     /// - Parameters:
     ///   - past: The minutes of the human's day, ascending.
@@ -40,10 +57,10 @@ package struct DayCopier: Sendable {
         var isTaken = Array(repeating: false, count: MinuteOfDay.count)
         var placed: [MinuteOfDay] = []
         for minute in past {
-            guard let rank = distribution.uniform(at: minute, part: uniform()) else { return [] }
+            guard let rank = ranks.uniform(at: minute, part: uniform()) else { return [] }
             let moved = rank + together + move(Self.postStep)
-            let reflected = moved < 0 ? -moved : moved >= 1 ? 2 - moved : moved
-            guard let drawn = distribution.minute(atUniform: reflected), let free = free(from: drawn, isTaken) else {
+            let stretch = stretches.first { $0.minutes.contains(minute.value) } ?? .day
+            guard let drawn = stretch.minute(atRank: moved, in: ranks), let free = free(from: drawn, isTaken) else {
                 continue
             }
             placed.append(free)
@@ -59,5 +76,38 @@ package struct DayCopier: Sendable {
         (0...Self.longestWalk).lazy
             .compactMap { MinuteOfDay((minute.value + $0) % MinuteOfDay.count) }
             .first { !isTaken[$0.value] && distribution.isOpen($0) }
+    }
+}
+
+/// Minutes in a row, and their ranks.
+private struct Stretch: Sendable {
+    let minutes: ClosedRange<Int>
+    private let ranks: ClosedRange<Double>
+
+    static let day = Stretch(minutes: 0...MinuteOfDay.count - 1, ranks: 0...1)
+
+    private init(minutes: ClosedRange<Int>, ranks: ClosedRange<Double>) {
+        self.minutes = minutes
+        self.ranks = ranks
+    }
+
+    /// Nil if no minute of the stretch is open.
+    init?(_ minutes: ClosedRange<Int>, in distribution: MinuteDistribution) {
+        guard let first = MinuteOfDay(minutes.lowerBound), let last = MinuteOfDay(minutes.upperBound),
+            let lower = distribution.uniform(at: first, part: 0), let upper = distribution.uniform(at: last, part: 1),
+            lower < upper
+        else { return nil }
+        self.init(minutes: minutes, ranks: lower...upper)
+    }
+
+    /// The minute at a rank, which is reflected at the ends of the stretch.
+    func minute(atRank rank: Double, in distribution: MinuteDistribution) -> MinuteOfDay? {
+        let width = ranks.upperBound - ranks.lowerBound
+        var offset = (rank - ranks.lowerBound).truncatingRemainder(dividingBy: 2 * width)
+        if offset < 0 { offset += 2 * width }
+        if offset >= width { offset = 2 * width - offset }
+        guard let drawn = distribution.minute(atUniform: ranks.lowerBound + offset) else { return nil }
+        // A rank at the very end may be rounded into the next stretch.
+        return MinuteOfDay(min(max(drawn.value, minutes.lowerBound), minutes.upperBound))
     }
 }

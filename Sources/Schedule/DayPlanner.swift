@@ -8,8 +8,8 @@ package import Posts
 /// counts, not one drawn again.
 package struct DayPlanner: Sendable {
     /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are known, 3 since whole
-    /// days are copied.
-    package static let modelVersion = 3
+    /// days are copied, 4 since slots stay in the human's hours.
+    package static let modelVersion = 4
     /// How many days before a day are previewed to know the state in which it begins.
     package static let longestPreview = 366
 
@@ -80,13 +80,19 @@ package struct DayPlanner: Sendable {
     ///   - missing: Minutes that the day does not have because clocks are put forward.
     /// - Returns: The model, the same for every day of the same weekday that lacks the same minutes.
     package func model(for day: LocalDay, missing: Set<MinuteOfDay> = []) -> DayModel {
-        DayModel(
-            counts: history.counts(for: day, configuration: configuration),
-            sampler: SlotSampler(
-                distribution: history.distribution(for: day, configuration: configuration, missing: missing),
-                bursts: bursts, minimumGapMinutes: configuration.minimumGapMinutes),
-            maximumPerDay: configuration.maximumPerDay,
-            copied: history.copiesDays(configuration) ? history : nil)
+        let distribution = history.distribution(for: day, configuration: configuration, missing: missing)
+        let hours = history.usedMinutes()
+        let gap = configuration.minimumGapMinutes
+        var open = distribution
+        // Nothing but what was used has a share in the raw model.
+        if configuration.model != .raw, history.times.count >= UsedMinutes.fewestPosts {
+            open = distribution.limited(to: hours) ?? distribution
+        }
+        let copier = DayCopier(distribution: distribution, hours: hours, minimumGapMinutes: gap)
+        return DayModel(
+            counts: history.counts(for: day, configuration: configuration), distribution: distribution,
+            sampler: SlotSampler(distribution: open, bursts: bursts, minimumGapMinutes: gap), copier: copier,
+            maximumPerDay: configuration.maximumPerDay, copied: history.copiesDays(configuration) ? history : nil)
     }
 }
 
@@ -108,8 +114,12 @@ package struct DayPlan: Equatable, Sendable {
 package struct DayModel: Sendable {
     /// How many posts the day gets.
     package let counts: DayCountModel
-    /// When they are.
+    /// How likely each minute is for a post of the human's.
+    package let distribution: MinuteDistribution
+    /// Draws the minutes one by one.
     package let sampler: SlotSampler
+    /// Copies one of the human's days.
+    package let copier: DayCopier
     /// The most slots of the day.
     package let maximumPerDay: Int
     /// The human's days, to copy one of them; nil where minutes are drawn one by one.
@@ -138,8 +148,6 @@ package struct DayModel: Sendable {
         }
         let day = copied.dailyCounts.first.advanced(by: index)
         let past = copied.minutes(of: day)
-        let copier = DayCopier(
-            distribution: sampler.distribution, minimumGapMinutes: sampler.minimumGapMinutes)
         return DayDraw(
             minutes: copier.minutes(like: Array(past.prefix(maximumPerDay))) { generator.nextUniform() },
             pattern: PastDay(day: day, posts: past.count))

@@ -46,6 +46,15 @@ package struct MinuteDistribution: Equatable, Sendable {
     /// Whether posts may fall on `minute` at all: it is neither missing nor quiet.
     package func isOpen(_ minute: MinuteOfDay) -> Bool { !isClosed[minute.value] }
 
+    /// The same without the minutes that `hours` lacks; nil if no minute is open then.
+    package func limited(to hours: UsedMinutes) -> MinuteDistribution? {
+        let closed = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }
+            .filter { !isOpen($0) || !hours.contains($0) }
+        guard closed.count < MinuteOfDay.count else { return nil }
+        return MinuteDistribution(
+            shares: probabilities, closed: Set(closed), rounding: .atLeastOne, smoothing: smoothing)
+    }
+
     /// Smooths weighted minutes to a profile.
     ///
     /// A kernel density on the circle of the day, drawn towards the general

@@ -143,6 +143,9 @@ package struct PostingHistory: Sendable {
         return counts
     }
 
+    /// The minutes of the day near which the human has posted.
+    package func usedMinutes() -> UsedMinutes { UsedMinutes(posts: minuteCounts()) }
+
     private func smoothed(_ weight: HistoryWeight, closed: Set<MinuteOfDay>) -> MinuteDistribution {
         var weights = Array(repeating: 0.0, count: MinuteOfDay.count)
         var squares = 0.0

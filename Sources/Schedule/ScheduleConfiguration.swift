@@ -4,7 +4,7 @@ package import Posts
 package enum ScheduleModel: String, CaseIterable, Sendable {
     /// Whole days of the human's, moved a little within a smoothed, recency-weighted profile.
     case days
-    /// The same profile, from which minutes are drawn one by one: posts may fall on minutes the human never used.
+    /// The same profile, from which minutes are drawn one by one: posts may fall on minutes near those the human used.
     case kernel
     /// The bare histogram of the archive: only minutes that the human used.
     case raw

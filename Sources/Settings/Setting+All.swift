@@ -246,7 +246,7 @@ extension Setting {
     package static let followEdits = Setting(
         "FOLLOW_EDITS", .replies, "what becomes of a copy when the human changes the original",
         form: .choice(["edit", "delete", "off"]), fallback: "edit",
-        details: "changed on Mastodon and taken back elsewhere, taken back, or left as it is")
+        details: "changed where the bot's server can do that and else deleted, deleted, or left as it is")
     package static let deleteOnFavorite = Setting(
         "DELETE_ON_FAVORITE", .replies, "`yes` deletes those of the bot's posts that the human favorites",
         form: consent, fallback: "no")

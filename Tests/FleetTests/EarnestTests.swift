@@ -165,6 +165,58 @@ import Testing
         #expect(paper.bot.with { $0.published.count { $0.text == Self.thought(2).text } } == 1)
     }
 
+    /// A person who moves a slot chooses its time; one who pins it, its text.
+    @Test(arguments: [false, true]) func aMovedSlotWhoseOriginalWentKeepsItsTime(isPinnedToo: Bool) async throws {
+        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
+        let posts = (0..<30).map { Self.thought($0) }
+        try await paper.archive(posts)
+        paper.human?.add(
+            posts.dropFirst(2).map {
+                paperPost($0.id.value, by: "human", on: .mastodon, $0.text, at: $0.createdAt)
+            }, to: .ownPosts)
+        let parts = try await paper.parts()
+        try await storePlan([slot(1, of: Self.thought(1), due: paper.clock.now + 1_800)], parts)
+        let changes = PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone)
+        let due = paper.clock.now + 3_600
+        let time = LocalTime(due, in: PaperMirror.zone).minute.description
+        let moved = try await changes.move("#1", to: time, now: paper.clock.now).after
+        #expect(moved.due == due)
+        #expect(moved.explanation?.movedFrom == PaperMirror.now + 1_800)
+        if isPinnedToo { _ = try await changes.pin("#1", to: nil, now: paper.clock.now) }
+        while paper.clock.now <= due + 180 {
+            try await paper.wait(60)
+            try await parts.courier.deliverDue([.post])
+        }
+        let ended = try await action(1, in: paper)
+        #expect(ended.due == due)
+        #expect(ended.isPinned)
+        #expect(ended.state == (isPinnedToo ? .skipped : .done))
+        #expect(ended.reason == (isPinnedToo ? Action.Reason.sourceGone : nil))
+        #expect((ended.wording?.source == Self.thought(1).id) == isPinnedToo)
+        let published = paper.bot.with { $0.published.map(\.createdAt) }
+        #expect(published.count == (isPinnedToo ? 0 : 1))
+        expect(published) { $0.allSatisfy { $0 >= due } }
+    }
+
+    /// The same where a person never wants the text again, or the archive has no other.
+    @Test(arguments: [9, 2]) func aMovedSlotGetsAnotherTextOrWaitsForOne(texts: Int) async throws {
+        let paper = try await PaperMirror(bot: .mastodon)
+        try await paper.archive((1..<texts).map { Self.thought($0) })
+        let parts = try await paper.parts()
+        try await storePlan([slot(1, of: Self.thought(1), due: paper.clock.now + 1_800)], parts)
+        let changes = PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone)
+        let due = paper.clock.now + 3_600
+        let time = LocalTime(due, in: PaperMirror.zone).minute.description
+        _ = try await changes.move("#1", to: time, now: paper.clock.now)
+        _ = try await changes.never("thought-1", now: paper.clock.now)
+        let kept = try await action(1, in: paper)
+        #expect(kept.state == .planned)
+        #expect(kept.isPinned)
+        #expect(kept.due == due)
+        #expect((kept.text == nil) == (texts == 2))
+        #expect(kept.wording?.source != Self.thought(1).id)
+    }
+
     @Test func aPinnedSlotThatNobodyGivesATextIsLeftOutWithTheReason() async throws {
         let paper = try await PaperMirror(bot: .mastodon)
         try await paper.archive((0..<9).map { Self.thought($0) })

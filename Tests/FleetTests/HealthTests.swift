@@ -401,6 +401,28 @@ import Testing
         #expect(health.verdict.text.contains("come back later"))
     }
 
+    /// GoToSocial takes no request for five minutes once its limit is used up.
+    @Test(arguments: [AccountWait.Scope.everything, .operation(.publish)])
+    func aWaitOfMinutesIsNotHealthy(_ scope: AccountWait.Scope) {
+        func health(_ length: TimeInterval, since: TimeInterval = 5) -> Health {
+            var facts = Self.wellFacts()
+            let begin = Self.now - since
+            facts.waits[.bot] = [Self.wait(scope, .rateLimited, since: begin, until: begin + length)]
+            return Health(facts)
+        }
+        let short = health(300)
+        #expect(short.verdict.state == .hindered)
+        #expect(short.verdict.code == .sendingWaits)
+        #expect(short.verdict.text.contains("and not before"))
+        // Nothing is lost, so that no program that watches is alarmed.
+        #expect(short.failure == nil)
+        #expect(short.stopped.isDisjoint(with: [.sending, .hearing]))
+        // Seconds are no news, and neither is a wait that is over.
+        #expect(health(30).verdict.state == .healthy)
+        #expect(health(300, since: 301).verdict.state == .healthy)
+        #expect(health(3_600).verdict.state == .failing)
+    }
+
     @Test func publishingThatFailsForHoursIsAFailure() {
         func state(_ noted: Date) -> Health.Verdict.State {
             var facts = Self.wellFacts()
@@ -410,6 +432,7 @@ import Testing
             return Health(facts).verdict.state
         }
         #expect(state(Self.now - 600) == .failing)
+        #expect(state(Self.now - 6_600) == .hindered)
         // One failure, and no further try since.
         #expect(state(Self.now - 7_200) == .healthy)
     }

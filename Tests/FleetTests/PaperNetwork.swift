@@ -37,6 +37,9 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var clockLead: TimeInterval?
         /// Whether posts are shown to who has no login; nil: nobody can ask.
         var isShownToAnybody: Bool?
+        var showsDeleted = false
+        /// What a look at what is new shows again of the account's own posts.
+        var shownAgain: [ObservedPost] = []
         /// What one item costs.
         var price: Money?
         /// Thrown instead of answering; asked before each call.
@@ -140,10 +143,12 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
                 items = []
             }
             state.onPage(items.count)
-            return FeedPage(
+            var page = FeedPage(
                 items: items, older: isBackwards && range.lowerBound > hidden ? "\(range.lowerBound)" : nil,
                 newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)", received: range.count,
                 unreadable: unreadable, rateLimit: state.rateLimit)
+            if feed == .ownPosts, case .newer = position { page.repeated = state.shownAgain }
+            return page
         }
     }
 
@@ -163,6 +168,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     }
 
     func isShownToAnybody(_ address: String) async throws -> Bool? { with { $0.isShownToAnybody } }
+
+    func showsDeleted(_ address: String) async throws -> Bool { with { $0.showsDeleted } }
 
     func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         try await with { $0.onPrepare }()

@@ -310,6 +310,43 @@ import Testing
         try await expect(slots(of: paper).count { $0.undo != nil }, equals: 10)
     }
 
+    /// A list shows the change before the turn of the original comes, as news or as what was read before.
+    @Test(arguments: [true, false]) func aChangeThatAListShowsIsFollowedAtOnce(isNews: Bool) async throws {
+        let (paper, parts) = try await published(2)
+        // Both have had their turn, and the next one is an hour away.
+        _ = try await parts.originals.look()
+        let (passes, feed) = (Passes(parts: parts), try #require(parts.feeds.humanPosts))
+        _ = try await passes.humanPosts(feed)
+        try await paper.wait(60)
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        let human = try #require(paper.human)
+        let shown = human.with { $0.feeds[.ownPosts] ?? [] }
+        if isNews { human.add(shown, to: .ownPosts) } else { human.with { $0.shownAgain = shown } }
+        human.with { $0.lookedUp = [] }
+        _ = try await passes.humanPosts(feed)
+        #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["thought number zero, said better"])
+        #expect(human.with { $0.lookedUp } == ["address-0"])
+        // Once, although the list shows it with every look.
+        try await paper.wait(60)
+        _ = try await passes.humanPosts(feed)
+        try await parts.originals.noteShown(shown)
+        #expect(human.with { $0.lookedUp } == ["address-0"])
+        try await expect(slots(of: paper).map(\.text)) { $0.contains("thought number zero, said better") }
+    }
+
+    /// What a list shows is not enough: the post itself decides.
+    @Test func aListAloneChangesNothing() async throws {
+        let (paper, parts) = try await published(1)
+        var shown = try #require(paper.human?.with { $0.feeds[.ownPosts]?.first })
+        shown.post.text = "words that nobody has written"
+        try await parts.originals.noteShown([shown])
+        #expect(paper.bot.with { $0.edited.isEmpty })
+        try await expect(slots(of: paper)) { $0.allSatisfy { $0.undo == nil } }
+    }
+
     @Test func aCopyIsChangedWithItsOriginal() async throws {
         let (paper, parts) = try await published(2)
         change(0, of: paper) { post in

@@ -190,6 +190,22 @@ import Testing
         try await expect(StatusReporter(mirror: mirror.mirror).report(now: mirror.clock.now).undo?.refused, equals: 1)
     }
 
+    /// Friendica and WordPress show a deleted post to anybody who has its link.
+    @Test(arguments: [true, false]) func theReceiptSaysWhatTheServerStillShows(isShown: Bool) async throws {
+        let (mirror, store, actions) = try await paper(2)
+        mirror.bot.with { $0.showsDeleted = isShown }
+        _ = try await store.askUndos(actions.map(\.id), now: mirror.clock.now)
+        try await expect(takingBack(mirror).carryOut().takenBack, equals: 2)
+        let undoing = Undoing(mirror: mirror.mirror)
+        let receipt = try await undoing.receipt(for: actions)
+        #expect(receipt.stillShown == (isShown ? 2 : 0))
+        #expect(receipt.takenBack == (isShown ? 0 : 2))
+        #expect(receipt.isComplete)
+        let report = try await ExplainReporter(mirror: mirror.mirror).report(on: actions[0].id, now: mirror.clock.now)
+        #expect(report.undo?.done != nil)
+        #expect(report.undo?.isStillShown == (isShown ? true : nil))
+    }
+
     @Test func aServerThatFailsIsTriedForAWeek() async throws {
         let (mirror, store, actions) = try await paper(1)
         _ = try await store.askUndo(actions[0].id, now: mirror.clock.now)

@@ -22,6 +22,13 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// A copy is changed or deleted; nothing takes its place.
+    @Test func theTextsAgreeOnWhatBecomesOfACopyOfAChangedPost() throws {
+        try expect(Repository.text(of: "docs/promises.md")) { $0.contains("a copy is deleted and not changed") }
+        try expect(Repository.text(of: "docs/control.md")) { $0.contains("another post does not take its place") }
+        try expect(Repository.text(of: "docs/settings.md")) { $0.contains("else deleted, deleted, or left as it is") }
+    }
+
     // MARK: README.md
 
     @Test func theReadmeIsShort() throws { try expect(lines(of: "README.md").count) { $0 <= 150 } }

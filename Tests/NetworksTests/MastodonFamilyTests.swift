@@ -29,6 +29,20 @@ import Transport
     private static let root = Wire.account("7", acct: "ann@far.example")
     private static let other = Wire.account("8", acct: "ben@far.example")
 
+    // MARK: What is still shown
+
+    /// Friendica and WordPress show a deleted post to who asks for it without a login; others are not asked.
+    @Test(arguments: [(friendica, true), (wordpress, true), (MastodonServers.snac, false)])
+    func aDeletedPostMayStillBeShown(instance: String, isAsked: Bool) async throws {
+        let loopback = try loopback(instance) { request in
+            guard request.path == "/api/v1/statuses/5" else { return nil }
+            return request.header("Authorization") == nil ? .json(wire("5", by: Self.own)) : Self.page
+        }
+        try await expect(loopback.network.showsDeleted("5"), equals: isAsked)
+        let other = try self.loopback(instance) { $0.path == "/api/v1/statuses/5" ? Self.page : nil }
+        try await expect(other.network.showsDeleted("5"), equals: false)
+    }
+
     // MARK: Whom a post answers
 
     /// The number is that of the author of the thread's first post, who is named as well.

@@ -66,6 +66,38 @@ import Testing
         #expect(fresh.newer == nil)
     }
 
+    /// The list of an account ends at 256 entries and begins with the newest one, whatever bounds are asked for.
+    @Test func aListWithACapAndWithoutLowerBoundsIsReadOnce() async throws {
+        let posts = PostList((1...300).reversed())
+        let loopback = try loopback { request in
+            if request.path == "/api/v1/timelines/home" { return .json("[]") }
+            guard request.path == "/api/v1/accounts/1/statuses" else { return nil }
+            var numbers = Array(posts.numbers.prefix(256))
+            if let cursor = request.query["max_id"], let place = numbers.firstIndex(where: { Self.id($0) == cursor }) {
+                numbers.removeSubrange(...place)
+            }
+            let size = request.query["limit"].flatMap { Int($0) } ?? 20
+            return .json(Wire.list(numbers.prefix(size).map { Self.status($0) }))
+        }
+        let first = try await loopback.network.page(.ownPosts, .newest)
+        #expect(first.depth == 256)
+        try await expect(loopback.network.page(.home, .newest).depth, equals: nil)
+        let walked = try await MastodonServers.walk(loopback.network, .ownPosts)
+        #expect(walked.isComplete)
+        #expect(walked.addresses == (45...300).reversed().map(Self.id))
+        // More than a page is new: each item once, and none that was known.
+        posts.numbers = (1...390).reversed()
+        let cursor = try #require(walked.newer)
+        let fresh = try await MastodonServers.walk(loopback.network, .ownPosts, from: .newer(than: cursor))
+        #expect(fresh.addresses == (301...390).reversed().map(Self.id))
+        // What was known already comes apart: it may have been changed.
+        posts.numbers = (1...391).reversed()
+        let next = try #require(fresh.newer)
+        let page = try await loopback.network.page(.ownPosts, .newer(than: next))
+        #expect(page.items.map(\.address) == [Self.id(391)])
+        #expect(page.repeated.map(\.address) == (352...390).reversed().map(Self.id))
+    }
+
     /// A list that may have been cut does not show that something was never published.
     @Test(arguments: [20, 30, 40, 256])
     func aListThatMayBeCutIsNotWhole(count: Int) async throws {

@@ -137,9 +137,7 @@ import Testing
             let index = try #require(
                 model.counts.distribution(after: recent).index(atUniform: generator.nextUniform()))
             #expect(planner.history.dailyCounts.first.advanced(by: index) == pattern.day)
-            let copy = DayCopier(distribution: model.sampler.distribution).minutes(like: past) {
-                generator.nextUniform()
-            }
+            let copy = model.copier.minutes(like: past) { generator.nextUniform() }
             #expect(plan.slots.map(\.minute) == copy)
             #expect(plan.slots.count == past.count)
         }

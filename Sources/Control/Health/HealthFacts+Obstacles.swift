@@ -92,7 +92,9 @@ extension HealthFacts {
         }
         if hasBot {
             if let refusal = refusals[.bot] { found.append(refused(.bot, refusal, sends)) }
-            if let wait = sendingWait { found.append(sendingWaits(wait)) }
+            if let wait = wait(of: .bot, .publish), let weight = weight(of: wait) {
+                found.append(sendingWaits(wait, weight))
+            }
         }
         return found
     }
@@ -101,6 +103,8 @@ extension HealthFacts {
 
     /// A condition that lasts so long, in seconds, is one of hours, although it passes by itself.
     private static let longWait: TimeInterval = 3_600
+    /// Seconds from which on a wait in which nothing is sent is told of: the bot's slots are minutes.
+    private static let toldWait: TimeInterval = 60
     /// Seconds after which a failure that was not repeated tells nothing.
     private static let waitIsKnown: TimeInterval = 86_400
 
@@ -111,18 +115,22 @@ extension HealthFacts {
             .max { $0.length < $1.length }
     }
 
-    /// The wait in which nothing is sent for an hour or longer; `nil` if there is none.
-    private var sendingWait: AccountWait? {
-        wait(of: .bot, .publish).flatMap { $0.length >= Self.longWait ? $0 : nil }
+    /// The weight of a wait in which nothing is sent, by its length; `nil` if it is too short, or over.
+    ///
+    /// Failures that hold no call back are told of once they last: a try may succeed at any time.
+    private func weight(of wait: AccountWait) -> Obstacle.Weight? {
+        if wait.length >= Self.longWait { return .stops }
+        if wait.holdsCalls { return wait.until > now && wait.length >= Self.toldWait ? .hinders : nil }
+        return wait.length >= WorkFault.patience ? .hinders : nil
     }
 
-    private func sendingWaits(_ wait: AccountWait) -> Obstacle {
+    private func sendingWaits(_ wait: AccountWait, _ weight: Obstacle.Weight) -> Obstacle {
         let isOfAll = wait.scope == .everything
         let what = isOfAll ? "the network takes no requests of the bot" : "the network takes no posts of the bot"
         let end = wait.holdsCalls && wait.until > now ? ", and not before \(words(wait.until))" : ""
         let brief = "\(what) since \(words(wait.since))\(end)"
         return make(
-            .sendingWaits, .stops, of: isOfAll ? [.sending, .hearing, .favorites] : [.sending], since: wait.since,
+            .sendingWaits, weight, of: isOfAll ? [.sending, .hearing, .favorites] : [.sending], since: wait.since,
             "\(brief): \(local(wait.error))", brief: brief, by: .later)
     }
 
@@ -431,6 +439,20 @@ extension HealthFacts {
 
     private static let named = 5
 
+    private func unreached(_ gap: FeedHealth.Unreached, in feed: String) -> Obstacle {
+        guard gap.isBeginning else {
+            return make(
+                .itemsUnreached, .note, of: [], since: gap.from,
+                "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more")
+        }
+        return make(
+            .itemsUnreached, .note, of: [],
+            "the network lists only the newest of \(feed): nothing before \(words(gap.to)) could be read",
+            .run(
+                "mirror-bot train scheduler --from ARCHIVE",
+                "a downloaded archive has the rest: mirror-bot train scheduler --from ARCHIVE"))
+    }
+
     private var parts: [Obstacle] {
         var found: [Obstacle] = []
         let special = [WorkFault.start, WorkFault.publisher, FeedName.botMentions]
@@ -447,11 +469,7 @@ extension HealthFacts {
                         "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
                             + "mirror-bot"))
             }
-            found += feed.unreached.prefix(Self.named).map {
-                make(
-                    .itemsUnreached, .note, of: [], since: $0.from,
-                    "what came in \(feed.feed) between \(words($0.from)) and \(words($0.to)) cannot be read any more")
-            }
+            found += feed.unreached.prefix(Self.named).map { unreached($0, in: feed.feed) }
         }
         if !unconfirmed.isEmpty {
             let names = unconfirmed.prefix(Self.named).joined(separator: ", ")

@@ -112,6 +112,8 @@ package struct ExplainReport: Codable, Sendable {
         package var done: Date?
         /// There was nothing left to delete then.
         package var wasGone: Bool
+        /// The server shows the deleted text to anybody who has the link; nil for no.
+        package var isStillShown: Bool?
         /// What the network answered last, if it did not take the action back.
         package var cause: String?
 
@@ -123,6 +125,7 @@ package struct ExplainReport: Codable, Sendable {
             let isDone = action.state == .undone
             done = isDone ? action.updated : nil
             wasGone = isDone && undo.outcome == Undo.gone
+            isStillShown = isDone && undo.outcome == Undo.shown ? true : nil
             cause = isDone ? nil : undo.outcome
         }
     }

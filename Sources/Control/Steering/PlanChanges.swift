@@ -103,9 +103,14 @@ package struct PlanChanges: Sendable {
             throw ChangeRefusal(.unusable, "\(name.day) has no \(minute): the clocks skip it")
         }
         guard due > now else { throw ChangeRefusal(.outOfTime, "\(minute) on \(name.day) has passed") }
-        guard let moved = try await store.move(slot.id, to: due, expires: due + grace, seen: seen, now: now) else {
-            throw try await refusal(of: slot)
+        var why: Explanation?
+        if !slot.keepsText {
+            why = slot.explanation ?? Explanation("moved by a person")
+            why?.movedFrom = slot.explanation?.movedFrom ?? slot.due
         }
+        let moved = try await store.move(
+            slot.id, to: due, expires: due + grace, explanation: why, seen: seen, now: now)
+        guard let moved else { throw try await refusal(of: slot) }
         return (slot, moved)
     }
 
@@ -123,7 +128,9 @@ package struct PlanChanges: Sendable {
             guard slot.text != nil else {
                 throw ChangeRefusal(.unusable, "slot \(slot.subject) has no text; name a post to pin")
             }
-            guard let pinned = try await store.pin(slot.id, nil, seen: seen, now: now) else {
+            var why = slot.explanation
+            why?.movedFrom = nil
+            guard let pinned = try await store.pin(slot.id, nil, explanation: why, seen: seen, now: now) else {
                 throw try await refusal(of: slot)
             }
             return pinned
@@ -269,16 +276,19 @@ package struct PlanChanges: Sendable {
 
     /// The slot with another text; skipped where there is none, or where it goes on from another one.
     ///
-    /// One that a person has pinned keeps its time, and waits for a text of the person's choice.
+    /// One that a person has pinned keeps its time, and waits for a text of the person's choice; one
+    /// that a person has only moved does so where there is no other text.
     private func replaced(_ slot: Action, reason: String, now: Date) async throws -> [Action] {
         let changed: Action?
-        if slot.isPinned, slot.parent == nil {
+        if slot.keepsText, slot.parent == nil {
             changed = try await store.withdrawText(of: slot.id, reason: reason, now: now)
         } else if slot.parent == nil, let other = try await planner.replacement(for: slot, now: now),
             let wording = other.wording
         {
             changed = try await store.pin(
-                slot.id, wording, explanation: other.explanation, isPinned: false, now: now)
+                slot.id, wording, explanation: other.explanation, isPinned: slot.isPinned, now: now)
+        } else if slot.isPinned, slot.parent == nil {
+            changed = try await store.withdrawText(of: slot.id, reason: reason, now: now)
         } else {
             changed = try await store.skip(slot.id, reason: reason, now: now)
         }

@@ -94,7 +94,7 @@ package struct TakingBack: Sendable {
             let removal = try await remove(action)
             onStep(.answered)
             stored = try await store.undone(
-                action.id, outcome: removal == .removed ? Undo.removed : Undo.gone, now: clock.now)
+                action.id, outcome: try await outcome(of: removal, action), now: clock.now)
         } catch let error as NetworkError {
             onStep(.answered)
             stored = try await store(error, of: action)
@@ -107,6 +107,19 @@ package struct TakingBack: Sendable {
         round.tried.append(stored)
         await log(stored)
         return round.obstacle == nil
+    }
+
+    /// What a deletion has led to: some servers show a deleted text to who asks for it.
+    ///
+    /// A server that does not answer says nothing against the deletion, which it has confirmed.
+    private func outcome(of removal: Removal, _ action: Action) async throws -> String {
+        let usual = removal == .removed ? Undo.removed : Undo.gone
+        guard action.kind != .favorite, let address = action.remoteAddress else { return usual }
+        do {
+            return try await network.showsDeleted(address) ? Undo.shown : usual
+        } catch is NetworkError {
+            return usual
+        }
     }
 
     private func remove(_ action: Action) async throws -> Removal {

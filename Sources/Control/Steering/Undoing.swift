@@ -84,6 +84,8 @@ package struct UndoReceipt: Codable, Sendable {
     /// How it ended for one action, or where it stands.
     package enum Result: String, Codable, CaseIterable, Sendable {
         case takenBack = "taken-back"
+        /// It was deleted, and the server goes on showing its text to anybody who asks for it.
+        case stillShown = "still-shown"
         /// Somebody else had deleted it before.
         case alreadyGone = "already-gone"
         /// It had not happened, and will not.
@@ -125,6 +127,7 @@ package struct UndoReceipt: Codable, Sendable {
     package var schema = "mirror-bot/undo/1"
     package var mirror: String
     package var takenBack = 0
+    package var stillShown = 0
     package var alreadyGone = 0
     package var withheld = 0
     package var already = 0
@@ -161,6 +164,7 @@ package struct UndoReceipt: Codable, Sendable {
         actions.append(item)
         switch item.result {
         case .takenBack: takenBack += 1
+        case .stillShown: stillShown += 1
         case .alreadyGone: alreadyGone += 1
         case .withheld: withheld += 1
         case .already: already += 1
@@ -180,7 +184,12 @@ extension UndoReceipt.Result {
             return
         }
         switch action.state {
-        case .undone: self = action.undo?.outcome == Undo.gone ? .alreadyGone : .takenBack
+        case .undone:
+            switch action.undo?.outcome {
+            case Undo.gone?: self = .alreadyGone
+            case Undo.shown?: self = .stillShown
+            default: self = .takenBack
+            }
         case .done where action.isOfAnotherAccount: self = .outOfReach
         case .done: self = action.undo?.next == nil ? .refused : .waiting
         case .sending: self = .unknown

@@ -286,7 +286,9 @@ private enum UndoView {
     /// The receipt.
     static func lines(_ receipt: UndoReceipt, _ scope: Undoing.Scope) -> [String] {
         let counts: [(Int, String)] = [
-            (receipt.takenBack, "taken back"), (receipt.alreadyGone, "gone already"),
+            (receipt.takenBack, "taken back"),
+            (receipt.stillShown, "deleted, but the server still shows the text to anybody who has the link"),
+            (receipt.alreadyGone, "gone already"),
             (receipt.withheld, "cancelled before they happened"), (receipt.already, "taken back before"),
             (receipt.waiting, "waiting to be taken back"),
             (receipt.unknown, "may have arrived; taken back if so"),

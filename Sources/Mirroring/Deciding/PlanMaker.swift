@@ -297,6 +297,7 @@ package struct PlanMaker: Sendable {
         var choice = try await texts.next(at: time.minute, of: time.day)
         guard let wording = choice.wording else { return nil }
         choice.why.pattern = action.explanation?.pattern
+        choice.why.movedFrom = action.explanation?.movedFrom
         var replaced = action
         (replaced.payload, replaced.explanation) = (.post(slot, wording), choice.why)
         return replaced

@@ -24,6 +24,8 @@ import ServiceLifecycle
 package actor FeedReader {
     /// Given the posts of a page, and how often they were postponed before; returns those that it could not decide yet.
     package typealias Handler = @Sendable (_ items: [ObservedPost], _ tries: Int) async throws -> [Postponed]
+    /// Given posts that were read before, which a server sent again.
+    package typealias Repeated = @Sendable (_ items: [ObservedPost]) async throws -> Void
     /// Asked before each further page; what it refuses is left to the next look.
     package typealias Permission = @Sendable () async throws -> Bool
 
@@ -76,10 +78,12 @@ package actor FeedReader {
 
     /// One look of a worker: hands over what is new, unless the account has to wait.
     ///
-    /// - Parameter handle: Given the posts of one page.
+    /// - Parameters:
+    ///   - handle: Given the posts of one page.
+    ///   - repeated: Given the posts of the page that were read before.
     /// - Returns: When to look again.
-    /// - Throws: `NetworkError`, `UnusableAccount`, the store's error, or what `handle` throws.
-    package func look(_ handle: Handler) async throws -> Date {
+    /// - Throws: `NetworkError`, `UnusableAccount`, the store's error, or what a parameter throws.
+    package func look(_ handle: Handler, repeated: Repeated = { _ in }) async throws -> Date {
         try gate.check()
         if let resume = gate.pause(of: feed, at: clock.now) {
             await noteTrouble(
@@ -88,7 +92,7 @@ package actor FeedReader {
             return resume
         }
         do {
-            try await readNew(handle) { [self] in mayGoOn }
+            try await readNew(handle, repeated: repeated) { [self] in mayGoOn }
         } catch let error as NetworkError {
             try gate.check()
             // A pause says when to go on.
@@ -116,15 +120,21 @@ package actor FeedReader {
     ///
     /// - Parameters:
     ///   - handle: Given the posts of one page; the position moves past them when it returns.
+    ///   - repeated: Given the posts of a page that were read before.
     ///   - mayGoOn: Asked before each further page.
     /// - Returns: False if `mayGoOn` said no.
     /// - Throws: `NetworkError`, which the feed's health then names; the store's error; what a parameter throws.
     @discardableResult
-    package func readNew(_ handle: Handler, mayGoOn: Permission = { true }) async throws -> Bool {
+    package func readNew(
+        _ handle: Handler, repeated: Repeated = { _ in }, mayGoOn: Permission = { true }
+    ) async throws -> Bool {
         try await observing {
             do {
                 try await tryAgain(in: name, while: { !Task.isShuttingDownGracefully }) { try await tried($0, handle) }
-                let endings = [try await read(.arrivals, handle, mayGoOn), try await read(.gap, handle, mayGoOn)]
+                let endings = [
+                    try await read(.arrivals, handle, mayGoOn, repeated: repeated),
+                    try await read(.gap, handle, mayGoOn),
+                ]
                 if !endings.contains(.refused) { try await noteSuccess(isWhole: endings.allSatisfy { $0 == .whole }) }
                 return !endings.contains(.stopped)
             } catch let error as NetworkError {
@@ -145,7 +155,8 @@ package actor FeedReader {
 
     /// Walks through a part of the feed, page by page.
     private func read(
-        _ part: FeedState.Part, _ handle: Handler, _ mayGoOn: Permission, pages: Int? = nil
+        _ part: FeedState.Part, _ handle: Handler, _ mayGoOn: Permission, pages: Int? = nil,
+        repeated: Repeated = { _ in }
     ) async throws -> FeedState.Ending {
         try await load()
         guard var walk = state.begin(part, at: moment) else { return .whole }
@@ -158,7 +169,11 @@ package actor FeedReader {
             } catch let error as NetworkError {
                 answer = .failure(error)
             }
-            let items = if case .success(let page?) = answer { try await handOver(page, handle) } else { [FeedItem]() }
+            var items: [FeedItem] = []
+            if case .success(let page?) = answer {
+                if !page.repeated.isEmpty { try await repeated(page.repeated) }
+                items = try await handOver(page, handle)
+            }
             let before = state.progress
             let step =
                 switch answer {
@@ -176,7 +191,7 @@ package actor FeedReader {
             // into the past goes on: nobody knows better what is left of it.
             case _ where !isStored && walk.left == nil: return .partial
             case .anotherPage: guard try await mayGoOn() else { return .stopped }
-            case .walk(let part): return try await read(part, handle, mayGoOn, pages: pages)
+            case .walk(let part): return try await read(part, handle, mayGoOn, pages: pages, repeated: repeated)
             case .over(let ending): return ending
             }
         }

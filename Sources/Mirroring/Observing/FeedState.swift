@@ -140,8 +140,8 @@ struct FeedState: Sendable {
     private static let successLasts: TimeInterval = 300
 
     let terms: FeedTerms
-    /// How many of the newest items the network shows; nil: all.
-    let depth: Int?
+    /// How many of the newest items the network shows, as told in advance or by a page; nil for all.
+    private(set) var depth: Int?
     /// What is stored, or is to be stored next.
     var progress: FeedProgress
     /// When this reader last came to the end of the feed.
@@ -150,6 +150,8 @@ struct FeedState: Sendable {
     private var newestSeen: Date?
     /// Since when what is new is refused.
     private var arrivalsRefused: Date?
+    /// Creation time of the oldest item of the past read by this reader.
+    private var oldestPast: Date?
     /// Creation time of the oldest item that arrived with the last look at what is new.
     private var oldestArrival: Date?
     /// Whether what is new was read to its end by the last look at it.
@@ -201,6 +203,7 @@ struct FeedState: Sendable {
     /// Takes a page that was handed over.
     mutating func took(_ page: FeedPage, in walk: inout Walk, at time: Moment) -> Step {
         defer { walk.isFirst = false }
+        depth = page.depth ?? depth
         let newest = page.items.lazy.filter(\.isStorable).map(\.post.createdAt)
             .filter { $0 <= time.present + Self.disorder }.max()
         newestSeen = [newestSeen, newest].compactMap(\.self).max()
@@ -233,7 +236,10 @@ struct FeedState: Sendable {
         case .sweep(let floor):
             if isOutOfPages { return Step(.over(.partial)) }
             endSweep(downTo: floor, at: time)
-        case .past: progress.past = nil
+        case .past(let limit):
+            let left = progress.past?.remaining ?? walk.left
+            progress.past = nil
+            return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - (left ?? limit)))
         }
         return Step(.over(.whole))
     }
@@ -392,7 +398,18 @@ struct FeedState: Sendable {
         walk.left = left
         progress.past = left > 0 ? page.older.map { Stretch(cursor: $0, remaining: left) } : nil
         if walk.isUnread { progress.position = progress.position ?? page.newer }
-        return Step(progress.past == nil ? .over(.whole) : .anotherPage)
+        oldestPast = [oldestPast, page.oldest].compactMap(\.self).min()
+        guard progress.past == nil else { return Step(.anotherPage) }
+        guard case .past(let limit) = walk.part else { return Step(.over(.whole)) }
+        return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - left))
+    }
+
+    /// The time before the oldest item of the past, if nearly as many items were read as the network shows at all.
+    private func hiddenPast(afterReading number: Int) -> Unreached? {
+        guard let depth, let oldestPast, Double(number) >= Self.hiddenFrom * Double(depth) else { return nil }
+        return Unreached(
+            from: FeedHealth.Unreached.beginning, to: oldestPast,
+            reason: "the network shows no more than the newest \(depth)")
     }
 
     // MARK: How well it is read

@@ -63,6 +63,11 @@ package struct FeedHealth: Codable, Equatable, Sendable {
         /// The last one.
         package var to: Date
 
+        /// The start of a stretch that has none: everything before an instant.
+        package static let beginning = Date(timeIntervalSince1970: 0)
+
+        package var isBeginning: Bool { from == Self.beginning }
+
         package init(from: Date, to: Date) { (self.from, self.to) = (from, to) }
     }
 
@@ -328,6 +333,15 @@ package struct FeedTable: Sendable {
         try await storage.note(Self.noting(unreached, of: feed, mirror))
     }
 
+    /// Forgets that the past before the oldest item of a feed could not be read: a downloaded archive has it.
+    func forgetUnreachedPast(of feed: String) async throws {
+        try await storage.note(
+            """
+            DELETE FROM feed_gaps WHERE mirror = \(mirror) AND feed = \(feed)
+                AND from_ms = \(FeedHealth.Unreached.beginning.milliseconds)
+            """)
+    }
+
     /// Kept in whole seconds, which is what a person is shown; what was made in the last of them is part of it.
     private static func noting(_ unreached: FeedState.Unreached, of feed: String, _ mirror: String) -> SQL {
         let from = Date(timeIntervalSince1970: unreached.from.timeIntervalSince1970.rounded(.down))
@@ -354,7 +368,9 @@ package struct FeedTable: Sendable {
     /// - Throws: The store's error.
     package func clean(before time: Date) async throws {
         let items: SQL = "mirror = \(mirror) AND state <> 'waiting' AND noted_ms < \(time.milliseconds)"
-        let gaps: SQL = "mirror = \(mirror) AND to_ms < \(time.milliseconds)"
+        // The past that the network never showed stays missing, however old it is.
+        let beginning = FeedHealth.Unreached.beginning.milliseconds
+        let gaps: SQL = "mirror = \(mirror) AND to_ms < \(time.milliseconds) AND from_ms <> \(beginning)"
         let old = try await storage.query(
             "SELECT feed FROM feed_items WHERE \(items) UNION SELECT feed FROM feed_gaps WHERE \(gaps)"
         ).map { try $0.text("feed") }

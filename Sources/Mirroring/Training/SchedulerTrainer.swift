@@ -42,6 +42,7 @@ package struct SchedulerTrainer: Sendable {
     private func startOver() async throws {
         try await mirror.archive.clear()
         try await mirror.feeds.reset([FeedName.humanPosts])
+        try await mirror.feeds.forgetUnreachedPast(of: FeedName.humanPosts)
     }
 
     /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new and what an earlier
@@ -74,12 +75,23 @@ package struct SchedulerTrainer: Sendable {
         try await prepare()
         var summary = tally.summary
         summary.prices += [price].compactMap(\.self)
-        summary.missing += [missing].compactMap(\.self)
+        summary.missing += [missing, try await hiddenPast()].compactMap(\.self)
         if reader.isPaid { summary.missing += [try await leaveFavorites(of: human)].compactMap(\.self) }
         // Where nothing could be paid for, nothing is known.
         let isEmpty = try await mirror.archive.count() == 0
         if missing == nil || !isEmpty { try await learned(missing == nil ? .whole : .some, summary) }
         return summary
+    }
+
+    /// Says that the network does not show all of the human's posts; nil if it does as far as is known.
+    private func hiddenPast() async throws -> String? {
+        let feeds = try await mirror.feeds.health(now: mirror.clock.now)
+        let gaps = feeds.first { $0.feed == FeedName.humanPosts }?.unreached ?? []
+        guard let hidden = gaps.first(where: \.isBeginning) else { return nil }
+        return """
+            posts before \(LocalTime(hidden.to, in: zone).day) were not read, for the network lists \
+            only the newest ones; a downloaded archive (--from) has the rest
+            """
     }
 
     /// Leaves the human's favorites to a worker where a training of theirs would read nothing in this month.
@@ -146,7 +158,10 @@ package struct SchedulerTrainer: Sendable {
         try await prepare()
         var summary = tally.summary
         summary.add(imported, of: human, called: try await mirror.table.record().humanHandle)
-        if summary.read > 0 { try await learned(.whole, summary) }
+        if summary.read > 0 {
+            try await mirror.feeds.forgetUnreachedPast(of: FeedName.humanPosts)
+            try await learned(.whole, summary)
+        }
         return summary
     }
 

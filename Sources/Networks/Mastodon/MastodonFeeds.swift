@@ -34,6 +34,7 @@ extension MastodonNetwork {
     func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws -> FeedPage {
         let translator = try await translator()
         var page = list.page(with: translator, position)
+        if feed == .ownPosts { page.depth = memory.program.listDepth.value }
         // Whom the human answered is what answers are chosen by; of all others it does not matter.
         guard feed == .ownPosts else { return page }
         if !translator.tellsPeopleByNumber {
@@ -302,9 +303,11 @@ struct MastodonList {
     /// Pages of fewer items are not known to be cut.
     private static let smallestPage = 20
     /// One server sends so many items at most where it sends all that it has.
-    private static let largestList = 256
+    fileprivate static let largestList = 256
 
     private(set) var entries: [Entry] = []
+    /// Posts that are not newer than the cursor, which a server sent although it was not asked for them.
+    private(set) var repeated: [MastodonStatus] = []
     var newerCursor: String?
     var olderCursor: String?
     private(set) var rateLimit: RateLimit?
@@ -354,7 +357,12 @@ struct MastodonList {
     ///
     /// - Returns: Whether there was such an item, so that the page reaches down to the cursor.
     mutating func removeItems(notNewerThan cursor: String) -> Bool {
-        let count = entries.count
+        let all = entries
+        let count = all.count
+        defer {
+            let left = Set(entries.compactMap(\.id))
+            repeated += all.filter { entry in entry.id.map { !left.contains($0) } ?? false }.compactMap(\.status)
+        }
         if let known = entries.firstIndex(where: { $0.id == cursor }) { entries.removeSubrange(known...) }
         guard idsSort else { return entries.count < count }
         entries.removeAll { entry in entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false }
@@ -388,6 +396,7 @@ struct MastodonList {
         let known = Set(entries.compactMap(\.id))
         let fresh = older.entries.filter { entry in entry.id.map { !known.contains($0) } ?? true }
         entries += fresh
+        repeated += older.repeated
         olderCursor = older.olderCursor
         rateLimit = older.rateLimit ?? rateLimit
         return fresh.contains { $0.id != nil }
@@ -404,6 +413,7 @@ struct MastodonList {
         var page = FeedPage(
             items: translator.connected(items.distinct), received: entries.count,
             unreadable: entries.compactMap(\.unreadable), rateLimit: rateLimit)
+        page.repeated = repeated.compactMap { translator.post($0) }.distinct
         switch position {
         case .newest:
             page.older = olderCursor

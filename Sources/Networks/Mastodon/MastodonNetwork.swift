@@ -475,6 +475,11 @@ extension MastodonNetwork {
         }
     }
 
+    package func showsDeleted(_ address: String) async throws -> Bool {
+        if try await instance().program.hidesDeletedPosts.value { return false }
+        return try await isShownWithoutLogin(address)
+    }
+
     @discardableResult
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         let call = NetworkCall(

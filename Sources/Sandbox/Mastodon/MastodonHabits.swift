@@ -82,6 +82,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var ignoresMinID: Set<List> = []
     /// Where `min_id` gives the newest items above it, not the next ones.
     package var takesMinIDForSinceID: Set<List> = []
+    /// Where a list holds only so many of the newest items.
+    package var listedAtMost: [List: Int] = [:]
     package var links = Links.usual
     /// Where pages are not as long as Mastodon's.
     package var pageSizes: [List: PageSize] = [:]
@@ -321,8 +323,10 @@ extension MastodonHabits {
     /// snac: ids that do not sort, no links, empty errors, tokens that may do everything, texts made into others.
     package static let snac = flavour(.snac) { habits in
         habits.ids = .hash
-        habits.ignoresSinceID = [.favorites, .notifications]
-        habits.ignoresMinID = [.favorites, .notifications]
+        habits.ignoresSinceID = [.ownPosts, .favorites, .notifications]
+        habits.ignoresMinID = [.ownPosts, .favorites, .notifications]
+        // Seen on snac 2.94.
+        habits.listedAtMost = [.ownPosts: 256]
         habits.links = .missing
         habits.ignoresNotificationTypes = true
         habits.errorForm = .empty

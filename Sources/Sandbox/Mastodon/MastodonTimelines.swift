@@ -35,9 +35,11 @@ extension MastodonCall {
             guard let post = current.posts[id], current.canSee(post, as: caller) else { return false }
             return habits.listedVisibilities.contains(post.visibility) && isWanted(post)
         }
-        var page = WirePage(current.postsByAuthor[index], bounds: bounds, isVisible: isShown)
+        var listed = current.postsByAuthor[index]
+        if let most = habits.listedAtMost[.ownPosts] { listed = listed.filter(isShown).suffix(most) }
+        var page = WirePage(listed, bounds: bounds, isVisible: isShown)
         if habits.ordersOwnPostsByDate {
-            page.order(current.postsByAuthor[index].filter(isShown), bounds: bounds) { id in
+            page.order(listed.filter(isShown), bounds: bounds) { id in
                 current.posts[id].map(habits.date)
             }
         }

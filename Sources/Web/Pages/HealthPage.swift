@@ -103,8 +103,11 @@ enum HealthPage: MirrorPage {
             notes.append("\(since)\(ListWords.cut(error, textSize))")
         }
         for gap in feed.unreached.prefix(3) {
+            let end = ListWords.shortMoment(gap.to, words)
             notes.append(
-                "not read: \(ListWords.shortMoment(gap.from, words)) to \(ListWords.shortMoment(gap.to, words))")
+                gap.isBeginning
+                    ? "not read: everything before \(end), which only a downloaded archive has"
+                    : "not read: \(ListWords.shortMoment(gap.from, words)) to \(end)")
         }
         if feed.unreached.count > 3 { notes.append("and \(Words.count(feed.unreached.count - 3, "more gap"))") }
         if feed.waiting > 0 { notes.append("\(Words.count(feed.waiting, "item")) to be decided at another try") }
