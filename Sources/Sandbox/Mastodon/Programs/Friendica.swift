@@ -57,7 +57,7 @@ extension MastodonHabits {
         // Module/Api/Mastodon/Statuses.php, formatStatus: Markdown::toBBCode.
         habits.rewritesTexts = true
         habits.dialect = .markdown
-        // Util/DateTimeFormat.php, JSON: `.000Z`.
+        // Util/DateTimeFormat.php, JSON: milliseconds; the database has whole seconds.
         habits.times = .zeros
         // Module/Api/Mastodon/Accounts/VerifyCredentials.php: "@todo Support the source property".
         habits.hidesProfileSource = true

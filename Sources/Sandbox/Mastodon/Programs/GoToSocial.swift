@@ -20,7 +20,7 @@ extension MastodonHabits {
         habits.pageSizes = [
             .ownPosts: PageSize(standard: 30, maximum: .max), .notifications: PageSize(standard: 20, maximum: 80),
         ]
-        // Seen: 401 without a token for everything but the instance.
+        // api/client, TokenAuth in every handler of accounts, statuses and searches.
         habits.needsTokenToRead = everything
         // Seen: 400 for an empty or too long text.
         habits.validationStatus = 400
