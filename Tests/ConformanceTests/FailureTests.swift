@@ -56,7 +56,8 @@ import Testing
         #expect(error.outcome == (isUnknown ? .unknown : .refused))
     }
 
-    @Test(arguments: Terrain.documented) func wrongCredentialsStopTheActor(terrain: Terrain) async throws {
+    @Test(arguments: Terrain.all(changing: .accounts))
+    func wrongCredentialsStopTheActor(terrain: Terrain) async throws {
         let ground = try await Ground(terrain)
         let stranger = try ground.stranger()
         let error = try await failure { _ = try await stranger.verifyAccount() }

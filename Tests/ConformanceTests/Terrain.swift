@@ -44,12 +44,17 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     var namesNoErrors = false
     /// X is asked in the names of 2026.
     var asksInNewNames = false
+    /// The list of favorites is always empty.
+    var listsNoFavorites = false
+    /// A second deletion is answered as the first one.
+    var repeatsDeletions = false
     let set: @Sendable (SandboxFaults) -> Void
 
     init(
         _ network: NetworkName, _ habit: String, changes: Set<Aspect> = Set(Aspect.allCases), forgetsKeys: Bool = false,
         rewritesTexts: Bool = false, hidesPosts: Bool = false, namesNoErrors: Bool = false,
-        asksInNewNames: Bool = false, _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
+        asksInNewNames: Bool = false, listsNoFavorites: Bool = false, repeatsDeletions: Bool = false,
+        _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
     ) {
         self.network = network
         self.habit = habit
@@ -59,6 +64,8 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         self.hidesPosts = hidesPosts
         self.namesNoErrors = namesNoErrors
         self.asksInNewNames = asksInNewNames
+        self.listsNoFavorites = listsNoFavorites
+        self.repeatsDeletions = repeatsDeletions
         self.set = set
     }
 
@@ -90,9 +97,13 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         Terrain(.mastodon, "GoToSocial", forgetsKeys: true) { $0.mastodon = .gotosocial },
         Terrain(.mastodon, "Pleroma") { $0.mastodon = .pleroma },
         Terrain(.mastodon, "Takahe", forgetsKeys: true) { $0.mastodon = .takahe },
-        Terrain(.mastodon, "snac", forgetsKeys: true, rewritesTexts: true) { $0.mastodon = .snac },
-        Terrain(.mastodon, "Friendica", forgetsKeys: true) { $0.mastodon = .friendica },
-        Terrain(.mastodon, "WordPress", changes: [.accounts, .pages, .removal], forgetsKeys: true) {
+        Terrain(.mastodon, "snac", forgetsKeys: true, rewritesTexts: true, listsNoFavorites: true) {
+            $0.mastodon = .snac
+        },
+        Terrain(.mastodon, "Friendica", forgetsKeys: true, rewritesTexts: true) { $0.mastodon = .friendica },
+        Terrain(
+            .mastodon, "WordPress", changes: [.accounts, .pages, .removal], forgetsKeys: true, repeatsDeletions: true
+        ) {
             $0.mastodon = .wordpress
             // What is not for everybody is for nobody there, which tests of deleting are not about.
             $0.mastodon.losesVisibility = false

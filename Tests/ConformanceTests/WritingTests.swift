@@ -177,7 +177,10 @@ import Testing
         let published = try await ground.bot.publish(ground.draft("Gone tomorrow."))
         ground.clock.advance(minutes: 1)
         try await expect(ground.bot.delete(published.address), equals: .removed)
-        try await expect(ground.bot.delete(published.address), equals: .gone)
+        // GoToSocial deletes some milliseconds after its answer.
+        ground.clock.advance(minutes: 1)
+        let second: Removal = terrain.repeatsDeletions ? .removed : .gone
+        try await expect(ground.bot.delete(published.address), equals: second)
         await expect(ground.sandbox.ledger.removals.map(\.kind), equals: [.post])
         if terrain.namesNoErrors {
             // A refusal without a name may mean anything; nothing is taken for gone because of it.

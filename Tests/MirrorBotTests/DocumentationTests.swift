@@ -12,7 +12,7 @@ import Testing
         ["README.md", "README.ja.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
         + [
             "architecture", "archives", "audience", "html", "control", "deploy", "measures", "promises", "run",
-            "settings",
+            "servers", "settings",
         ].map {
             "docs/\($0).md"
         }

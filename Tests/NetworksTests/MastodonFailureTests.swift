@@ -42,6 +42,8 @@ import Testing
         (403, "Invalid credentials.", "unauthorized"), (401, "Not the author of this status", "forbidden"),
         (403, "Your login is currently disabled", "account-disabled"),
         (403, "you do not have permission to fave this status", "forbidden"),
+        (403, "Token is not authorized with a valid user or is missing a required scope", "unauthorized"),
+        (403, "Record not found", "not-found"),
         (404, "Record not found", "not-found"), (404, "Not Found: target status not found", "not-found"),
         (406, "Not Acceptable", "rejected"), (410, "Gone", "not-found"), (413, "", "rejected"),
         (418, "I'm a teapot", "rejected"), (415, "", "rejected"),

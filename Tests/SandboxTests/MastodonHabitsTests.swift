@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func mayShowNothingWithoutAToken() async throws {
-        try await Self.run({ $0.needsTokenToRead = true }) { (fixture) async throws in
+        try await Self.run({ $0.needsTokenToRead = MastodonHabits.everything }) { (fixture) async throws in
             try await expect(fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi", as: .nobody).status, equals: 401)
             try await expect(fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi").status, equals: 200)
             try await expect(fixture.send("GET", "/api/v2/instance", as: .nobody).status, equals: 200)
@@ -136,7 +136,9 @@ import Testing
             (MastodonHabits.mastodon, 401, "application/json; charset=utf-8", "The access token is invalid"),
             (.gotosocial, 401, "application/json; charset=utf-8", "Unauthorized: token not supplied"),
             (.pleroma, 403, "application/json; charset=utf-8", "Invalid credentials."),
-            (.takahe, 400, "text/html; charset=utf-8", "Invalid Bearer token"), (.snac, 422, nil, ""),
+            (.takahe, 400, "text/html; charset=utf-8", "Invalid Bearer token"), (.snac, 422, "text/html", ""),
+            (.friendica, 403, "application/json; charset=utf-8", "Token is not authorized"),
+            (.wordpress, 401, "application/json; charset=utf-8", "token-required"),
         ] as [(MastodonHabits, Int, String?, String)])
     func refusesTokensInTheServersWay(habits: MastodonHabits, status: Int, type: String?, text: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
@@ -302,10 +304,13 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let usual = try await fixture.send("GET", Self.home + "?limit=1")
             #expect(Self.time(usual.list[0]).wholeMatch(of: /.*T..:..:..\.\d{3}Z/) != nil)
-            fixture.sandbox.faults.mastodon.omitsMilliseconds = true
+            fixture.sandbox.faults.mastodon.times = .seconds
             fixture.sandbox.faults.mastodon.namesPeopleInFull = true
             let other = try await fixture.send("GET", Self.home + "?limit=1")
             #expect(Self.time(other.list[0]) == Self.time(usual.list[0]).prefix(19) + "Z")
+            fixture.sandbox.faults.mastodon.times = .zeros
+            let third = try await fixture.send("GET", Self.home + "?limit=1")
+            #expect(Self.time(third.list[0]) == Self.time(usual.list[0]).prefix(19) + ".000Z")
             let lookup = try await fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi")
             #expect(lookup.object["acct"] as? String == "aoi@sandbox.example")
             // The same server, another form.

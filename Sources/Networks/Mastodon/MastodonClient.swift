@@ -74,7 +74,7 @@ extension MastodonClient {
         case 422 where Self.asksForUser(message):
             return .unauthorized
         case 403:
-            return Self.codeOfForbidden(message)
+            return Self.codeOfForbidden(message, call.operation)
         case 404, 405, 410:
             if isVerifying { return .configuration }
             // What is missing by the word of a proxy may be there by the word of the server behind it.
@@ -85,10 +85,16 @@ extension MastodonClient {
         }
     }
 
-    private static func codeOfForbidden(_ message: String) -> NetworkError.Code {
+    private static func codeOfForbidden(
+        _ message: String, _ operation: NetworkError.Operation
+    ) -> NetworkError.Code {
         let text = message.lowercased()
         // How Pleroma and Akkoma refuse a token that they do not know, or no longer.
         if text.hasPrefix("invalid credentials") { return .unauthorized }
+        // Friendica refuses with 403 whatever it refuses: a token that it does not know or whose scopes do
+        // not suffice, which a new login mends both, and a post that is not there.
+        if text.hasPrefix("token is not authorized with a valid user") { return .unauthorized }
+        if text == "record not found", operation != .delete { return .notFound }
         if text.contains("scope") || text.contains("insufficient permissions") { return .missingScope }
         let accountTexts = [
             "your login is", "your account is", "account has been suspended", "account has been disabled",

@@ -33,7 +33,8 @@ struct MastodonCall: Sendable {
     /// - Throws: 401 without one.
     func account() throws(WireRefusal) -> Int {
         guard let caller else {
-            throw WireRefusal(status: 401, message: "This method requires an authenticated user")
+            throw WireRefusal(
+                status: 401, message: "This method requires an authenticated user", tokenFault: .missing)
         }
         return caller
     }
@@ -47,19 +48,24 @@ struct MastodonCall: Sendable {
     }
 
     /// The headers that lead to the neighbouring pages; the address is the one the client used.
-    func links(older: Int64?, newer: Int64?) -> [(name: String, value: String)] {
-        guard habits.links != .missing else { return [] }
+    func links(
+        older: Int64?, newer: Int64?, of list: MastodonHabits.List
+    ) -> [(name: String, value: String)] {
+        let links = habits.links(of: list)
+        guard links != .missing else { return [] }
+        let ids = habits.ids(of: list)
         let cursors = ["max_id", "since_id", "min_id"]
         let kept = query.filter { !cursors.contains($0.name) }
         func link(_ cursor: String, _ id: Int64, _ relation: String) -> String {
-            let pairs = (kept + [(cursor, habits.ids.text(of: id))]).map {
+            let pairs = (kept + [(cursor, ids.text(of: id))]).map {
                 "\(Self.escaped($0.name))=\(Self.escaped($0.value))"
             }
             let host = request.header("host") ?? "127.0.0.1"
             return "<http://\(host)\(request.path)?\(pairs.joined(separator: "&"))>; rel=\"\(relation)\""
         }
-        let links = [older.map { link("max_id", $0, "next") }, newer.map { link("min_id", $0, "prev") }]
-        let value = links.compactMap(\.self).joined(separator: ", ")
+        let cursor = links == .untilEmptySince ? "since_id" : "min_id"
+        let both = [older.map { link("max_id", $0, "next") }, newer.map { link(cursor, $0, "prev") }]
+        let value = both.compactMap(\.self).joined(separator: ", ")
         return value.isEmpty ? [] : [("link", value)]
     }
 
@@ -73,8 +79,8 @@ struct MastodonRoute: Sendable {
     enum Access: Sendable {
         /// No token is looked at.
         case open
-        /// Without a token only what everybody may see.
-        case anybody
+        /// Without a token only what everybody may see, if the server answers the question at all.
+        case anybody(MastodonHabits.Reading)
         /// A token with one of these scopes.
         case scope([String])
     }
@@ -88,17 +94,20 @@ struct MastodonRoute: Sendable {
     var access: Access
     var parameters: Set<String>
     var fields: Set<String>
+    /// A missing post is 404 even where the server forbids all else that is missing.
+    var answersWithPage: Bool
     var answer: Answer
 
     init(
         _ method: String, _ path: String, _ access: Access, parameters: Set<String> = [], fields: Set<String> = [],
-        answer: @escaping Answer
+        answersWithPage: Bool = false, answer: @escaping Answer
     ) {
         self.method = method
         self.pattern = Substring(path).split(separator: "/")
         self.access = access
         self.parameters = parameters
         self.fields = fields
+        self.answersWithPage = answersWithPage
         self.answer = answer
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Posts
 
 /// Accounts, and what belongs to the account of a token.
@@ -6,8 +7,9 @@ extension MastodonCall {
         MastodonRoute(
             "GET", "/api/v1/accounts/verify_credentials", .scope(["profile", "read:accounts"]),
             answer: MastodonCall.verifyCredentials),
-        MastodonRoute("GET", "/api/v1/accounts/lookup", .anybody, parameters: ["acct"], answer: MastodonCall.lookUp),
-        MastodonRoute("GET", "/api/v1/accounts/:id", .anybody, answer: MastodonCall.readAccount),
+        MastodonRoute(
+            "GET", "/api/v1/accounts/lookup", .anybody(.name), parameters: ["acct"], answer: MastodonCall.lookUp),
+        MastodonRoute("GET", "/api/v1/accounts/:id", .anybody(.account), answer: MastodonCall.readAccount),
         MastodonRoute("GET", "/api/v1/apps/verify_credentials", .scope([]), answer: MastodonCall.application),
         MastodonRoute(
             "PATCH", "/api/v1/accounts/update_credentials", .scope(["write:accounts"]),
@@ -36,11 +38,12 @@ extension MastodonCall {
 
     private func application(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         guard !habits.lacksApplications else { throw .notThere }
-        return .json([
+        let entity: WireJSON = [
             "id": "1", "name": .string(application ?? ""), "website": nil,
-            "scopes": .array(scopes.sorted().map(WireJSON.string)), "redirect_uri": "urn:ietf:wg:oauth:2.0:oob",
-            "redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
-        ])
+            "redirect_uri": "urn:ietf:wg:oauth:2.0:oob", "redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
+        ]
+        if habits.hidesApplicationScopes { return .json(entity) }
+        return .json(entity.adding(("scopes", .array(scopes.sorted().map(WireJSON.string)))))
     }
 
     private static let (profileRows, bioLimit, rowLimit) = (4, 500, 255)
@@ -62,14 +65,14 @@ extension MastodonCall {
         }
         var profile = state.profiles[person] ?? (nil, [])
         if let note { profile.note = note }
-        if !rows.isEmpty { profile.fields = rows }
+        if !rows.isEmpty, !habits.dropsProfileFields { profile.fields = rows }
         state.profiles[person] = profile
     }
 
     /// Whether the account is automated: Pleroma asks for it in its own way.
     private func update(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
-        if let flag = try fields.flag("bot") { state.botFlags[person] = flag }
+        if let flag = try fields.flag("bot"), !habits.dropsBotMarks { state.botFlags[person] = flag }
         if habits.software == .pleroma, let type = try fields.text("actor_type") {
             guard ["Person", "Service"].contains(type) else { throw .invalid("actor_type is not known") }
             state.botFlags[person] = type == "Service"
@@ -96,7 +99,7 @@ extension MastodonCall {
         case .gotosocial: "0.20.0+git-57cb4fe"
         case .pleroma: "2.7.2 (compatible; Pleroma 2.9.1)"
         case .takahe: "takahe/0.11.0"
-        case .snac: "4.0.0 (not true; really snac/2.84)"
+        case .snac: "4.0.0 (not true; really snac/2.94)"
         case .friendica: "2.8.0 (compatible; Friendica 2024.09-rc)"
         case .wordpress: "WordPress/6.1.9, EMA/1.6.1"
         }
@@ -189,16 +192,17 @@ extension MastodonCall {
                 "status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive", "media_ids",
                 "quote_approval_policy", "content_type",
             ],
-            answer: MastodonCall.publish),
-        MastodonRoute("GET", "/api/v1/statuses/:id", .anybody, answer: MastodonCall.read),
+            answersWithPage: true, answer: MastodonCall.publish),
+        MastodonRoute("GET", "/api/v1/statuses/:id", .anybody(.post), answersWithPage: true, answer: MastodonCall.read),
         MastodonRoute(
-            "GET", "/api/v2/search", .anybody, parameters: ["q", "type", "resolve", "limit"],
+            "GET", "/api/v2/search", .anybody(.search), parameters: ["q", "type", "resolve", "limit"],
             answer: MastodonCall.search),
-        MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody, answer: MastodonCall.context),
+        MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody(.context), answer: MastodonCall.context),
         MastodonRoute("DELETE", "/api/v1/statuses/:id", .scope(["write:statuses"]), answer: MastodonCall.delete),
         MastodonRoute(
             "PUT", "/api/v1/statuses/:id", .scope(["write:statuses"]),
-            fields: ["status", "language", "spoiler_text", "sensitive", "content_type"], answer: MastodonCall.edit),
+            fields: ["status", "language", "spoiler_text", "sensitive", "content_type", "media_ids"],
+            answersWithPage: true, answer: MastodonCall.edit),
         MastodonRoute(
             "POST", "/api/v1/statuses/:id/favourite", .scope(["write:favourites"]), answer: MastodonCall.favorite),
         MastodonRoute(
@@ -214,7 +218,7 @@ extension MastodonCall {
         let wanted = request.query.first { $0.name == "q" }?.value ?? ""
         let current = state
         let entities = entities(current)
-        let number = wanted.split(separator: "/").last.flatMap { Int64($0) }
+        let number = habits.searchesWordsOnly ? nil : wanted.split(separator: "/").last.flatMap { Int64($0) }
         let found = number.flatMap { current.posts[$0] }.map { [$0] } ?? []
         let statuses = found.filter { entities.uri(of: $0) == wanted && current.canSee($0, as: caller) }
             .map(entities.status)
@@ -228,8 +232,12 @@ extension MastodonCall {
         func visible(_ posts: [SandboxPost]) -> [WireJSON] {
             posts.filter { current.canSee($0, as: caller) }.map(entities.status)
         }
+        let size = habits.contextSize ?? .init(ancestors: .max, descendants: .max)
+        let ancestors = visible(current.ancestors(of: found)).suffix(size.ancestors)
         let answers = visible(current.descendants(of: found)) + [entities.crowd(below: found)].compactMap(\.self)
-        return .json(["ancestors": .array(visible(current.ancestors(of: found))), "descendants": .array(answers)])
+        return .json([
+            "ancestors": .array(Array(ancestors)), "descendants": .array(Array(answers.prefix(size.descendants))),
+        ])
     }
 
     private func publish(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -243,22 +251,81 @@ extension MastodonCall {
 
     private func delete(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let found = try post(state)
-        guard found.author == (try account()) else { throw .notFound }
-        guard !state.deleted.contains(found.id) else { throw WireRefusal(status: 403, message: "Record not found") }
+        guard found.author == (try account()) else {
+            let status = habits.foreignPostStatus
+            throw WireRefusal(
+                status: status, message: status == 401 ? "Not the author of this status" : "Record not found")
+        }
+        let isSecond = state.deleted.contains(found.id)
+        guard !isSecond || habits.secondDeletion == .repeated else {
+            throw WireRefusal(status: 403, message: "Record not found")
+        }
         let entity = entities(state).status(found)
-        state.delete(found.id, isShownStill: habits.showsDeleted)
-        state.recordRemoval(.post, of: found.id, by: found.author, at: now)
+        if !isSecond, state.leaving[found.id] == nil {
+            state.recordRemoval(.post, of: found.id, by: found.author, at: now)
+            if habits.deletionTakes > 0 {
+                state.leaving[found.id] = LeavingPost(
+                    due: now + habits.deletionTakes, looks: habits.looksBeforeDeletion)
+            } else {
+                Self.remove(found, from: &state, habits, at: now)
+            }
+        }
+        if habits.answersDeletionWithList { return .json([]) }
         return .json(entity.adding(("text", .string(found.text))))
     }
 
-    /// Another text and language; what it answers and who sees it stay.
+    /// Deletes a post, and its answers where the server does that.
+    private static func remove(
+        _ post: SandboxPost, from state: inout SandboxState, _ habits: MastodonHabits, at now: Date
+    ) {
+        let isSwept: Bool
+        switch habits.sweepsAnswers {
+        case .none: isSwept = false
+        case .ofThreads: isSwept = post.replyTo == nil
+        case .all: isSwept = true
+        }
+        let swept = isSwept ? state.descendants(of: post) : []
+        for gone in [post] + swept where !state.deleted.contains(gone.id) {
+            state.delete(
+                gone.id, isShownStill: habits.showsDeletedTo != .nobody, datedAt: habits.datesDeletions ? now : nil)
+        }
+    }
+
+    /// Another text, language and warning; what it answers stays, and who sees it, but on some programs.
     private func edit(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let found = try post(state)
         guard found.author == (try account()) else { throw .notFound }
         let text = try wholeText()
-        state.rewrite(found.id, text: text, language: try language() ?? found.language, at: now)
+        var changed = found
+        changed.language = try language() ?? found.language
+        if let warning = try fields.text("spoiler_text") { changed.warning = warning }
+        if let isSensitive = try fields.flag("sensitive") { changed.isSensitive = isSensitive }
+        if habits.editsNeedSensitive, !changed.isSensitive { changed.warning = "" }
+        if !habits.warningsAreTitles, !changed.warning.isEmpty { changed.isSensitive = true }
+        if habits.dropsDetails { dropDetails(of: &changed) }
+        if habits.publishesEdits { changed.visibility = .public }
+        if habits.editsDropMedia, try fields.texts("media_ids").isEmpty { changed.media = [] }
+        state.replace(found, by: changed, text: text, isDated: !habits.hidesEdits, at: now)
         state.recordEdit(of: found.id, text: text, by: found.author, at: now)
         return status(state.posts[found.id] ?? found, of: state)
+    }
+
+    /// Carries out the deletions whose time has come, and counts a request for the others.
+    static func finishDeletions(in state: inout SandboxState, _ habits: MastodonHabits, at now: Date) {
+        for (id, leaving) in state.leaving {
+            guard leaving.due <= now || leaving.looks == 0 else {
+                state.leaving[id]?.looks -= 1
+                continue
+            }
+            state.leaving[id] = nil
+            if let post = state.posts[id] { remove(post, from: &state, habits, at: now) }
+        }
+    }
+
+    private func dropDetails(of post: inout SandboxPost) {
+        post.warning = ""
+        post.isSensitive = false
+        post.language = nil
     }
 
     private func favorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -293,7 +360,7 @@ extension MastodonCall {
     private func post(
         _ id: Int64, _ state: SandboxState
     ) throws(WireRefusal) -> SandboxPost {
-        guard let post = state.posts[id], state.canSee(post, as: caller) else {
+        guard let post = state.posts[id], isShown(post, state) else {
             var refusal = WireRefusal.notFound
             refusal.isExpected = state.deleted.contains(id)
             if habits.refusesHiddenPosts, caller == nil, state.posts[id] != nil {
@@ -303,6 +370,13 @@ extension MastodonCall {
             throw refusal
         }
         return post
+    }
+
+    private func isShown(_ post: SandboxPost, _ state: SandboxState) -> Bool {
+        if state.deleted.contains(post.id), habits.showsDeletedTo == .author, caller != post.author {
+            return false
+        }
+        return state.canSee(post, as: caller) || habits.showsHiddenPostsToAccounts && caller != nil
     }
 
     /// What is to be published, neither empty nor too long.
@@ -323,7 +397,20 @@ extension MastodonCall {
             isSensitive: try fields.flag("sensitive") ?? false,
             visibility: try visibility(), language: try language(), replyTo: try replyTarget(state),
             idempotencyKey: request.header("idempotency-key"))
+        draft.tellsParent = habits.namesParentAuthor || habits.numbersMentions
         draft.quoters = try quoters()
+        if habits.dropsDetails {
+            draft.warning = ""
+            draft.isSensitive = false
+            draft.language = nil
+        }
+        if habits.ignoresSensitive { draft.isSensitive = false }
+        draft.warningsAreTitles = habits.warningsAreTitles
+        if habits.showsDirectAsPrivate, draft.visibility == .private,
+            let answered = draft.replyTo.flatMap({ state.posts[$0] }), answered.visibility == .direct
+        {
+            draft.visibility = .direct
+        }
         let media = try attachments(state, of: try account())
         draft.media = media.map(\.id)
         draft.pictures = media.map { .init(id: String($0.id), alt: $0.alt) }
@@ -340,11 +427,24 @@ extension MastodonCall {
 
     private func visibility() throws(WireRefusal) -> Visibility {
         guard let text = try fields.text("visibility") else { return habits.defaultVisibility }
+        if habits.refusesDirectPosts, text == Visibility.direct.rawValue {
+            guard try namesNeighbor() else { throw Self.mentionNeeded }
+            return .direct
+        }
         if habits.losesVisibility, text != Visibility.public.rawValue { return .private }
         guard let visibility = Visibility(rawValue: text), visibility != .local else {
             throw .invalid("Visibility is not included in the list")
         }
         return visibility
+    }
+
+    private static let mentionNeeded = WireRefusal(status: 400, message: "No mentions found", isExpected: true)
+
+    /// Whether the text names somebody without a host.
+    private func namesNeighbor() throws(WireRefusal) -> Bool {
+        StatusText.pieces(of: try fields.text("status") ?? "").contains { piece in
+            if case .mention(_, nil) = piece { true } else { false }
+        }
     }
 
     /// Two or three letters, with subtags perhaps.

@@ -25,8 +25,18 @@ struct MastodonEntities {
 
     private func text(_ id: Int64) -> WireJSON { .string(habits.ids.text(of: id)) }
 
-    private func time(_ date: Date) -> WireJSON {
-        .string(habits.omitsMilliseconds ? date.rfc3339.prefix(19) + "Z" : date.rfc3339)
+    private func time(_ date: Date) -> WireJSON { time(date, habits.times) }
+
+    private func time(_ date: Date, _ times: MastodonHabits.Times) -> WireJSON {
+        switch times {
+        case .milliseconds: .string(date.rfc3339)
+        case .zeros: .string(date.rfc3339.prefix(19) + ".000Z")
+        case .seconds: .string(date.rfc3339.prefix(19) + "Z")
+        }
+    }
+
+    private func accountText(_ index: Int) -> WireJSON {
+        .string(habits.ids.personText(of: Self.accountID(index)))
     }
 
     private func name(_ person: SandboxPerson) -> WireJSON {
@@ -40,7 +50,7 @@ struct MastodonEntities {
         let picture = "https://\(SamplePeople.host)/avatars/missing.png"
         let newest = state.postsByAuthor[index].last.flatMap { state.posts[$0] }
         return [
-            "id": text(Self.accountID(index)), "username": .string(person.userName), "acct": name,
+            "id": accountText(index), "username": .string(person.userName), "acct": name,
             "display_name": .string(person.displayName), "locked": false,
             "bot": .bool(state.botFlags[index] ?? person.isBot), "discoverable": true, "indexable": false,
             "group": false,
@@ -142,24 +152,86 @@ struct MastodonEntities {
         let entity: WireJSON = [
             "id": text(post.id), "created_at": time(habits.date(of: post)),
             "in_reply_to_id": parent(of: post).map(text) ?? .null,
-            "in_reply_to_account_id": answeredAuthor(of: post).map { text(Self.accountID($0)) } ?? .null,
-            "sensitive": .bool(content.isSensitive), "spoiler_text": .string(content.warning),
-            "visibility": .string(habits.losesVisibility ? "public" : post.visibility.rawValue),
-            "language": .optional(content.language),
+            "in_reply_to_account_id": answeredAuthor(of: post).map(accountText) ?? .null,
+            "sensitive": .bool(isSensitive(content)),
+            "spoiler_text": .string(habits.dropsDetails ? "" : content.warning),
+            "visibility": .string(visibility(of: post)),
+            "language": language(of: content),
             "uri": .string(uri(of: post) + (original == nil ? "" : "/activity")),
             "url": .string((original ?? post).pageAddress(by: original.map { state.people[$0.author] } ?? author)),
             "replies_count": .integer(post.replies), "reblogs_count": 0,
             "favourites_count": .integer(post.favorites), "quotes_count": 0,
-            "edited_at": content.editedAt.flatMap { habits.hidesEdits ? nil : time($0) } ?? .null,
+            "edited_at": content.editedAt.map(time) ?? .null,
             "favourited": .bool(viewer.map { state.isFavorited(content.id, by: $0) } ?? false), "reblogged": false,
             "muted": false, "bookmarked": false, "filtered": [],
             "content": .padded(html(of: content), bytes: content.padding), "reblog": original.map(status) ?? .null,
             "application": nil, "account": account(post.author),
             "media_attachments": .array(attachments(of: content)),
             "mentions": .array(mentions(in: content)),
-            "tags": .array(content.html.tags.map(tag)), "emojis": [], "card": nil,
+            "tags": .array(habits.namesNobody ? [] : content.html.tags.map(tag)), "emojis": [], "card": nil,
             "poll": content.attachment == .poll ? poll(content) : .null,
         ]
+        return answered(policies(sourceText(entity, of: content), of: content), post)
+    }
+
+    private func isSensitive(_ post: SandboxPost) -> Bool {
+        if habits.dropsDetails { return false }
+        // A warning of the script by a person of the server is a title there.
+        let isTitle = habits.warningsAreTitles && post.number != nil && isLocal(post)
+        return post.isSensitive && !isTitle
+    }
+
+    private func visibility(of post: SandboxPost) -> String {
+        if habits.losesVisibility, post.visibility != .direct { return Visibility.public.rawValue }
+        if habits.showsDirectAsPrivate, post.visibility == .direct { return Visibility.private.rawValue }
+        return post.visibility.rawValue
+    }
+
+    private func language(of post: SandboxPost) -> WireJSON {
+        switch habits.languages {
+        case .told: .optional(post.language)
+        case .missing: nil
+        case .always(let language): .string(language)
+        }
+    }
+
+    private func isLocal(_ post: SandboxPost) -> Bool { state.people[post.author].host == SamplePeople.host }
+
+    /// The status with the field `text`, where the server has it.
+    private func sourceText(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
+        switch habits.sourceText {
+        case .missing: status
+        case .plain: status.adding(("text", isLocal(post) ? .string(post.text) : nil))
+        case .html: status.adding(("text", .string(html(of: post))))
+        }
+    }
+
+    /// The status with GoToSocial's rules for a post of its visibility.
+    private func policies(_ status: WireJSON, of post: SandboxPost) -> WireJSON {
+        guard habits.tellsPolicies else { return status }
+        func rule(_ names: [String]) -> WireJSON {
+            let mine = viewer == nil ? [] : ["me"]
+            let automatic = WireJSON.array((names + mine).map(WireJSON.string))
+            return [
+                "automatic_approval": automatic, "manual_approval": [], "always": automatic, "with_approval": [],
+            ]
+        }
+        let names: [String]
+        switch post.visibility {
+        case .public, .unlisted, .local: names = ["public"]
+        case .private: names = ["author", "followers", "mentioned"]
+        case .direct: names = ["author", "mentioned"]
+        }
+        let reposters = post.visibility.isOpen ? names : ["author"]
+        return status.adding(
+            (
+                "interaction_policy",
+                ["can_favourite": rule(names), "can_reply": rule(names), "can_reblog": rule(reposters)]
+            ))
+    }
+
+    /// The status with the answered post, where the server gives it along.
+    private func answered(_ entity: WireJSON, _ post: SandboxPost) -> WireJSON {
         guard habits.takesThreadAuthorForParents, let answered = post.replyTo.flatMap({ state.posts[$0] }) else {
             return entity
         }
@@ -173,22 +245,28 @@ struct MastodonEntities {
     }
 
     private func mentions(in post: SandboxPost) -> [WireJSON] {
+        if habits.namesNobody { return [] }
         var people = post.html.mentions
+        // These programs name the answered author when they make a reply, not when they change it.
+        let parent = isLocal(post) && post.editedAt == nil ? post.replyToAuthor : nil
+        if habits.namesParentAuthor, let parent, !people.contains(parent) { people.append(parent) }
+        if habits.numbersMentions, let parent { people.insert(parent, at: 0) }
         if habits.takesThreadAuthorForParents, let first = answeredAuthor(of: post), !people.contains(first) {
             people.insert(first, at: 0)
         }
         if habits.omitsViewerFromMentions { people.removeAll { $0 == viewer } }
         guard habits.numbersMentions else { return people.map(mention) }
-        return people.enumerated().flatMap { number, person in
-            let entity = mention(person).replacing("id", with: .string(String(number)))
-            return [entity, entity]
+        return people.enumerated().map { number, person in
+            mention(person).replacing("id", with: .string(String(number)))
         }
     }
 
     func notification(_ notification: SandboxNotification) -> WireJSON {
         let entity: WireJSON = [
-            "id": text(notification.id), "type": .string(notification.kind.rawValue),
-            "created_at": time(notification.createdAt),
+            "id": .string(habits.ids(of: .notifications).text(of: notification.id)),
+            "type": .string(notification.kind.rawValue),
+            "created_at": time(
+                habits.notificationDate(notification.createdAt), habits.notificationTimes ?? habits.times),
             "group_key": .string("ungrouped-\(notification.id)"), "account": account(notification.cause),
         ]
         guard let post = notification.post.flatMap({ state.posts[$0] }) else { return entity }
@@ -203,9 +281,14 @@ struct MastodonEntities {
     }
 
     private func html(of post: SandboxPost) -> String {
-        let isLocal = state.people[post.author].host == SamplePeople.host
-        guard habits.rewritesTexts, isLocal else { return post.html.html }
-        return RewrittenHTML(post.text, population: state.population).html
+        guard habits.rewritesTexts, isLocal(post) else { return post.html.html }
+        switch habits.dialect {
+        case .snac, .markdown:
+            return RewrittenHTML(post.text, as: habits.dialect, population: state.population).html
+        case .blocks:
+            // An answer is a comment, whose text stays as it is.
+            return post.replyTo == nil ? BlockHTML(post.text).html : StatusHTML.escaped(post.text)
+        }
     }
 
     func uri(of post: SandboxPost) -> String {
@@ -215,7 +298,7 @@ struct MastodonEntities {
     private func mention(_ index: Int) -> WireJSON {
         let person = state.people[index]
         return [
-            "id": text(Self.accountID(index)), "username": .string(person.userName),
+            "id": accountText(index), "username": .string(person.userName),
             "url": .string(person.profileAddress), "acct": name(person),
         ]
     }
@@ -274,7 +357,12 @@ extension WireRefusal {
             answer = .json(
                 ["error": .string(message), "error_description": .string(details)], status: status)
         } else {
-            let special = [401: habits.badTokenForm, 404: habits.missingForm][status] ?? nil
+            let special: MastodonHabits.ErrorForm?
+            switch tokenFault {
+            case .missing: special = habits.missingTokenForm ?? habits.badTokenForm
+            case .bad, .badLogin: special = habits.badTokenForm
+            case nil: special = status == 404 ? habits.missingForm : nil
+            }
             let form = special ?? habits.errorForm
             answer = Self.written(text(habits.software), as: form, status: status(habits))
         }
@@ -284,10 +372,11 @@ extension WireRefusal {
 
     /// The status with which the server refuses.
     private func status(_ habits: MastodonHabits) -> Int {
-        switch status {
-        case 401: return habits.badTokenStatus
-        case 422: return habits.validationStatus
-        default: return status
+        switch tokenFault {
+        case .missing: return habits.missingTokenStatus ?? habits.badTokenStatus
+        case .bad: return habits.badTokenStatus
+        case .badLogin: return habits.badLoginStatus ?? habits.badTokenStatus
+        case nil: return status == 422 ? habits.validationStatus : status
         }
     }
 
@@ -304,8 +393,16 @@ extension WireRefusal {
     /// The server's own words.
     private func text(_ software: MastodonHabits.Software) -> String {
         switch (software, status) {
+        case (.takahe, 401) where tokenFault == .missing: "identity_token_required"
+        case (.friendica, 401...403) where message != "Record not found":
+            "Token is not authorized with a valid user or is missing a required scope"
+        case (.wordpress, 401) where tokenFault != nil: "token-required"
+        case (.wordpress, 401) where message.contains("scope"): "insufficient-permissions"
+        case (.wordpress, 404): "record-not-found"
+        case (.gotosocial, 404) where message == "Not Found": "Not Found"
         case (.gotosocial, 401): "Unauthorized: token not supplied"
-        case (.gotosocial, 403): "Forbidden: token has insufficient scope permission"
+        case (.gotosocial, 403) where message.contains("scope"):
+            "Forbidden: token has insufficient scope permission"
         case (.gotosocial, 404): "Not Found: target status not found"
         case (.gotosocial, 422):
             "Bad Request: " + message.replacing("Validation failed: ", with: "").lowercased()
@@ -313,8 +410,8 @@ extension WireRefusal {
         case (.pleroma, 401): "Invalid credentials."
         case (.pleroma, 403): "Insufficient permissions: \(message)."
         case (.pleroma, 429) where headers.isEmpty: "Throttled"
-        case (.takahe, 401): "Invalid Bearer token"
-        case (.takahe, 403): "Scope check failed"
+        case (.takahe, 401) where tokenFault != nil: "Invalid Bearer token"
+        case (.takahe, 403): "out_of_scope_for_token"
         default: message
         }
     }

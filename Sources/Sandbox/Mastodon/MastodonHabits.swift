@@ -1,12 +1,12 @@
 package import Foundation
 package import Posts
 
-/// How a server that speaks Mastodon's interface differs from Mastodon.
+/// The ways in which a server that speaks Mastodon's interface differs from Mastodon.
 ///
-/// Every habit was seen on a server that people run. Each can be switched on its own; the flavours switch what belongs
-/// together.
+/// Every habit was read in the source of a program that people run, or was seen on one. Each can be
+/// switched on its own; `Programs` has a file for each program, with the sources.
 package struct MastodonHabits: Equatable, Sendable {
-    /// What the server calls itself.
+    /// The program that the server says it is.
     package enum Software: String, CaseIterable, Sendable {
         case mastodon, gotosocial, pleroma, takahe, snac, friendica, wordpress
     }
@@ -14,6 +14,17 @@ package struct MastodonHabits: Equatable, Sendable {
     /// A list of the interface.
     package enum List: String, CaseIterable, Sendable {
         case ownPosts, home, favorites, notifications
+    }
+
+    /// A question that some programs answer without a token.
+    package enum Reading: String, CaseIterable, Sendable {
+        /// An account by its id.
+        case account
+        /// An account by its name.
+        case name
+        /// The posts of an account.
+        case ownPosts
+        case post, context, search
     }
 
     /// How long the pages of a list are.
@@ -29,22 +40,36 @@ package struct MastodonHabits: Equatable, Sendable {
         }
     }
 
-    /// What leads to other pages.
+    /// How many posts the context of a post holds at most.
+    package struct ContextSize: Equatable, Sendable {
+        /// The nearest ones.
+        package var ancestors: Int
+        package var descendants: Int
+
+        package init(ancestors: Int, descendants: Int) {
+            self.ancestors = ancestors
+            self.descendants = descendants
+        }
+    }
+
+    /// The `Link` header of a page.
     package enum Links: Sendable {
-        /// A `Link` header as long as there is more.
+        /// `next` as long as there is more.
         case usual
         /// No header at all.
         case missing
         /// A `next` even on the last page; only an empty page has none.
         case untilEmpty
+        /// As ``untilEmpty``; `prev` has `since_id` in place of `min_id`.
+        case untilEmptySince
     }
 
-    /// What a refusal looks like.
+    /// The form of a refusal.
     package enum ErrorForm: String, CaseIterable, Sendable {
         case json, plainText, html, empty
     }
 
-    /// What becomes of an `Idempotency-Key` that was used before.
+    /// The outcome of a request whose `Idempotency-Key` was used before.
     package enum Keys: Sendable {
         /// The post of the first time is given again.
         case honored
@@ -56,17 +81,68 @@ package struct MastodonHabits: Equatable, Sendable {
         case busy
     }
 
-    /// What becomes of a scope that the server does not know, at the registration of an application.
+    /// The outcome of a scope that the server does not know, at the registration of an application.
     package enum UnknownScopes: Sendable {
         case refused
         /// The application is registered without it.
         case leftOut
     }
 
+    /// The people who still see a post by its id after it was deleted.
+    package enum Witnesses: Sendable {
+        case nobody
+        case author
+        case everybody
+    }
+
+    /// The answer to a second DELETE of a post that is shown still.
+    package enum SecondDeletion: Sendable {
+        /// 403 `Record not found`.
+        case refused
+        /// 200, as to the first one.
+        case repeated
+    }
+
+    /// The deletions that take the answers to the post along.
+    package enum SweptAnswers: Sendable {
+        case none
+        /// Of posts that begin a thread.
+        case ofThreads
+        case all
+    }
+
+    /// The field `language` of a post.
+    package enum Languages: Equatable, Sendable {
+        case told
+        case missing
+        case always(String)
+    }
+
+    /// The field `text` of a post.
+    package enum SourceText: Sendable {
+        case missing
+        /// The text as it was sent.
+        case plain
+        /// The same HTML as in `content`.
+        case html
+    }
+
+    /// How fine times are.
+    package enum Times: Sendable {
+        case milliseconds
+        /// `.000` in place of the milliseconds.
+        case zeros
+        /// No fraction.
+        case seconds
+    }
+
     package static let everywhere = Set(List.allCases)
+    package static let everything = Set(Reading.allCases)
 
     package var software = Software.mastodon
     package var ids = MastodonIDs.decimal
+    /// The ids of notifications; nil for ``ids``.
+    package var notificationIDs: MastodonIDs?
     /// The names of the server's own emoji.
     package var emoji = ["blobcat"]
 
@@ -76,25 +152,31 @@ package struct MastodonHabits: Equatable, Sendable {
     package var repeatsItems = false
     /// The home holds its items twice when there are fewer than asked for.
     package var repeatsShortHome = false
-    /// Where `since_id` has no effect.
+    /// Lists in which `since_id` has no effect.
     package var ignoresSinceID: Set<List> = []
-    /// Where `min_id` has no effect.
+    /// Lists in which `min_id` has no effect.
     package var ignoresMinID: Set<List> = []
-    /// Where `min_id` gives the newest items above it, not the next ones.
+    /// Lists in which `min_id` gives the newest items above it, not the next ones.
     package var takesMinIDForSinceID: Set<List> = []
-    /// Where a list holds only so many of the newest items.
-    package var listedAtMost: [List: Int] = [:]
+    /// Lists that are empty where `max_id` or `min_id` is not the id of an item in them.
+    package var needsBoundInList: Set<List> = []
     package var links = Links.usual
-    /// Where pages are not as long as Mastodon's.
+    /// Lists whose header differs from ``links``.
+    package var linksOf: [List: Links] = [:]
+    /// Lists whose pages are not as long as Mastodon's.
     package var pageSizes: [List: PageSize] = [:]
     /// Every page is so long, whatever was asked for.
     package var fixedPageSize: Int?
+    /// Lists that hold only so many of their newest entries, those that are hidden included.
+    package var listsAtMost: [List: Int] = [:]
     /// `types[]` and `exclude_types[]` have no effect.
     package var ignoresNotificationTypes = false
-    /// Nothing can be read without a token but what the server says about itself.
-    package var needsTokenToRead = false
-    /// Without a token a post that is not public is refused with 401, while a public one is shown.
-    package var refusesHiddenPosts = false
+    /// Seconds between the runs of a worker that makes all notifications since its last run; nil for
+    /// notifications at once.
+    package var notificationsEvery: TimeInterval?
+    /// Favorites are ordered and cut by the ids of their posts.
+    package var ordersFavoritesByPost = false
+    package var contextSize: ContextSize?
 
     /// The visibilities of posts that an account's list holds, also for its owner.
     package var listedVisibilities = Set(Visibility.allCases)
@@ -103,16 +185,40 @@ package struct MastodonHabits: Equatable, Sendable {
     /// Posts whose texts hold this were imported: they are dated a year before their ids.
     package var importedPhrase: String?
 
+    // MARK: Reading
+
+    /// Questions that are refused without a token.
+    package var needsTokenToRead: Set<Reading> = []
+    /// Without a token a post that is not public is refused with 401, while a public one is shown.
+    package var refusesHiddenPosts = false
+    /// Every account of the server is shown every post by its id.
+    package var showsHiddenPostsToAccounts = false
+    /// A search does not find posts by their addresses.
+    package var searchesWordsOnly = false
+
     // MARK: Refusals
 
     package var errorForm = ErrorForm.json
     /// How a token is refused that the server does not know.
     package var badTokenStatus = 401
     package var badTokenForm: ErrorForm?
+    /// How `verify_credentials` refuses it; nil for as all else does.
+    package var badLoginStatus: Int?
+    /// How a request without a token is refused; nil for as one with a bad token.
+    package var missingTokenStatus: Int?
+    package var missingTokenForm: ErrorForm?
+    /// How a token is refused whose scopes do not suffice.
+    package var missingScopeStatus = 403
     /// How it looks that something is not there.
     package var missingForm: ErrorForm?
+    /// Missing things are refused with 403, but for a post that is read, edited or answered.
+    package var forbidsMissing = false
+    /// How the deletion of another account's post is refused.
+    package var foreignPostStatus = 404
     /// How a request is refused that makes no sense.
     package var validationStatus = 422
+    /// Answers without a body have no `Content-Length`, and the connection ends.
+    package var omitsEmptyLength = false
     /// Every so manieth request is refused with 429 and `Retry-After: 30`, but without a time of reset.
     package var overloadEvery: Int?
     /// Requests count for the address that they come from, not for their token.
@@ -126,6 +232,8 @@ package struct MastodonHabits: Equatable, Sendable {
 
     /// How many seconds the server looks through an uploaded file before it may be in a post.
     package var mediaTakes: TimeInterval = 0
+    /// How long the answer to a new post takes, in real time, as on a server under load.
+    package var postsTake: Duration = .zero
 
     package var keys = Keys.honored
     /// How long the first use of a key counts as running, where that matters.
@@ -140,32 +248,71 @@ package struct MastodonHabits: Equatable, Sendable {
     package var charactersPerLink: Int? = 23
     /// What the server says that a link counts.
     package var advertisedCharactersPerLink: Int? = 23
-
-    /// What was deleted is shown to who asks for it by its id, and left out of lists; deleting it again is refused.
-    package var showsDeleted = false
-    /// The answer to a reply carries the id of what it answers.
-    package var answersWithParentID = false
+    /// Content warnings, `sensitive` and languages are dropped.
+    package var dropsDetails = false
+    /// `sensitive` counts only together with a content warning.
+    package var ignoresSensitive = false
+    /// A content warning is the title of a post, which does not make it sensitive.
+    package var warningsAreTitles = false
     /// A post that is not public is for few eyes, and shown as public.
     package var losesVisibility = false
+    /// A direct post is shown as private, and a private answer to it has its circle.
+    package var showsDirectAsPrivate = false
+    /// A direct post is refused unless it names a person of the server without a host.
+    package var refusesDirectPosts = false
+    /// The answer to a reply carries the id of what it answers.
+    package var answersWithParentID = false
+
+    /// Nothing tells that a post was edited.
+    package var hidesEdits = false
+    /// A post that is edited becomes public.
+    package var publishesEdits = false
+    /// An edit without `media_ids` takes the attachments away.
+    package var editsDropMedia = false
+    /// An edit keeps a content warning only with `sensitive`.
+    package var editsNeedSensitive = false
+
+    /// Seconds after the answer to a DELETE until the post is gone, by the sandbox's clock; at most
+    /// ``looksBeforeDeletion`` requests see it.
+    package var deletionTakes: TimeInterval = 0
+    /// Requests that still see a deleted post while the clock stands still.
+    package var looksBeforeDeletion = 2
+    /// The people to whom a deleted post is shown by its id, while lists leave it out.
+    package var showsDeletedTo = Witnesses.nobody
+    package var secondDeletion = SecondDeletion.refused
+    package var sweepsAnswers = SweptAnswers.none
+    /// The answer to a DELETE is an empty list in place of the post.
+    package var answersDeletionWithList = false
+    /// A deleted post that is shown still has the time of its deletion in `edited_at`.
+    package var datesDeletions = false
 
     // MARK: Entities
 
     /// Whom a post answers is the author of the thread's first post, who is named by every post of the thread; the
     /// answered post comes along.
     package var takesThreadAuthorForParents = false
-    /// The people that a post names are counted from 0, and each is given twice.
+    /// A reply that was never edited names the author of the answered post, named in the text or not.
+    package var namesParentAuthor = false
+    /// The people that a post names are counted from 0; a reply has the answered author once more.
     package var numbersMentions = false
     /// The people that a post names are given without the account that asks.
     package var omitsViewerFromMentions = false
-    /// Nothing tells that a post was edited.
-    package var hidesEdits = false
+    /// Posts name nobody and have no hashtags.
+    package var namesNobody = false
+    package var languages = Languages.told
+    package var sourceText = SourceText.missing
+    /// Posts say who may favorite, answer and repost them, as GoToSocial does.
+    package var tellsPolicies = false
     /// Further fields by which authors narrowed posts.
     package var narrowed: [NarrowedPosts] = []
 
-    /// What the server's own people write is read as a kind of Markdown, of which the signs do not come back.
+    /// What the server's own people write is rewritten, and the signs of that do not come back.
     package var rewritesTexts = false
-    /// Times are written without milliseconds.
-    package var omitsMilliseconds = false
+    /// How texts are rewritten, where they are.
+    package var dialect = TextDialect.snac
+    package var times = Times.milliseconds
+    /// The times of notifications; nil for ``times``.
+    package var notificationTimes: Times?
     /// People of the server itself are `user@host` everywhere but in answers about the own account.
     package var namesPeopleInFull = false
     package var lacksInstanceV2 = false
@@ -173,6 +320,10 @@ package struct MastodonHabits: Equatable, Sendable {
     package var hidesProfileSource = false
     /// A change of the profile is answered, and not kept.
     package var dropsProfiles = false
+    /// The table of a profile cannot be changed.
+    package var dropsProfileFields = false
+    /// The mark of an automated account is answered, and not kept.
+    package var dropsBotMarks = false
     /// Every connection ends after one answer.
     package var closesConnections = false
 
@@ -191,6 +342,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var knowsCoarseScopesOnly = false
     /// Nobody can ask which application a token belongs to.
     package var lacksApplications = false
+    /// Nothing tells the scopes of an application.
+    package var hidesApplicationScopes = false
 
     package init() {}
 
@@ -199,6 +352,16 @@ package struct MastodonHabits: Equatable, Sendable {
         guard let importedPhrase, post.text.contains(importedPhrase) else { return post.createdAt }
         return post.createdAt - 365 * 86_400
     }
+
+    /// When a notification about something that happened at `date` comes into the list.
+    func notificationDate(_ date: Date) -> Date {
+        guard let every = notificationsEvery, every > 0 else { return date }
+        return Date(timeIntervalSince1970: (date.timeIntervalSince1970 / every).rounded(.down) * every + every)
+    }
+
+    func links(of list: List) -> Links { linksOf[list] ?? links }
+
+    func ids(of list: List) -> MastodonIDs { list == .notifications ? notificationIDs ?? ids : ids }
 }
 
 /// Posts whose authors narrowed their audience in a field that Mastodon does not have.
@@ -222,136 +385,6 @@ package struct NarrowedPosts: Equatable, Sendable {
 }
 
 extension MastodonHabits {
-    /// As documented.
-    package static let mastodon = MastodonHabits()
-
-    /// GoToSocial: ULIDs, a home that repeats itself, no idempotency, bounds that mean something else.
-    package static let gotosocial = flavour(.gotosocial) { habits in
-        habits.ids = .ulid
-        habits.repeatsShortHome = true
-        habits.ignoresSinceID = [.ownPosts]
-        habits.takesMinIDForSinceID = [.favorites]
-        habits.links = .untilEmpty
-        habits.pageSizes = [
-            .ownPosts: PageSize(standard: 30, maximum: .max), .notifications: PageSize(standard: 20, maximum: 80),
-        ]
-        habits.needsTokenToRead = true
-        habits.validationStatus = 400
-        habits.limitsByAddress = true
-        habits.keys = .ignored
-        habits.defaultVisibility = .unlisted
-        habits.keepsLostParents = true
-        habits.maximumCharacters = 5_000
-        habits.charactersPerLink = nil
-        habits.advertisedCharactersPerLink = 25
-        habits.lacksApplications = true
-    }
-
-    /// Pleroma and Akkoma: flake ids, tokens that expire, a conflict while a key is in use.
-    package static let pleroma = flavour(.pleroma) { habits in
-        habits.ids = .flake
-        habits.badTokenStatus = 403
-        habits.tellsLimits = false
-        habits.keys = .busy
-        habits.publishesLostReplies = true
-        habits.maximumCharacters = 5_000
-        habits.charactersPerLink = nil
-        habits.advertisedCharactersPerLink = nil
-        habits.tokenLifetime = 3_600
-        habits.knowsProfileScope = false
-    }
-
-    /// Takahe: error pages, full names, no idempotency.
-    package static let takahe = flavour(.takahe) { habits in
-        habits.badTokenStatus = 400
-        habits.badTokenForm = .html
-        habits.missingForm = .html
-        habits.tellsLimits = false
-        habits.keys = .ignored
-        habits.publishesLostReplies = true
-        habits.charactersPerLink = nil
-        habits.namesPeopleInFull = true
-        // `api/views/accounts.py`, account_statuses: `identity.posts.not_hidden().unlisted()`; the
-        // context of a post (`activities/services/post.py`) holds what the reader may see.
-        habits.listedVisibilities = [.public, .unlisted]
-        habits.knowsProfileScope = false
-        habits.unknownScopes = .leftOut
-        habits.knowsCoarseScopesOnly = true
-        habits.lacksApplications = true
-    }
-
-    /// Friendica: comments instead of replies, deleted posts that stay readable, edits that nothing tells of.
-    package static let friendica = flavour(.friendica) { habits in
-        habits.pageSizes = [.notifications: PageSize(standard: 30, maximum: 30)]
-        habits.ignoresNotificationTypes = true
-        habits.tellsLimits = false
-        habits.keys = .ignored
-        habits.publishesLostReplies = true
-        habits.keepsLostParents = true
-        habits.showsDeleted = true
-        habits.takesThreadAuthorForParents = true
-        // Seen on Friendica 2024.09: verify_credentials has no `source`.
-        habits.hidesProfileSource = true
-        habits.hidesEdits = true
-        habits.maximumCharacters = 200_000
-        habits.charactersPerLink = nil
-        habits.advertisedCharactersPerLink = nil
-        habits.knowsProfileScope = false
-    }
-
-    /// WordPress with the plugin Enable Mastodon Apps: replies that are comments, a trash, no visibility.
-    package static let wordpress = flavour(.wordpress) { habits in
-        habits.tellsLimits = false
-        habits.keys = .ignored
-        habits.showsDeleted = true
-        habits.answersWithParentID = true
-        habits.losesVisibility = true
-        // `includes/handler/class-handler.php`, get_posts: `posts_where` cuts by ID, usort by created_at.
-        habits.ordersOwnPostsByDate = true
-        // `includes/class-mastodon-api.php`, ensure_required_scope and logged_in_for_private_permission:
-        // 401 for what is not published, 200 for the rest.
-        habits.refusesHiddenPosts = true
-        // Seen with 1.6.1: update_credentials answers 200 and keeps nothing of the bio.
-        habits.dropsProfiles = true
-        habits.hidesEdits = true
-        habits.maximumCharacters = 500
-        habits.charactersPerLink = nil
-        habits.advertisedCharactersPerLink = nil
-        habits.knowsProfileScope = false
-    }
-
-    /// snac: ids that do not sort, no links, empty errors, tokens that may do everything, texts made into others.
-    package static let snac = flavour(.snac) { habits in
-        habits.ids = .hash
-        habits.ignoresSinceID = [.ownPosts, .favorites, .notifications]
-        habits.ignoresMinID = [.ownPosts, .favorites, .notifications]
-        // Seen on snac 2.94.
-        habits.listedAtMost = [.ownPosts: 256]
-        habits.links = .missing
-        habits.ignoresNotificationTypes = true
-        habits.errorForm = .empty
-        habits.badTokenStatus = 422
-        habits.tellsLimits = false
-        habits.keys = .ignored
-        habits.publishesLostReplies = true
-        habits.maximumCharacters = 100_000
-        habits.charactersPerLink = nil
-        habits.rewritesTexts = true
-        habits.numbersMentions = true
-        // Seen on snac 2.94: `mentions` never holds the account that asks.
-        habits.omitsViewerFromMentions = true
-        // Seen on snac 2.94: the owner too gets public and unlisted posts only.
-        habits.listedVisibilities = [.public, .unlisted]
-        habits.missingForm = .html
-        habits.omitsMilliseconds = true
-        habits.lacksInstanceV2 = true
-        habits.closesConnections = true
-        habits.ignoresScopes = true
-        habits.knowsProfileScope = false
-        habits.unknownScopes = .leftOut
-        habits.lacksApplications = true
-    }
-
     /// The habits of a program.
     package static func habits(of software: Software) -> MastodonHabits {
         switch software {
@@ -366,10 +399,15 @@ extension MastodonHabits {
     }
 
     /// What the programs besides Mastodon have in common, and what is their own.
-    private static func flavour(_ software: Software, _ change: (inout MastodonHabits) -> Void) -> MastodonHabits {
+    static func program(
+        _ software: Software, _ change: (inout MastodonHabits) -> Void
+    ) -> MastodonHabits {
         var habits = MastodonHabits()
         habits.software = software
         habits.lacksLoginMetadata = true
+        habits.knowsProfileScope = false
+        habits.tellsLimits = false
+        habits.charactersPerLink = nil
         change(&habits)
         return habits
     }

@@ -6,8 +6,10 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     case ulid
     /// Large and small letters and digits that sort by length and then by bytes, as Pleroma writes them.
     case flake
-    /// 32 hexadecimal digits that do not sort, as snac writes them.
+    /// 32 hexadecimal digits that do not sort.
     case hash
+    /// Ten digits of seconds before a hash, as snac writes those of posts; those of people are the hash alone.
+    case stampedHash
 
     /// What goes over the wire for a number of the sandbox.
     func text(of number: Int64) -> String {
@@ -23,9 +25,10 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             let low = 0xA11C_E000_0000_0000 | number & 0xFFFF
             let text = Self.digits(Self.base62, high: number >> 16, low: low, count: 22)
             return String(text.drop { $0 == "0" })
-        case .hash:
-            let first = Self.mixed(number ^ Self.salt)
-            return Self.hexadecimal(first) + Self.hexadecimal(Self.mixed(first))
+        case .hash: return Self.hash(of: number)
+        case .stampedHash:
+            let seconds = String((number >> 16) / 1_000)
+            return String(repeating: "0", count: max(0, 10 - seconds.count)) + seconds + Self.hash(of: number)
         }
     }
 
@@ -41,7 +44,11 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             number = Self.value(of: text, Self.base62).flatMap { value in
                 value.high <= .max >> 16 ? value.high << 16 | value.low & 0xFFFF : nil
             }
-        case .hash: number = UInt64(text.prefix(16), radix: 16).map { Self.unmixed($0) ^ Self.salt }
+        case .hash: number = Self.number(ofHash: text[...])
+        case .stampedHash:
+            let found = Self.number(ofHash: text.suffix(32)).flatMap { Int64(exactly: $0) }
+            guard let found, found > 0 else { return nil }
+            return [self.text(of: found), personText(of: found)].contains(text) ? found : nil
         }
         guard let number = number.flatMap({ Int64(exactly: $0) }), number > 0, self.text(of: number) == text else {
             return nil
@@ -52,13 +59,27 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     /// The number that stands where a bound of a page does, which may be an id that was never sent.
     func bound(of text: String) -> Int64? {
         switch self {
-        case .decimal, .hash: number(of: text)
+        case .decimal, .hash, .stampedHash: number(of: text)
         case .ulid: Self.value(of: text, Self.crockford).flatMap { Int64(exactly: $0.high) }
         case .flake:
             Self.value(of: text, Self.base62).flatMap { value in
                 value.high <= .max >> 17 ? Int64(value.high << 16 | value.low & 0xFFFF) : nil
             }
         }
+    }
+
+    /// The id of a person.
+    func personText(of number: Int64) -> String {
+        self == .stampedHash ? MastodonIDs.hash.text(of: number) : text(of: number)
+    }
+
+    private static func hash(of number: UInt64) -> String {
+        let first = mixed(number ^ salt)
+        return hexadecimal(first) + hexadecimal(mixed(first))
+    }
+
+    private static func number(ofHash text: Substring) -> UInt64? {
+        UInt64(text.prefix(16), radix: 16).map { unmixed($0) ^ salt }
     }
 
     private static let salt: UInt64 = 0x736E_6163_736E_6163

@@ -60,12 +60,14 @@ struct MastodonLogins: Sendable {
         }
         let (clientID, new) = tokens.register(
             name: name, website: try fields.text("website"), redirects: redirects, scopes: scopes)
-        return .json([
+        let entity: WireJSON = [
             "id": .string(String(new.id)), "name": .string(name), "website": .optional(new.website),
-            "scopes": .array(scopes.map(WireJSON.string)), "redirect_uri": .string(redirects.joined(separator: "\n")),
+            "redirect_uri": .string(redirects.joined(separator: "\n")),
             "redirect_uris": .array(redirects.map(WireJSON.string)), "client_id": .string(clientID),
             "client_secret": .string(new.secret), "client_secret_expires_at": 0,
-        ])
+        ]
+        if habits.hidesApplicationScopes { return .json(entity) }
+        return .json(entity.adding(("scopes", .array(scopes.map(WireJSON.string)))))
     }
 
     private static func isRedirect(_ text: String) -> Bool {

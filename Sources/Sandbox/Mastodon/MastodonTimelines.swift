@@ -8,7 +8,7 @@ extension MastodonCall {
 
     static let timelineRoutes: [MastodonRoute] = [
         MastodonRoute(
-            "GET", "/api/v1/accounts/:id/statuses", .anybody,
+            "GET", "/api/v1/accounts/:id/statuses", .anybody(.ownPosts),
             parameters: WirePage.Bounds.parameters.union([
                 "exclude_replies", "exclude_reblogs", "only_media", "pinned", "tagged",
             ]), answer: MastodonCall.accountStatuses),
@@ -35,13 +35,11 @@ extension MastodonCall {
             guard let post = current.posts[id], current.canSee(post, as: caller) else { return false }
             return habits.listedVisibilities.contains(post.visibility) && isWanted(post)
         }
-        var listed = current.postsByAuthor[index]
-        if let most = habits.listedAtMost[.ownPosts] { listed = listed.filter(isShown).suffix(most) }
-        var page = WirePage(listed, bounds: bounds, isVisible: isShown)
+        let kept = kept(current.postsByAuthor[index], in: .ownPosts)
+        guard holds(bounds, kept.filter(isShown), .ownPosts) else { return nothing() }
+        var page = WirePage(kept, bounds: bounds, isVisible: isShown)
         if habits.ordersOwnPostsByDate {
-            page.order(listed.filter(isShown), bounds: bounds) { id in
-                current.posts[id].map(habits.date)
-            }
+            page.order(kept.filter(isShown), bounds: bounds) { id in current.posts[id].map(habits.date) }
         }
         return statuses(page, .ownPosts, of: state)
     }
@@ -57,9 +55,24 @@ extension MastodonCall {
 
     private func home(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let reader = try account()
-        let kept = Array((state.homes[reader] ?? []).suffix(Self.homeLength))
-        return statuses(WirePage(kept, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
+        let kept = kept(Array((state.homes[reader] ?? []).suffix(Self.homeLength)), in: .home)
+        let bounds = try WirePage.Bounds(self, of: .home)
+        guard holds(bounds, kept, .home) else { return nothing() }
+        return statuses(WirePage(kept, bounds: bounds), .home, of: state)
     }
+
+    /// The part of a list that the server keeps.
+    private func kept<Item>(_ ascending: [Item], in list: MastodonHabits.List) -> [Item] {
+        habits.listsAtMost[list].map { Array(ascending.suffix($0)) } ?? ascending
+    }
+
+    /// Whether a list has the items that its bounds name, where it must have them.
+    private func holds(_ bounds: WirePage.Bounds, _ ids: [Int64], _ list: MastodonHabits.List) -> Bool {
+        guard habits.needsBoundInList.contains(list) else { return true }
+        return [bounds.older, bounds.newer].allSatisfy { $0.map(ids.contains) ?? true }
+    }
+
+    private func nothing() -> WireAnswer { .json(.array([])) }
 
     private func statuses(
         _ page: WirePage, _ list: MastodonHabits.List, of state: SandboxState
@@ -69,10 +82,13 @@ extension MastodonCall {
     }
 
     private func favourites(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        let favorites = state.favorites[try self.account()] ?? []
-        let page = WirePage(favorites, by: \.id, bounds: try WirePage.Bounds(self, of: .favorites))
+        let id = habits.ordersFavoritesByPost ? \SandboxFavorite.post : \SandboxFavorite.id
+        let all = (state.favorites[try self.account()] ?? []).sorted { $0[keyPath: id] < $1[keyPath: id] }
+        let favorites = kept(all, in: .favorites)
+        let page = WirePage(
+            favorites, by: { $0[keyPath: id] }, bounds: try WirePage.Bounds(self, of: .favorites))
         let entities = entities(state)
-        let statuses = page.ids.compactMap { favorites.element(withID: $0, by: \.id) }
+        let statuses = page.ids.compactMap { favorites.element(withID: $0) { $0[keyPath: id] } }
             .compactMap { entities.status($0.post) }
         return answer(statuses, page, .favorites)
     }
@@ -82,12 +98,12 @@ extension MastodonCall {
         let wanted = Set(isFiltered ? parameters("types[]") : [])
         let unwanted = Set(isFiltered ? parameters("exclude_types[]") : [])
         let account = parameter("account_id")
-        let all = state.notifications[try self.account()] ?? []
+        let all = kept(state.notifications[try self.account()] ?? [], in: .notifications)
         let bounds = try WirePage.Bounds(self, of: .notifications)
         let page = WirePage(all, by: \.id, bounds: bounds) { item in
-            item.visibleFrom <= now
+            habits.notificationDate(item.visibleFrom) <= now
                 && (wanted.isEmpty || wanted.contains(item.kind.rawValue)) && !unwanted.contains(item.kind.rawValue)
-                && (account == nil || account == habits.ids.text(of: MastodonEntities.accountID(item.cause)))
+                && (account == nil || account == habits.ids.personText(of: MastodonEntities.accountID(item.cause)))
         }
         let entities = entities(state)
         return answer(
@@ -102,8 +118,8 @@ extension MastodonCall {
         let isRepeated = habits.repeatsItems || (habits.repeatsShortHome && list == .home && !page.isFull)
         var answer = WireAnswer.json(.array(isRepeated ? items + items : items))
         // As on the real server, the home offers an older page as long as this one is not empty.
-        let hasNext = page.isFull || list == .home || habits.links == .untilEmpty
-        answer.headers += links(older: hasNext ? page.ids.last : nil, newer: page.ids.first)
+        let hasNext = page.isFull || list == .home || habits.links(of: list) != .usual
+        answer.headers += links(older: hasNext ? page.ids.last : nil, newer: page.ids.first, of: list)
         return answer
     }
 }
@@ -122,9 +138,9 @@ struct WirePage: Sendable {
         /// - Throws: 400 for a limit or an id that is none.
         init(_ call: MastodonCall, of list: MastodonHabits.List) throws(WireRefusal) {
             let habits = call.habits
-            older = try Self.id("max_id", call)
-            since = try Self.id("since_id", call)
-            newer = try Self.id("min_id", call)
+            older = try Self.id("max_id", call, of: list)
+            since = try Self.id("since_id", call, of: list)
+            newer = try Self.id("min_id", call, of: list)
             if habits.ignoresSinceID.contains(list) { since = nil }
             if habits.ignoresMinID.contains(list) { newer = nil }
             if habits.takesMinIDForSinceID.contains(list), let bound = newer {
@@ -140,9 +156,11 @@ struct WirePage: Sendable {
             list == .notifications ? .init(standard: 40, maximum: 80) : .init(standard: 20, maximum: 40)
         }
 
-        private static func id(_ name: String, _ call: MastodonCall) throws(WireRefusal) -> Int64? {
+        private static func id(
+            _ name: String, _ call: MastodonCall, of list: MastodonHabits.List
+        ) throws(WireRefusal) -> Int64? {
             guard let text = call.parameter(name) else { return nil }
-            guard let number = call.habits.ids.bound(of: text) else {
+            guard let number = call.habits.ids(of: list).bound(of: text) else {
                 throw WireRefusal(status: 400, message: "Bad Request: \(name) must be an id")
             }
             return number

@@ -31,6 +31,7 @@ struct MastodonWire: SandboxWire {
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
         let habits = faults.mastodon
         if MastodonLogins.isPage(request) { return page(request, in: &state, at: now) }
+        MastodonCall.finishDeletions(in: &state, habits, at: now)
         let token = request.bearerToken
         requests += 1
         let isOverloaded = habits.overloadEvery.map { $0 > 0 && requests % $0 == 0 } ?? false
@@ -46,7 +47,12 @@ struct MastodonWire: SandboxWire {
                 request, status: answer.status, reason: error.message, isExpected: error.isExpected, at: now)
         }
         if habits.tellsLimits, !isOverloaded { answer.headers += headers(rate, habits) }
-        if habits.closesConnections { answer.headers.append(("connection", "close")) }
+        if habits.omitsEmptyLength, answer.body.isEmpty {
+            answer.headers.append(("content-type", "text/html"))
+            answer.omitsLength = true
+        } else if habits.closesConnections {
+            answer.headers.append(("connection", "close"))
+        }
         return answer
     }
 
@@ -108,7 +114,14 @@ struct MastodonWire: SandboxWire {
             fields: try WireFields(request, allowed: route.fields), caller: grant?.person,
             scopes: Set(grant?.scopes ?? []), now: now, habits: habits,
             application: grant.flatMap { logins.tokens.applications[$0.application]?.name })
-        return try perform(call, on: route, in: &state)
+        do throws(WireRefusal) {
+            return try perform(call, on: route, in: &state)
+        } catch {
+            guard habits.forbidsMissing, error.status == 404, !route.answersWithPage else { throw error }
+            var refusal = error
+            refusal.status = 403
+            throw refusal
+        }
     }
 
     /// Publishes once for each key, and does everything else as often as asked.
@@ -156,19 +169,29 @@ extension MastodonWire {
         if case .open = route.access { return nil }
         var grant: MastodonTokens.Grant?
         if request.header("authorization") != nil {
-            grant = try logins.tokens.find(token, lifetime: habits.tokenLifetime, at: now)
+            do throws(WireRefusal) {
+                grant = try logins.tokens.find(token, lifetime: habits.tokenLifetime, at: now)
+            } catch {
+                var refusal = error
+                refusal.tokenFault = request.path == "/api/v1/accounts/verify_credentials" ? .badLogin : .bad
+                throw refusal
+            }
         }
-        guard case .scope(let scopes) = route.access else {
-            guard grant != nil || !habits.needsTokenToRead else { throw .userNeeded }
-            return grant
+        if case .anybody(let reading) = route.access {
+            if grant != nil || !habits.needsTokenToRead.contains(reading) { return grant }
+            var refusal = WireRefusal.userNeeded
+            // Whether a server answers nobody, a client finds out by asking.
+            refusal.isExpected = true
+            throw refusal
         }
+        guard case .scope(let scopes) = route.access else { return grant }
         guard let grant else { throw .userNeeded }
         let isCoarse = habits.knowsCoarseScopesOnly && !grant.isPreset
         let known = isCoarse ? grant.scopes.filter { !$0.contains(":") } : grant.scopes
         let isAllowed = scopes.contains { MastodonScopes.include(known, $0) }
         guard scopes.isEmpty || isAllowed || habits.ignoresScopes else {
             throw WireRefusal(
-                status: 403,
+                status: habits.missingScopeStatus,
                 message: habits.knowsCoarseScopesOnly
                     ? "out_of_scope_for_token" : "This action is outside the authorized scopes")
         }
@@ -196,7 +219,7 @@ extension MastodonWire {
 
 extension WireRefusal {
     fileprivate static let userNeeded = WireRefusal(
-        status: 401, message: "This method requires an authenticated user")
+        status: 401, message: "This method requires an authenticated user", tokenFault: .missing)
 }
 
 /// What requests want, before they are judged, and keys that are in use.

@@ -218,14 +218,25 @@ extension SandboxPerson {
     var uri: String { "https://\(host)/users/\(userName)" }
 }
 
-/// The HTML that snac makes of a plain text, as does whoever lets GoToSocial read Markdown.
+/// The manner in which a program rewrites the texts of its own people.
+package enum TextDialect: Sendable {
+    /// snac's own kind of Markdown, with pictures for smileys.
+    case snac
+    /// Markdown Extra, without HTML elements.
+    case markdown
+    /// Blocks of paragraphs; the first of several lines is the title. Names and hashtags are words.
+    case blocks
+}
+
+/// The HTML that snac, Friendica and, where its people ask for that, GoToSocial make of a text that
+/// they read as Markdown.
 ///
-/// `*word*`, `_word_`, backticks and their like become markup, smileys pictures, addresses links as they stand, and
-/// lines end in `<br>`. What makes the markup is gone from the text for good.
+/// `*word*`, `_word_`, backticks and their like become markup, on snac smileys pictures, addresses links
+/// as they stand, and lines end in `<br>`. The signs of the markup are gone from the text for good.
 struct RewrittenHTML {
     private(set) var html = ""
 
-    /// What stands around a piece of markup, longer signs first, and the element that it becomes.
+    /// The signs around a piece of markup, longer signs first, and the element that it becomes.
     private static let marks: [(sign: String, element: String)] = [
         ("**", "b"), ("*", "i"), ("__", "u"), ("_", "i"), ("~~", "s"), ("`", "code"),
     ]
@@ -236,9 +247,12 @@ struct RewrittenHTML {
     private static let pictures = [".png", ".jpg", ".jpeg", ".gif", ".webp"]
 
     private let population: SandboxPopulation
+    private let dialect: TextDialect
 
-    init(_ text: String, population: SandboxPopulation) {
+    init(_ text: String, as dialect: TextDialect, population: SandboxPopulation) {
         self.population = population
+        self.dialect = dialect
+        let text = dialect == .markdown ? Self.withoutElements(text) : text
         var isPreformatted = false
         var lines: [String] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -278,7 +292,7 @@ struct RewrittenHTML {
 
     private func markup(at rest: Substring) -> (html: String, end: Substring.Index)? {
         if rest.hasPrefix("http://") || rest.hasPrefix("https://") { return link(at: rest) }
-        for (sign, element) in Self.marks where rest.hasPrefix(sign) {
+        for (sign, element) in Self.marks where rest.hasPrefix(sign) && (dialect == .snac || sign != "~~") {
             let inside = rest.dropFirst(sign.count).prefix { $0 != sign.last }
             guard !inside.isEmpty, rest[inside.endIndex...].hasPrefix(sign) else { continue }
             let end = rest.index(inside.endIndex, offsetBy: sign.count)
@@ -291,7 +305,9 @@ struct RewrittenHTML {
     private func link(at rest: Substring) -> (html: String, end: Substring.Index) {
         var link = rest.prefix { $0 != " " }
         while let last = link.last, ".,)?".contains(last) { link = link.dropLast() }
-        if Self.pictures.contains(where: link.lowercased().hasSuffix) { return ("", link.endIndex) }
+        if dialect == .snac, Self.pictures.contains(where: link.lowercased().hasSuffix) {
+            return ("", link.endIndex)
+        }
         let address = StatusHTML.escaped(String(link))
         return ("<a href=\"\(address)\" target=\"_blank\">\(address)</a>", link.endIndex)
     }
@@ -299,7 +315,45 @@ struct RewrittenHTML {
     /// Mentions and hashtags as Mastodon has them, and pictures for smileys.
     private func inline(_ text: String) -> String {
         var pictured = text
-        for (sign, picture) in Self.smileys { pictured = pictured.replacing(sign, with: picture) }
+        if dialect == .snac {
+            for (sign, picture) in Self.smileys { pictured = pictured.replacing(sign, with: picture) }
+        }
         return String(StatusHTML(pictured, population: population).html.dropFirst("<p>".count).dropLast("</p>".count))
+    }
+}
+
+extension RewrittenHTML {
+    /// The text without what looks like HTML elements.
+    fileprivate static func withoutElements(_ text: String) -> String {
+        text.replacing(/<\/?[A-Za-z][^<>]*>/, with: "")
+    }
+}
+
+/// The HTML that Enable Mastodon Apps makes of a post: blocks of paragraphs, and the first of several
+/// lines as a title in bold.
+struct BlockHTML {
+    let html: String
+
+    init(_ text: String) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let title = lines.count > 1 ? lines.removeFirst() : ""
+        let blocks = lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.map { line in
+            "<!-- wp:paragraph -->\n<p>\(Self.inline(line))</p>\n<!-- /wp:paragraph -->"
+        }
+        let heading = title.isEmpty ? [] : ["<strong>\(StatusHTML.escaped(title))</strong>"]
+        html = (heading + [blocks.joined(separator: "\n\n")]).joined(separator: "\n")
+    }
+
+    /// Addresses become links; names and hashtags stay words.
+    private static func inline(_ line: String) -> String {
+        StatusText.pieces(of: line).map { piece in
+            switch piece {
+            case .plain(let text): StatusHTML.escaped(text)
+            case .mention(let user, let host): StatusHTML.escaped("@" + user + (host.map { "@" + $0 } ?? ""))
+            case .hashtag(let tag): StatusHTML.escaped("#" + tag)
+            case .link(let link):
+                "<a href=\"\(StatusHTML.escaped(link))\" rel=\"nofollow\">\(StatusHTML.escaped(link))</a>"
+            }
+        }.joined()
     }
 }

@@ -45,6 +45,8 @@ struct SandboxExchange {
                 response: head(of: outcome.answer, length: outcome.answer.body.count),
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: outcome.answer.body)))
             return await witness?.hasSeenAllLeave() ?? false
+        case .unmeasured:
+            return try await sendUnmeasured(outcome.answer)
         case .nothing(let isReset):
             try await hangUp(isReset: isReset)
             return false
@@ -60,6 +62,19 @@ struct SandboxExchange {
             try await flood(outcome.answer, with: writer)
             return false
         }
+    }
+
+    /// Sends an answer past the encoder, which would add a length or chunks, and ends the connection.
+    private func sendUnmeasured(_ answer: WireAnswer) async throws -> Bool {
+        let head = self.head(of: answer, length: nil)
+        var lines = ["HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)"]
+        lines += head.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
+        let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + answer.body
+        guard let witness = await SandboxWitness.of(channel) else { return false }
+        try await witness.write(bytes, to: channel)
+        let isWhole = await witness.hasSeenAllLeave()
+        try await channel.close()
+        return isWhole
     }
 
     private func truncate(_ answer: WireAnswer, with writer: consuming ResponseWriter) async throws {
@@ -127,6 +142,7 @@ struct SandboxExchange {
 final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
     // Sendable: `last` is touched on the event loop of the connection only.
     typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
 
     private let eventLoop: any EventLoop
     private var last: EventLoopFuture<Void>
@@ -140,6 +156,21 @@ final class SandboxWitness: ChannelOutboundHandler, @unchecked Sendable {
         let promise = promise ?? context.eventLoop.makePromise()
         last = promise.futureResult
         context.write(data, promise: promise)
+    }
+
+    /// Writes bytes as they are.
+    func write(_ bytes: [UInt8], to channel: any Channel) async throws {
+        try await eventLoop.flatSubmit {
+            let promise = self.eventLoop.makePromise(of: Void.self)
+            do {
+                let context = try channel.pipeline.syncOperations.context(handler: self)
+                self.last = promise.futureResult
+                context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: bytes))), promise: promise)
+            } catch {
+                promise.fail(error)
+            }
+            return promise.futureResult
+        }.get()
     }
 
     /// The witness of a connection; nil once the connection is over.

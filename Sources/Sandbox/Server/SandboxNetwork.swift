@@ -6,6 +6,8 @@ actor SandboxNetwork {
     /// How an answer goes out.
     enum Manner: Equatable, Sendable {
         case whole
+        /// The answer has no length, and the connection ends behind it.
+        case unmeasured
         /// The connection ends without a word.
         case nothing(isReset: Bool)
         /// Nothing happens until the client leaves.
@@ -78,8 +80,9 @@ actor SandboxNetwork {
         }
         let answer = answer(to: request, fault, at: now)
         return Outcome(
-            answer: dated(answer ?? WireAnswer(status: 0), now), manner: Manner(fault),
-            delay: request.method == "GET" ? faults.readsTake : .zero,
+            answer: dated(answer ?? WireAnswer(status: 0), now),
+            manner: fault == nil && answer?.omitsLength == true ? .unmeasured : Manner(fault),
+            delay: delay(of: request),
             write: write.map { note($0, answer) })
     }
 
@@ -127,6 +130,13 @@ actor SandboxNetwork {
             ]
             return names.contains(target.name)
         }
+    }
+
+    /// How long an answer waits, in real time.
+    private func delay(of request: WireRequest) -> Duration {
+        if request.method == "GET" { return faults.readsTake }
+        let isPost = request.method == "POST" && request.path == "/api/v1/statuses"
+        return isPost ? faults.mastodon.postsTake : .zero
     }
 
     /// Notes what became of the answer to a write.

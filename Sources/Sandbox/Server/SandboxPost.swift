@@ -59,6 +59,14 @@ struct SandboxPost: Sendable {
     static func id(at date: Date) -> Int64 { max(0, date.milliseconds) << 16 }
 }
 
+/// A post whose deletion was answered and is not carried out yet.
+struct LeavingPost: Sendable {
+    /// When it is gone.
+    var due: Date
+    /// Requests that still see it.
+    var looks: Int
+}
+
 /// A favorite; its id is what the pages of favorites are cut by.
 struct SandboxFavorite: Sendable {
     var id: Int64

@@ -48,6 +48,8 @@ struct SandboxState: Sendable {
     var answersByThread: [Int: Int] = [:]
     /// What was uploaded, by its number.
     var media: [Int64: SandboxMedia] = [:]
+    /// Deletions that were answered and are not carried out yet, by the post.
+    var leaving: [Int64: LeavingPost] = [:]
     /// What the request in hand has made or recognised; nil where it did neither.
     var made: (effect: SandboxLedger.Write.Effect, post: Int64)?
 
@@ -183,6 +185,8 @@ extension SandboxState {
         var quoters: String?
         /// Who may answer it, in the network's words; nil where nothing is said.
         var repliers: [String]?
+        /// A warning does not make it sensitive.
+        var warningsAreTitles = false
     }
 
     /// Publishes for the bot or the human and tells those who are mentioned.
@@ -190,7 +194,8 @@ extension SandboxState {
         var post = SandboxPost(
             id: nextID(at: date, wanted: nil), author: author, createdAt: date, text: draft.text,
             html: StatusHTML(draft.text, population: population), visibility: draft.visibility,
-            warning: draft.warning, isSensitive: draft.isSensitive || !draft.warning.isEmpty,
+            warning: draft.warning,
+            isSensitive: draft.isSensitive || !draft.warning.isEmpty && !draft.warningsAreTitles,
             language: draft.language, replyTo: draft.replyTo)
         post.told = told(of: draft)
         post.media = draft.media
@@ -234,9 +239,11 @@ extension SandboxState {
         return true
     }
 
-    mutating func delete(_ id: Int64, isShownStill: Bool = false) {
+    /// - Parameter date: The date of the deletion, for a server that shows it as that of an edit.
+    mutating func delete(_ id: Int64, isShownStill: Bool = false, datedAt date: Date? = nil) {
         guard let post = posts[id] else { return }
         if !isShownStill { posts[id] = nil }
+        if let date { posts[id]?.editedAt = date }
         deleted.insert(id)
         forgetText(of: post)
         postsByAuthor[post.author].removeAll { $0 == id }
@@ -246,19 +253,35 @@ extension SandboxState {
         for person in mentions.keys { mentions[person]?.removeAll { $0 == id } }
     }
 
-    /// Writes another text over a post; what it told people stays told, and whom it names now is told, too.
-    mutating func rewrite(_ id: Int64, text: String, language: String?, at date: Date? = nil) {
+    /// Writes another text over a post, as if it had always been there.
+    mutating func rewrite(_ id: Int64, text: String, language: String?) {
         guard var post = posts[id] else { return }
-        let told = Set(post.recipients)
         forgetText(of: post)
-        (post.text, post.editedAt) = (text, date)
+        post.text = text
+        post.editedAt = nil
         post.html = StatusHTML(text, population: population)
         post.language = language
         posts[id] = post
         rememberText(of: post)
-        guard let date else { return }
+    }
+
+    /// Puts a changed post and its new text in the place of the old one; whom it names now is told.
+    ///
+    /// - Parameter isDated: Whether the post tells when it was edited.
+    mutating func replace(
+        _ old: SandboxPost, by changed: SandboxPost, text: String, isDated: Bool, at date: Date
+    ) {
+        forgetText(of: old)
+        var post = changed
+        post.text = text
+        post.html = StatusHTML(text, population: population)
+        post.told = nil
+        if isDated { post.editedAt = date }
+        posts[post.id] = post
+        rememberText(of: post)
+        let told = Set(old.recipients)
         for person in post.recipients where person != post.author && !told.contains(person) {
-            notify(person, .mention, by: post.author, post: id, at: date, post.notice)
+            notify(person, .mention, by: post.author, post: post.id, at: date, post.notice)
         }
     }
 
@@ -330,7 +353,9 @@ extension SandboxState {
     func canSee(_ post: SandboxPost, as viewer: Int?) -> Bool {
         if post.visibility.isOpen { return true }
         guard let viewer else { return false }
-        if viewer == post.author || post.html.mentions.contains(viewer) { return true }
+        if viewer == post.author || post.html.mentions.contains(viewer) || post.recipients.contains(viewer) {
+            return true
+        }
         return post.visibility == .private && population.follows(viewer, post.author)
     }
 

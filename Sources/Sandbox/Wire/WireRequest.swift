@@ -94,6 +94,8 @@ struct WireAnswer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// It goes out without a `Content-Length`, and the end of the connection is its end.
+    var omitsLength = false
 
     static func json(_ value: WireJSON, status: Int = 200) -> WireAnswer {
         WireAnswer(
@@ -114,6 +116,15 @@ struct WireRefusal: Error {
     /// What a person is told, where `message` is a code.
     var details: String?
     var headers: [(name: String, value: String)] = []
+    /// What is wrong with the token; nil for another cause.
+    var tokenFault: TokenFault?
+
+    enum TokenFault {
+        case missing
+        case bad
+        /// A bad one, of which was asked whose it is.
+        case badLogin
+    }
 
     static func invalid(_ message: String) -> WireRefusal {
         WireRefusal(status: 422, message: "Validation failed: \(message)")

@@ -1,0 +1,67 @@
+extension MastodonHabits {
+    /// Friendica 2024.09-rc, commit a0a8aeb.
+    ///
+    /// Paths are below `src/`; "seen" is on the wire.
+    package static let friendica = program(.friendica) { habits in
+        // Module/BaseApi.php, getLinkHeader: next and prev unless there is no item.
+        habits.links = .untilEmpty
+        // Module/Api/Mastodon: `limit` has no maximum but for notifications, 15 by default and 30.
+        habits.pageSizes = [
+            .ownPosts: PageSize(standard: 20, maximum: .max), .home: PageSize(standard: 20, maximum: .max),
+            .favorites: PageSize(standard: 20, maximum: .max), .notifications: PageSize(standard: 15, maximum: 30),
+        ]
+        // Module/Api/Mastodon/Notifications.php: min_id stands for since_id, and `types` is not read.
+        habits.takesMinIDForSinceID = [.notifications]
+        habits.ignoresNotificationTypes = true
+        // Seen: made by the background worker, all of a run at once.
+        habits.notificationsEvery = 60
+        // Module/Api/Mastodon/Favourited.php: ordered and cut by `thr-parent-id`.
+        habits.ordersFavoritesByPost = true
+        // Module/Api/Mastodon/Statuses/Context.php: 40 of each.
+        habits.contextSize = ContextSize(ancestors: 40, descendants: 40)
+        // Module/Api/Mastodon/Search.php: checkAllowedScope; all else is read by anybody.
+        habits.needsTokenToRead = [.search]
+        // Module/BaseApi.php, checkAllowedScope and logAndJsonError: 403 for all that it refuses.
+        habits.badTokenStatus = 403
+        habits.forbidsMissing = true
+        habits.foreignPostStatus = 403
+        // Factory/Api/Mastodon/Status.php throws NotFoundException, of which Special/HTTPException.php
+        // makes a page.
+        habits.missingForm = .html
+        // Nothing reads the key; seen: two posts.
+        habits.keys = .ignored
+        // Module/Api/Mastodon/Statuses.php, post: a missing parent is 404; a deleted one is found.
+        habits.keepsLostParents = true
+        habits.maximumCharacters = 200_000
+        habits.advertisedCharactersPerLink = 23
+        // Object/Api/Mastodon/Status.php: the title is the spoiler_text; `sensitive` is apart.
+        habits.warningsAreTitles = true
+        // Object/Api/Mastodon/Status.php: public, private and unlisted; Statuses.php, post: a private
+        // answer takes the circle of a private post.
+        habits.showsDirectAsPrivate = true
+        // Module/Api/Mastodon/Statuses.php, put: `edited` is not touched; seen: edited_at stays null.
+        habits.hidesEdits = true
+        // Module/Api/Mastodon/Statuses.php, put: media that the request does not name is deleted.
+        habits.editsDropMedia = true
+        // Module/Api/Mastodon/Statuses.php, delete: `[]`; rawContent: what was deleted is shown still.
+        habits.answersDeletionWithList = true
+        habits.showsDeletedTo = .everybody
+        // Seen: 403 "Record not found".
+        habits.secondDeletion = .refused
+        // Model/Item.php, markForDeletionById: `edited` is set, and the comments of a thread go too.
+        habits.datesDeletions = true
+        habits.sweepsAnswers = .ofThreads
+        // Object/Api/Mastodon/Status.php: parent-author-id and in_reply_to_status; seen: the thread's
+        // author is named.
+        habits.takesThreadAuthorForParents = true
+        // Module/Api/Mastodon/Statuses.php, formatStatus: Markdown::toBBCode.
+        habits.rewritesTexts = true
+        habits.dialect = .markdown
+        // Util/DateTimeFormat.php, JSON: milliseconds; the database has whole seconds.
+        habits.times = .zeros
+        // Module/Api/Mastodon/Accounts/VerifyCredentials.php: "@todo Support the source property".
+        habits.hidesProfileSource = true
+        // Module/Api/Mastodon/Accounts/UpdateCredentials.php: reads fields_attributes, and stores none.
+        habits.dropsProfileFields = true
+    }
+}

@@ -1,0 +1,83 @@
+import Posts
+
+extension MastodonHabits {
+    /// snac 2.94, commit 4f27bb0.
+    ///
+    /// Functions are in `mastoapi.c` unless said; "seen" is on the wire.
+    package static let snac = program(.snac) { habits in
+        // mastoapi_id: ten digits of seconds and an MD5; mastoapi_account: an MD5.
+        habits.ids = .stampedHash
+        // mastoapi_get_handler, notifications: the number of microseconds.
+        habits.notificationIDs = .decimal
+        // mastoapi_get_handler, accounts: 256 entries of the index, and neither min_id nor since_id;
+        // notify_list gives 64, and /v1/favourites an empty list.
+        habits.listsAtMost = [.ownPosts: 256, .notifications: 64, .favorites: 0]
+        habits.ignoresSinceID = [.ownPosts, .favorites, .notifications]
+        habits.ignoresMinID = [.ownPosts, .favorites]
+        // mastoapi_get_handler, notifications: newest first, until one is not above min_id.
+        habits.takesMinIDForSinceID = [.notifications]
+        // mastoapi_get_handler and mastoapi_timeline: entries are skipped until max_id is found, and
+        // data.c, index_asc_first, looks for min_id.
+        habits.needsBoundInList = [.ownPosts, .home]
+        // timeline_link_header is called for the home alone, with since_id.
+        habits.links = .missing
+        habits.linksOf = [.home: .untilEmptySince]
+        // mastoapi_timeline: 20, and no maximum; notifications: one without a limit.
+        habits.pageSizes = [
+            .ownPosts: PageSize(standard: 20, maximum: .max), .home: PageSize(standard: 20, maximum: .max),
+            .notifications: PageSize(standard: 1, maximum: .max),
+        ]
+        // mastoapi_get_handler, accounts: is_msg_public, for the owner too.
+        habits.listedVisibilities = [.public, .unlisted]
+        // mastoapi_get_handler, /v1/statuses and /v2/search: 401 without a login.
+        habits.needsTokenToRead = [.post, .context, .search]
+        // mastoapi_get_handler, /v1/statuses: object_get_by_md5, whoever asks.
+        habits.showsHiddenPostsToAccounts = true
+        // mastoapi_get_handler, /v2/search: content_search of the words.
+        habits.searchesWordsOnly = true
+        // process_auth_token: a bad token is none; 401, and 422 of verify_credentials.
+        habits.badLoginStatus = 422
+        // xs_httpd.h, xs_httpd_response: no content-length where the body has no bytes.
+        habits.errorForm = .empty
+        habits.omitsEmptyLength = true
+        // httpd.c: the connection is closed after one answer.
+        habits.closesConnections = true
+        // httpd.c: a page says 404.
+        habits.missingForm = .html
+        // Seen: the same Idempotency-Key twice makes two posts; the source does not name it.
+        habits.keys = .ignored
+        // mastoapi_post_handler, /v1/statuses: a missing parent is passed over.
+        habits.publishesLostReplies = true
+        // mastoapi_get_handler, /v1/instance.
+        habits.maximumCharacters = 100_000
+        habits.advertisedCharactersPerLink = 32
+        // mastoapi_post_handler, /v1/statuses: sensitive only with spoiler_text.
+        habits.ignoresSensitive = true
+        // mastoapi_put_handler: the summary goes unless sensitive is true.
+        habits.editsNeedSensitive = true
+        // format.c, not_really_markdown.
+        habits.rewritesTexts = true
+        habits.dialect = .snac
+        // mastoapi_status: numbered; activitypub.c, msg_note: the answered author, then those of the text.
+        habits.numbersMentions = true
+        // mastoapi_status: leaves out who asks.
+        habits.omitsViewerFromMentions = true
+        // mastoapi_status: language is "en".
+        habits.languages = .always("en")
+        // mastoapi_status: sourceContent.
+        habits.sourceText = .plain
+        // mastoapi_date; notifications have the date as it is stored.
+        habits.times = .zeros
+        habits.notificationTimes = .seconds
+        // mastoapi_account: user@host; credentials_get: the user alone.
+        habits.namesPeopleInFull = true
+        // mastoapi_get_handler has no /v2/instance and no /v1/apps/verify_credentials.
+        habits.lacksInstanceV2 = true
+        habits.lacksApplications = true
+        // mastoapi_post_handler, /v1/apps: no scopes.
+        habits.hidesApplicationScopes = true
+        // process_auth_token: a token has no scopes.
+        habits.ignoresScopes = true
+        habits.unknownScopes = .leftOut
+    }
+}
