@@ -18,6 +18,8 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     case answers
     /// Another text takes the place of the first.
     case edits
+    /// A changed post has the visibility that it had before.
+    case editsKeepVisibility = "edits-keep-visibility"
     /// A changed post says that it was changed.
     case tellsEdits = "tells-edits"
     /// A deleted post is shown to nobody, ten seconds later at most.
@@ -30,12 +32,13 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
         switch self {
         case .publishes: "a post arrives with the text that was sent"
         case .visibility: "a post has the visibility that was asked for"
-        case .direct: "a direct post is not shown to strangers"
+        case .direct: "a direct post is not shown without a login"
         case .open: "everybody can read the bot's posts"
         case .lists: "the account's list shows what was just published"
         case .listsDirect: "the account's list shows its direct posts"
         case .answers: "a reply names the post that it answers"
         case .edits: "a post can be changed"
+        case .editsKeepVisibility: "a changed post keeps its visibility"
         case .tellsEdits: "a changed post is marked as changed"
         case .deletes: "a deleted post can no longer be read"
         case .unlists: "a deleted post leaves the account's list"
@@ -47,14 +50,14 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
         switch self {
         case .publishes: "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
         case .visibility: "posts may be shown to more or to fewer people than intended, so nothing is published there"
-        case .direct: "answers for one person would be shown to everybody, so nothing is published there"
+        case .direct: "answers for one person would be shown to everybody, so such mentions stay unanswered"
         case .open: "other people cannot see the bot's posts"
         case .lists: "a post whose answer is lost stays unconfirmed"
         case .listsDirect:
             "an answer for few whose answer from the server is lost is looked for below the answered post, and "
                 + "stays unconfirmed if it is not there"
         case .answers: "the recipient of a reply is unknown, so some mentions stay unanswered"
-        case .edits: "a copy is deleted, and not changed, when the human changes the original"
+        case .edits, .editsKeepVisibility: "a copy is deleted, and not changed, when the human changes the original"
         case .tellsEdits: "changes are found by comparing texts"
         case .deletes: "deleted posts are recognised by the account's list alone"
         case .unlists: "a deleted post may seem to exist still"

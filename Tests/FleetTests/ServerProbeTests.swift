@@ -52,11 +52,11 @@ import Testing
     private func truth(of habits: MastodonHabits) -> [ServerPromise: Bool?] {
         var truth: [ServerPromise: Bool?] = [
             .publishes: true, .visibility: !habits.losesVisibility, .lists: true, .open: !habits.losesVisibility,
-            .answers: !habits.answersWithParentID, .edits: true, .tellsEdits: !habits.hidesEdits,
-            .deletes: !habits.showsDeleted, .unlists: true,
+            .answers: !habits.answersWithParentID, .edits: true, .editsKeepVisibility: !habits.publishesEdits,
+            .tellsEdits: !habits.hidesEdits, .deletes: habits.showsDeletedTo == .nobody, .unlists: true,
         ]
         // No post is shown without a login, so nothing tells whether this one would be.
-        if habits.needsTokenToRead { truth[.open] = .some(nil) }
+        if habits.needsTokenToRead.contains(.post) { truth[.open] = .some(nil) }
         // The answer cannot be looked at, for the server does not name it.
         if !habits.answersWithParentID {
             truth[.direct] = !habits.losesVisibility
@@ -77,14 +77,17 @@ import Testing
 
     /// One habit of a program that keeps every other promise.
     enum Habit: CaseIterable {
-        case hidesEdits, showsDeleted, losesVisibility, needsToken, listsFew
+        case hidesEdits, publishesEdits, showsDeleted, losesVisibility, needsToken, listsFew
 
         func change(_ habits: inout MastodonHabits) {
             switch self {
             case .hidesEdits: habits.hidesEdits = true
-            case .showsDeleted: habits.showsDeleted = true
+            case .publishesEdits: habits.publishesEdits = true
+            case .showsDeleted:
+                habits.showsDeletedTo = .everybody
+                habits.secondDeletion = .refused
             case .losesVisibility: habits.losesVisibility = true
-            case .needsToken: habits.needsTokenToRead = true
+            case .needsToken: habits.needsTokenToRead = [.post]
             case .listsFew: habits.listedVisibilities = [.public, .unlisted]
             }
         }
@@ -98,7 +101,7 @@ import Testing
 
     @Test func whatWasNotTriedIsNotTold() async throws {
         let found = try await probed(.mastodon, on: .bluesky)
-        #expect(found[.edits] == nil && found[.tellsEdits] == nil && found[.direct] == nil)
+        #expect(found[.edits] == nil && found[.editsKeepVisibility] == nil && found[.direct] == nil)
         #expect(found[.deletes] == .some(true) && found[.unlists] == .some(true) && found[.lists] == .some(true))
     }
 

@@ -170,13 +170,17 @@ private actor ProbeAttempt {
     }
 
     private func change(_ post: String) async throws {
+        try await hold()
+        let before = try await server.read(post)
         let other = text + " This was changed."
         try await hold()
         guard let isAccepted = try await server.change(post, to: draft(other, "edit")) else { return }
         try await hold()
         let changed = try await server.read(post)
         result.kept[.edits] = isAccepted && changed?.text == other
-        if isAccepted { result.kept[.tellsEdits] = changed?.isChanged == true }
+        guard isAccepted, let changed else { return }
+        result.kept[.editsKeepVisibility] = changed.visibility == before?.visibility
+        result.kept[.tellsEdits] = changed.isChanged
     }
 
     /// The seconds after a deletion at which it is looked whether the post is gone: GoToSocial deletes

@@ -88,7 +88,7 @@ package struct MastodonNetwork: SocialNetwork {
             feeds: Set(Feed.allCases), visibilities: few.union([.public, .unlisted]),
             // Elsewhere what is said below one's posts may come as a mention, whether it names anybody or not.
             replies: isKnown && !program.tellsPeopleByNumber.value ? .summoned : .anyone,
-            replyNeedsMention: true, automaticFavorites: .anyone, canEdit: program.editsPosts.value,
+            replyNeedsMention: true, automaticFavorites: .anyone, canEdit: program.canEdit,
             // Mastodon takes 30 in 30 minutes.
             deletionPace: Pace(count: 25, period: 1_800),
             supportsIdempotencyKey: program.keepsKeys.value,

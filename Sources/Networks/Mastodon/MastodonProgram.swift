@@ -79,6 +79,8 @@ struct MastodonProgram: Equatable, Sendable {
 
     /// A published post can be given another text.
     var editsPosts = Known(false, unknown)
+    /// A changed post has the visibility that it had before.
+    var keepsVisibilityInEdits = Known(true, unknown)
     /// A changed post tells the time of the change.
     var marksEdits = Known(false, unknown)
     /// A deleted post is not shown to who asks for it by its id.
@@ -141,6 +143,7 @@ extension MastodonProgram {
         program.takesContentType = Known(true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
         program.listedVisibilities = Known(everyVisibility, "lib/pleroma/web/activity_pub/activity_pub.ex")
         program.tellsPeopleByNumber = Known(true, "lib/pleroma/web/mastodon_api/views/status_view.ex")
+        program.editsPosts = Known(true, "lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data")
         program.hidesDeletedPosts = Known(true, "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
         program.knowsFineScopes = Known(true, "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
     }
@@ -161,6 +164,7 @@ extension MastodonProgram {
             "activities/models/post.py, to_mastodon_json")
         program.listedVisibilities = Known([.public, .unlisted], "api/views/accounts.py, account_statuses")
         program.editsPosts = Known(true, "seen on Takahe 0.11")
+        program.keepsVisibilityInEdits = Known(false, "activities/models/post.py, edit_local: it becomes public")
         program.marksEdits = Known(true, "seen on Takahe 0.11")
         program.hidesDeletedPosts = Known(true, "seen on Takahe 0.11")
     }
@@ -177,6 +181,9 @@ extension MastodonProgram {
         program.keepsVisibility = Known(false, "\(seenOnWordPress): nobody sees an unlisted post")
         program.audienceGap = Known("WordPress, which shows private posts as public", seenOnWordPress)
         program.listedVisibilities = Known(everyVisibility, "includes/handler/class-handler.php, get_posts")
+        program.editsPosts = Known(true, "includes/class-mastodon-api.php, api_edit_post")
+        program.keepsVisibilityInEdits = Known(
+            false, "includes/class-mastodon-api.php, api_edit_post: it becomes public")
         program.keepsProfiles = Known(false, seenOnWordPress)
     }
 
@@ -262,6 +269,7 @@ extension MastodonProgram {
         program.keepsVisibility = found(.visibility) ?? keepsVisibility
         program.keepsDirect = found(.direct) ?? keepsDirect
         program.editsPosts = found(.edits) ?? editsPosts
+        program.keepsVisibilityInEdits = found(.editsKeepVisibility) ?? keepsVisibilityInEdits
         program.marksEdits = found(.tellsEdits) ?? marksEdits
         program.hidesDeletedPosts = found(.deletes) ?? hidesDeletedPosts
         var listed = listedVisibilities.value
@@ -274,6 +282,9 @@ extension MastodonProgram {
         if listed != listedVisibilities.value { program.listedVisibilities = Known(listed, source) }
         return program
     }
+
+    /// Whether a copy may be changed: the server can, and shows it to nobody else.
+    var canEdit: Bool { editsPosts.value && keepsVisibilityInEdits.value }
 
     /// Whether a post's number in the interface stands at the end of the post's address.
     ///
@@ -307,6 +318,8 @@ extension MastodonProgram {
                 measuredAs: .lists),
             Self.habit("who is named", tellsPeopleByNumber, "is told by the list", "is told by text and list"),
             Self.habit("a published post", editsPosts, "can be changed", "cannot be changed", .edits),
+            Self.habit(
+                "a changed post's visibility", keepsVisibilityInEdits, "is kept", "becomes public", .editsKeepVisibility),
             Self.habit("a changed post", marksEdits, "is marked", "is told by its text", .tellsEdits),
             Self.habit("a deleted post", hidesDeletedPosts, "is denied", "stays readable", .deletes),
             Self.habit("mirror-bot profile", keepsProfiles, "writes it", "is done by hand"),
