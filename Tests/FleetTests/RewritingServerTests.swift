@@ -76,6 +76,8 @@ import Testing
         func answer(_ visibility: Visibility, _ fault: SandboxFault) async throws -> Action {
             let speaker = try #require(sandbox.world.configuration.friends.first)
             let said = try #require(await sandbox.say([SandboxUtterance(speaker, "good morning")]).first)
+            // Friendica tells of it with the next run of its worker.
+            try await wait(60)
             let post = try #require(
                 try await network.page(.mentions, .newest).items.first { $0.post.id.value == said.identity })
             let wording = Action.Wording(
