@@ -569,29 +569,6 @@ extension People {
     package static func number(of mirror: String) -> SQL {
         "(SELECT COUNT(*) FROM people WHERE mirror = \(mirror) AND \(isPerson))"
     }
-
-    /// The number of people that are remembered if all of them are left alone, else 0, as part of a statement.
-    ///
-    /// Links are not followed.
-    ///
-    /// - Parameter mirror: The name as a value, or a column with names.
-    package static func numberIfAllDenied(of mirror: SQL) -> SQL {
-        """
-        (SELECT CASE WHEN EXISTS (
-                SELECT 1 FROM people WHERE mirror = \(mirror) AND COALESCE(stance, '') <> 'deny'
-                    AND (stance = 'allow' OR NOT EXISTS (
-                        SELECT 1 FROM people AS servers
-                        WHERE servers.mirror = \(mirror) AND servers.reason = \(server)
-                            AND servers.network = people.network
-                            AND (people.account_id || ':' LIKE '%' || SUBSTR(servers.account_id, 2) || ':%'
-                                OR people.account_id || ':' LIKE '%@%.' || SUBSTR(servers.account_id, 3) || ':%')
-                    ))
-            ) THEN 0 ELSE (
-                SELECT COUNT(*) FROM people
-                WHERE mirror = \(mirror) AND SUBSTR(account_id, 1, 1) <> '#' AND \(isPerson)
-            ) END)
-        """
-    }
 }
 
 extension People {

@@ -9,6 +9,7 @@ import Outbox
 import Posts
 import ServiceLifecycle
 import Settings
+import Synchronization
 
 /// One look at each thing the worker watches, and what follows from it.
 ///
@@ -35,6 +36,8 @@ final class Passes: Sendable {
     private let onNews: @Sendable () -> Void
     private let onCopy: @Sendable () -> Void
     private let onTexts: @Sendable () -> Void
+    /// Whether replies wait until mentions are read, as the publisher last saw it.
+    private let waitsForMentions = Mutex(false)
 
     /// - Parameters:
     ///   - onNews: Called when something may be due earlier than the publisher knows.
@@ -58,6 +61,7 @@ final class Passes: Sendable {
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
         let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
+        waitsForMentions.withLock { $0 = known.waitsForMentions }
         if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
         // A look-up may find that a copy was sent, so it counts as well.
         if let next = known.next, next <= parts.clock.now { tellOfCopy() }
@@ -71,6 +75,8 @@ final class Passes: Sendable {
         let wait = now + (hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher).timeInterval
         let latest = isAhead ? wait : min(wait, nextPlan(after: now))
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
+        // They may have been read since.
+        if known.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }
         return min(max(attention ?? latest, now + 1), latest)
     }
 
@@ -172,7 +178,10 @@ final class Passes: Sendable {
 
     /// Answers, or decides not to answer, who mentioned the bot.
     func mentions(_ feed: FeedReader) async throws -> Date {
+        let lastRead = await feed.lastRead
         let next = try await feed.look(hear)
+        // Replies of earlier processes wait for that, and only the publisher knows of them.
+        if await feed.lastRead != lastRead, waitsForMentions.withLock(\.self) { onNews() }
         try await sweepIfDue(feed)
         try await lookBelowOwnPosts(feed)
         try await parts.courier.deliverDecided(.reply, heard: await feed.lastRead)

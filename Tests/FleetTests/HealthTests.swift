@@ -111,7 +111,6 @@ import Testing
         mild(.holdUseless, hiddenBy: elsewhere) { $0.wishes.uselessHold = "HOLD_WHILE_ACTIVE has no effect" },
         mild(.noAnswers, hiddenBy: elsewhere) { $0.wishes.noAnswers = "REPLIES_PER_PERSON" },
         mild(.silentDay, hiddenBy: [.moved, .pastUnknown, .archiveEmpty]) { $0.isSilentDay = true },
-        mild(.everybodyDenied, hiddenBy: elsewhere) { ($0.people, $0.denied) = (2, 2) },
         mild(.favoritesOff) { $0.wishes.wantsFavorites = false },
         mild(.homeUnread, hiddenBy: [.favoritesOff, .noBotAccount]) {
             $0.accounts[.bot]?.homeProblem = "X_HOME_POSTS_PER_DAY is 0"

@@ -148,6 +148,13 @@ import Testing
         #expect(status.check.text.hasPrefix("9 of 13 mirrors do not work: odd, away, "))
     }
 
+    /// A watchdog that looks into the wrong database does not sleep.
+    @Test func withoutAMirrorTheCheckFails() async throws {
+        let status = try await Town(.sqlite).status()
+        #expect(status.check.failure == .configuration)
+        #expect(status.check.text.hasPrefix("there is no mirror in the database "))
+    }
+
     @Test func pagesDivideTheListAndASearchFindsSome() async throws {
         let town = try await Town(.sqlite)
         try await town.add((10..<40).map { "m\($0)" })
@@ -167,7 +174,8 @@ import Testing
         let found = try await town.status(.init(words: "M2 Human"))
         #expect(found.mirrors.map(\.name) == (20..<30).map { "m\($0)" })
         #expect(found.check.text == "all 10 mirrors do their work, or pause as they were told")
-        try await expect(town.status(.init(words: "nobody")).total, equals: 0)
+        let nobody = try await town.status(.init(words: "nobody"))
+        #expect(nobody.total == 0 && nobody.check.failure == .configuration)
     }
 
     /// The number of statements does not grow with the mirrors, but for one look at leases for each 500.

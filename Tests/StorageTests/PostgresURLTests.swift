@@ -74,6 +74,17 @@ import Testing
         expect(error.message) { !$0.contains("s3cret") }
     }
 
+    /// The kernel ends a connection whose other end is gone, whether or not data is on its way.
+    @Test func aSilentConnectionEndsWithinThirtySeconds() throws {
+        let host = try #require(try PostgresConfiguration(url: "postgres://u@h/n").hosts.first)
+        func seconds(_ name: String) throws -> Int { try #require(host[name].flatMap { Int($0) }) }
+        let probes = try seconds("keepalives_count") * seconds("keepalives_interval")
+        #expect(try seconds("keepalives_idle") + probes <= 30)
+        #expect(try seconds("tcp_user_timeout") <= 30_000)
+        let own = try PostgresConfiguration(url: "postgres://u@h/n?keepalives_idle=90").hosts.first
+        #expect(own?["keepalives_idle"] == "90")
+    }
+
     /// Another reader of URLs takes what stands before a # for the host.
     @Test(arguments: [
         ("postgres://u:4711#4711@h/n", "PostgreSQL at h, database n"),

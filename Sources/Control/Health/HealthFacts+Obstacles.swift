@@ -541,14 +541,6 @@ extension HealthFacts {
         if let setting = wishes.noAnswers {
             found.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
         }
-        if people > 0, denied == people {
-            let everybody =
-                people == 1 ? "the only person known to the mirror is" : "all \(people) people known to the mirror are"
-            found.append(
-                make(
-                    .everybodyDenied, .hinders, of: [], "\(everybody) denied",
-                    .run("mirror-bot people list", "see mirror-bot people list")))
-        }
         guard knowsPast, posts > 0 else { return found }
         if wishes.onlyAnswers {
             found.append(

@@ -65,10 +65,6 @@ package struct HealthFacts: Sendable {
     /// Favorites that were given or planned today.
     package var favoritesToday = 0
 
-    /// People that the mirror knows, and how many of them are denied.
-    package var people = 0
-    package var denied = 0
-
     /// Actions that wait for a person.
     package var suggestions = 0
     /// Posts of the bot that outlived their originals.

@@ -33,8 +33,6 @@ struct HealthNumbers {
     var favoritesToday = 0
     /// Whether a favorite was ever decided on, as far as they are kept.
     var hasFavorites = false
-    /// Everybody that the mirror knows, if all of them are denied; else 0.
-    var denied = 0
     /// When the next stored post is due; nil if none is stored.
     var next: Date?
     /// Actions of the last day that may or may not have arrived.
@@ -57,7 +55,7 @@ extension HealthNumbers {
             span = (oldest, newest)
         }
         (suggestions, favoritesToday) = (try row.int("suggestions"), try row.int("favorites_today"))
-        (hasFavorites, denied) = (try row.int("has_favorites") == 1, try row.int("denied"))
+        hasFavorites = try row.int("has_favorites") == 1
         next = try row.optionalDate("next_ms")
         (unconfirmed, zones) = (try row.int("unconfirmed"), try row.int("zones"))
         effects = try row.int("effects")
@@ -155,7 +153,6 @@ struct HealthReader {
         facts.isWithoutText = rows.isWithoutText
         facts.unverified = unverified(numbers.networks, accounts)
         (facts.posts, facts.favoritesToday) = (numbers.posts, numbers.favoritesToday)
-        (facts.people, facts.denied) = (numbers.denied, numbers.denied)
         (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.undo.proposed)
         return facts
     }
@@ -234,7 +231,6 @@ struct HealthReader {
                 AS favorites_today,
             (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
                 THEN 1 ELSE 0 END) AS has_favorites,
-            \(People.numberIfAllDenied(of: name)) AS denied,
             (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND \(OutboxStore.comes(after: now))) AS next_ms,
             (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
                 AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,

@@ -141,7 +141,6 @@ extension Obstacle {
         case alwaysQuiet = "always-quiet"
         case quietHours = "quiet-hours"
         case silentDay = "silent-day"
-        case everybodyDenied = "everybody-denied"
         // Favorites.
         case homeUnread = "home-unread"
         case favoritesOff = "favorites-off"
@@ -185,7 +184,6 @@ extension Obstacle {
             case .clockWrong: "clock"
             case .holdUseless: "silence"
             case .onlyAnswers, .noAnswers, .alwaysQuiet, .quietHours, .silentDay: "plan"
-            case .everybodyDenied: "people"
             case .dictionaryMissing: "dictionary"
             case .countsUnavailable: "redis"
             case .homeUnread, .favoritesOff, .noFavoritesADay, .tooLittleLearned, .nothingToLearnFrom,
@@ -219,7 +217,7 @@ extension Obstacle {
                 "nothing new is learned"
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
                 .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen, .clockWrong,
-                .ownPostsUnpaid, .zoneToCome, .zoneAdopted, .holdUseless, .everybodyDenied, .review,
+                .ownPostsUnpaid, .zoneToCome, .zoneAdopted, .holdUseless, .review,
                 .undoProposed:
                 nil
             }
@@ -243,7 +241,7 @@ extension Obstacle {
                 nil
             case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,
                 .ownPostsUnpaid, .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers,
-                .alwaysQuiet, .quietHours, .silentDay, .everybodyDenied, .homeUnread, .favoritesOff, .noFavoritesADay,
+                .alwaysQuiet, .quietHours, .silentDay, .homeUnread, .favoritesOff, .noFavoritesADay,
                 .dictionaryMissing, .countsUnavailable,
                 .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,
                 .humanLoginUnusable:

@@ -1,5 +1,7 @@
 package import Foundation
 package import Mirroring
+import Settings
+import Storage
 
 /// The state of all mirrors of a database, the worst first, by pages.
 package struct MirrorsStatus: Codable, Equatable, Sendable {
@@ -47,7 +49,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package struct Check: Codable, Equatable, Sendable {
         /// One line, which names at most `listed` mirrors.
         package let text: String
-        /// Who ends the worst of the obstacles; nil if all mirrors are well.
+        /// Who ends the worst of the obstacles; nil if there are mirrors and all are well.
         package let failure: Finding.Cause?
 
         fileprivate static let listed = 10
@@ -115,6 +117,15 @@ extension MirrorsStatus {
             } else {
                 "all \(standings.count) mirrors do their work, or pause as they were told"
             }
+        guard !standings.isEmpty else {
+            let place = mirror.process.storage.place
+            check = Check(
+                text: query.words == nil
+                    ? "there is no mirror in the database \(place)"
+                    : "no mirror of the database \(place) has these words in its name or its handles",
+                failure: .configuration)
+            return
+        }
         check = Check(text: text, failure: ill.first?.failure)
     }
 }

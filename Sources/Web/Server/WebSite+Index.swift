@@ -52,14 +52,9 @@ extension WebSite {
 
     private func list(_ status: MirrorsStatus, _ search: MirrorsStatus.Query) -> PageContext {
         let all = status.states.values.reduce(0, +)
-        let (failing, hindered) = (status.count(.failing), status.count(.hindered))
-        let worst: Health.Verdict.State = failing > 0 ? .failing : hindered > 0 ? .hindered : .healthy
-        let title =
-            switch failing {
-            case 0 where hindered == 0: all == 1 ? "It does its work." : "All \(Words.number(all)) do their work."
-            case 0: "\(Words.number(hindered)) of \(Words.number(all)) \(hindered == 1 ? "works" : "work") in part."
-            default: "\(Words.number(failing)) of \(Words.number(all)) \(failing == 1 ? "needs" : "need") you."
-            }
+        let worst: Health.Verdict.State =
+            [.failing, .unset, .hindered].first { status.count($0) > 0 } ?? .healthy
+        let title = Self.title(status, of: all)
         let counts = [
             (Health.Verdict.State.healthy, "is healthy", "are healthy"),
             (.hindered, "works, but for a part", "work, but for a part"), (.paused, "pauses", "pause"),
@@ -90,6 +85,23 @@ extension WebSite {
                 status.next.map { "/" + WebFields.query([("q", search.words), ("state", current), ("after", $0)]) }),
             "nextWords": .text("Next \(Self.listed)"),
         ]
+    }
+
+    /// The sentence above the list, which says the same as ``MirrorsStatus/Check``.
+    private static func title(_ status: MirrorsStatus, of all: Int) -> String {
+        func part(_ count: Int, _ one: String, _ many: String) -> String {
+            "\(Words.number(count)) of \(Words.number(all)) \(count == 1 ? one : many)."
+        }
+        let idle = status.count(.failing) + status.count(.unset)
+        guard idle == 0 else { return part(idle, "needs you", "need you") }
+        let hindered = status.count(.hindered)
+        guard hindered == 0 else { return part(hindered, "works in part", "work in part") }
+        let paused = status.count(.paused)
+        if all == 1 { return paused == 1 ? "It pauses, as it was told." : "It does its work." }
+        let pausing = paused > 0 ? ", or pause as they were told" : ""
+        return paused == all
+            ? "All \(Words.number(all)) pause, as they were told."
+            : "All \(Words.number(all)) do their work\(pausing)."
     }
 
     private func tab(

@@ -37,6 +37,29 @@ import Testing
         }
     }
 
+    /// What is not set up does not do its work, here as for a watchdog.
+    @Test func theTitleSaysWhatAWatchdogIsTold() async throws {
+        try await WebStand.with(["ann"]) { stand in
+            for name in ["new", "newer"] {
+                try await stand.installation.anyMirror().other(name).table.add(now: WebStand.now)
+            }
+            let status = try await MirrorsStatus(of: stand.mirror("ann"), now: WebStand.now)
+            let idle = status.mirrors.count { [.failing, .unset].contains($0.state) }
+            let answer = try await stand.client.send("/")
+            #expect(idle >= 2)
+            #expect(answer.body.contains("\(idle) of 3 need you."))
+            #expect(!answer.body.contains("do their work"))
+            #expect(status.check.text.hasPrefix("\(idle) of 3 mirrors do not work"))
+        }
+    }
+
+    @Test(arguments: [false, true]) func aPageThatOnlyShowsPromisesNothing(_ isReadOnly: Bool) async throws {
+        try await WebStand.with(isReadOnly: isReadOnly) { stand in
+            let page = try await stand.client.send("/m/mika")
+            #expect(page.body.contains("This page can change the plan all the same") != isReadOnly)
+        }
+    }
+
     /// The pages show each mirror once, and the numbers of the tabs are those of the lists.
     @Test func itIsPagedByNames() async throws {
         let names = (0..<120).map { "m\($0)" }

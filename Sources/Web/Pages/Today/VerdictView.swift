@@ -18,7 +18,7 @@ struct VerdictView {
         let canPause = state != .paused && state != .unset && pause == nil
         context = [
             "state": .text(state.rawValue), "word": .text(word), "rest": .text(rest),
-            "lines": .texts(Self.lines(state, status, leading, pause, words)),
+            "lines": .texts(Self.lines(state, status, leading, pause, request)),
             "command": .text(state == .paused ? nil : leading?.remedy?.command),
             "remedy": .text(Self.remedy(leading)),
             "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil)),
@@ -53,8 +53,10 @@ struct VerdictView {
     }
 
     private static func lines(
-        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?, _ words: Words
+        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?, _ pause: Pause?,
+        _ request: MirrorRequest
     ) -> [String] {
+        let words = request.words
         var lines: [String] = []
         if let pause {
             let by = pause.code == nil ? "By you" : "By itself"
@@ -70,11 +72,12 @@ struct VerdictView {
             if !line.isEmpty { lines.append(line) }
         }
         if state == .unset { lines.append("Do the next one in a terminal, in the folder of this mirror.") }
-        if state != .unset { lines.append(worker(status, leading, words)) }
+        if state != .unset { lines.append(worker(status, leading, request)) }
         return lines
     }
 
-    private static func worker(_ status: StatusReport, _ leading: Obstacle?, _ words: Words) -> String {
+    private static func worker(_ status: StatusReport, _ leading: Obstacle?, _ request: MirrorRequest) -> String {
+        let words = request.words
         var parts: [String] = []
         switch status.worker?.state {
         case .running?: parts.append("A worker runs")
@@ -85,7 +88,7 @@ struct VerdictView {
         case .late?, .absent?, nil:
             if leading?.code != .noWorker { parts.append("No worker runs") }
             if let beat = status.worker?.beat { parts.append("The last one beat \(words.relative(beat))") }
-            parts.append("This page can change the plan all the same")
+            if !request.access.isReadOnly { parts.append("This page can change the plan all the same") }
         }
         if let heard = status.feeds.first(where: { $0.feed == FeedName.botMentions })?.lastSuccess {
             parts.append("Mentions were heard \(words.relative(heard))")
