@@ -46,9 +46,10 @@ extension Archive {
         var dates: [PostID: Date] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
             for part in Array(Set(ids.map(\.value))).portions {
+                // With a column that `posts_by_age` lacks, SQLite looks in the primary key and not through that index.
                 let rows = try await storage.query(
                     """
-                    SELECT post_id, created_ms FROM posts
+                    SELECT post_id, created_ms, text FROM posts
                     WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
                     """)
                 for row in rows {

@@ -86,7 +86,7 @@ import Tracing
                 Post(
                     id: PostID(network: .mastodon, value: "p\(number)"), author: author,
                     text: "Gooseberry cake \(number)",
-                    createdAt: PaperMirror.now - Double(number / 4) * 86_400 - Double(number % 4) * 9_000 - 600)
+                    createdAt: PaperMirror.now - Double(number / 4 + 1) * 86_400 + Double(number % 4 + 1) * 3_600)
             })
         let parts = try await paper.parts()
         let passes = Passes(parts: parts)

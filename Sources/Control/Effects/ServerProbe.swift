@@ -172,6 +172,8 @@ private actor ProbeAttempt {
     private func change(_ post: String) async throws {
         try await hold()
         let before = try await server.read(post)
+        try await hold()
+        let wasShown = try await server.isShownWithoutLogin(post)
         let other = text + " This was changed."
         try await hold()
         guard let isAccepted = try await server.change(post, to: draft(other, "edit")) else { return }
@@ -179,7 +181,10 @@ private actor ProbeAttempt {
         let changed = try await server.read(post)
         result.kept[.edits] = isAccepted && changed?.text == other
         guard isAccepted, let changed else { return }
-        result.kept[.editsKeepVisibility] = changed.visibility == before?.visibility
+        // A server may call everything public, and show some of it to nobody.
+        try await hold()
+        let isShown = try await server.isShownWithoutLogin(post)
+        result.kept[.editsKeepVisibility] = changed.visibility == before?.visibility && isShown == wasShown
         result.kept[.tellsEdits] = changed.isChanged
     }
 
