@@ -282,13 +282,14 @@ import Testing
         var uses: [PostID: Date] = [:]
         var compared = 0
         // What may still leave after midnight is not said again on the next day.
-        var waiting: [Action] = []
+        var waiting: [Intent] = []
         for number in 0..<20 {
             let day = Self.firstDay.advanced(by: number)
             let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
             let planned = try #require(try await desk.maker.make(day, now: midnight, watching: false))
             let candidates = try await candidates(desk, uses)
-            var taken = Set(waiting.filter { $0.expires >= midnight }.compactMap(\.text).map(TextRules.textKey))
+            var taken = Set(
+                waiting.filter { $0.expires >= midnight }.compactMap(\.payload.wording?.text).map(TextRules.textKey))
             waiting = planned.slots
             for slot in planned.slots {
                 let minute = LocalTime(slot.due, in: Self.zone).minute

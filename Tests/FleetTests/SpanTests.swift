@@ -82,11 +82,12 @@ import Tracing
         let paper = try await paper()
         let author = AccountID(network: .mastodon, value: "human")
         try await paper.archive(
-            (1...240).map { number in
-                Post(
+            (1...240).map { (number: Int) -> Post in
+                // Each of the next hours of the day is one in which the human posts.
+                let hours = number % 4 + 1 - 24 * (number / 4 + 1)
+                return Post(
                     id: PostID(network: .mastodon, value: "p\(number)"), author: author,
-                    text: "Gooseberry cake \(number)",
-                    createdAt: PaperMirror.now - Double(number / 4 + 1) * 86_400 + Double(number % 4 + 1) * 3_600)
+                    text: "Gooseberry cake \(number)", createdAt: PaperMirror.now + Double(hours) * 3_600)
             })
         let parts = try await paper.parts()
         let passes = Passes(parts: parts)

@@ -36,7 +36,8 @@ import Testing
             ("0.20.0 gotosocial", nil, false, .goToSocial(minorVersion: 20)),
         ] as [(String, String?, Bool, MastodonProgram)])
     func isRecognised(version: String, source: String?, hasMastodonAPI: Bool, expected: MastodonProgram) {
-        #expect(MastodonProgram.recognized(version: version, source: source, hasMastodonAPI: hasMastodonAPI) == expected)
+        #expect(
+            MastodonProgram.recognized(version: version, source: source, hasMastodonAPI: hasMastodonAPI) == expected)
     }
 
     @Test(arguments: [

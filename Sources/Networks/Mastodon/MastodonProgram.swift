@@ -319,7 +319,8 @@ extension MastodonProgram {
             Self.habit("who is named", tellsPeopleByNumber, "is told by the list", "is told by text and list"),
             Self.habit("a published post", editsPosts, "can be changed", "cannot be changed", .edits),
             Self.habit(
-                "a changed post's visibility", keepsVisibilityInEdits, "is kept", "becomes public", .editsKeepVisibility),
+                "a changed post's visibility", keepsVisibilityInEdits, "is kept", "becomes public", .editsKeepVisibility
+            ),
             Self.habit("a changed post", marksEdits, "is marked", "is told by its text", .tellsEdits),
             Self.habit("a deleted post", hidesDeletedPosts, "is denied", "stays readable", .deletes),
             Self.habit("mirror-bot profile", keepsProfiles, "writes it", "is done by hand"),
