@@ -77,6 +77,17 @@ import Testing
         await sandbox.stop()
     }
 
+    /// Nobody would see what the bot posts there, or more people than it is meant for.
+    @Test func aServerThatLosesVisibilityIsRefusedForTheBot() async throws {
+        let sandbox = try await Sandbox.live()
+        sandbox.faults.mastodon = .wordpress
+        let ending = try await logIn("mastodon", .bot, at: sandbox, ["--server", sandbox.url])
+        #expect(ending.status == 78, "\(ending.error)")
+        #expect(ending.error.contains("WordPress"), "\(ending.error)")
+        #expect(ending.error.contains("use an account of another server for the bot"), "\(ending.error)")
+        await sandbox.stop()
+    }
+
     @Test func xGivesAPIN() async throws {
         let sandbox = try await Sandbox.live()
         let keys = sandbox.xKeys(.bot)
