@@ -424,7 +424,7 @@ package struct HumanMirror: Sendable {
 
     /// Returns the network of a role's account; nil if the role has none.
     ///
-    /// - Throws: As ``account(_:)`` and ``network(for:sessions:)``.
+    /// - Throws: As ``account(_:)`` and ``network(for:sessions:findings:)``.
     package func network(of role: AccountRole) async throws -> (any SocialNetwork)? {
         guard let account = try await account(role) else { return nil }
         return try network(for: account, findings: try await findings(about: account))
@@ -432,7 +432,7 @@ package struct HumanMirror: Sendable {
 
     /// Returns the network of a role's account, or throws an error that says how to log in.
     ///
-    /// - Throws: As ``requiredAccount(_:)`` and ``network(for:sessions:)``.
+    /// - Throws: As ``requiredAccount(_:)`` and ``network(for:sessions:findings:)``.
     package func requiredNetwork(of role: AccountRole) async throws -> any SocialNetwork {
         let account = try await requiredAccount(role)
         return try network(for: account, findings: try await findings(about: account))

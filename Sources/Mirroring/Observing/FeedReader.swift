@@ -225,7 +225,7 @@ package actor FeedReader {
     ///   - floor: Where to end; a sweep that was begun ends where it was to.
     ///   - handle: Given the posts of one page.
     /// - Returns: Whether it came to its end.
-    /// - Throws: As ``readNew(_:mayGoOn:)``.
+    /// - Throws: As ``readNew(_:repeated:mayGoOn:)``.
     package func sweep(downTo floor: Date, _ handle: Handler) async throws -> Bool {
         try await observing {
             try await read(.sweep(floor: floor), handle) { [self] in mayGoOn } == .whole
