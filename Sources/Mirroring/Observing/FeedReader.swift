@@ -314,7 +314,7 @@ package actor FeedReader {
     /// Walks from the newest item backwards, or on from where an earlier walk stopped, until `limit` items were handed
     /// over or the feed ends.
     ///
-    /// Each page is remembered once it was handled, and from the first one on ``readNew(_:mayGoOn:)`` finds what
+    /// Each page is remembered once it was handled, and from the first one on ``readNew(_:repeated:mayGoOn:)`` finds what
     /// arrives later. So a walk that is interrupted, or has to stop, goes on the next time.
     ///
     /// - Parameters:
