@@ -424,22 +424,34 @@ package struct HumanMirror: Sendable {
 
     /// Returns the network of a role's account; nil if the role has none.
     ///
-    /// - Throws: As ``account(_:)`` and ``network(for:sessions:findings:)``.
+    /// - Throws: As ``account(_:)`` and ``measuredNetwork(for:sessions:)``.
     package func network(of role: AccountRole) async throws -> (any SocialNetwork)? {
         guard let account = try await account(role) else { return nil }
-        return try network(for: account, findings: try await findings(about: account))
+        return try await measuredNetwork(for: account)
     }
 
     /// Returns the network of a role's account, or throws an error that says how to log in.
     ///
-    /// - Throws: As ``requiredAccount(_:)`` and ``network(for:sessions:findings:)``.
+    /// - Throws: As ``requiredAccount(_:)`` and ``measuredNetwork(for:sessions:)``.
     package func requiredNetwork(of role: AccountRole) async throws -> any SocialNetwork {
-        let account = try await requiredAccount(role)
-        return try network(for: account, findings: try await findings(about: account))
+        try await measuredNetwork(for: try await requiredAccount(role))
+    }
+
+    /// Returns the network of one account, which goes by the findings of `doctor --probe` about its server.
+    ///
+    /// - Parameters:
+    ///   - account: The account's server and credentials.
+    ///   - sessions: Where to store the session; nil for the mirror's.
+    /// - Returns: A client that acts as that account.
+    /// - Throws: `NetworkError` for an unusable server; the store's error.
+    package func measuredNetwork(
+        for account: AccountConfiguration, sessions: (any CredentialStore)? = nil
+    ) async throws -> any SocialNetwork {
+        try network(for: account, sessions: sessions, findings: try await findings(about: account))
     }
 
     /// The findings of `doctor --probe` about an account's server: that of the bot, which the human's may be too.
-    package func findings(about account: AccountConfiguration) async throws -> [ServerPromise: Bool] {
+    private func findings(about account: AccountConfiguration) async throws -> [ServerPromise: Bool] {
         if account.role == .human {
             guard let address = account.address, try await self.account(.bot)?.address == address else { return [:] }
         }
@@ -451,7 +463,7 @@ package struct HumanMirror: Sendable {
     /// - Parameters:
     ///   - account: The account's server and credentials.
     ///   - sessions: Where to store the session; nil for the mirror's.
-    ///   - findings: Whether the server was found to keep a promise; see ``findings(about:)``.
+    ///   - findings: Whether the server was found to keep a promise.
     /// - Returns: A client that acts as that account.
     /// - Throws: `NetworkError` for an unusable server.
     package func network(

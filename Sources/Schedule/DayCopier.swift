@@ -19,7 +19,7 @@ package struct DayCopier: Sendable {
 
     private let distribution: MinuteDistribution
     /// The distribution without the minutes that the human does not use.
-    private let ranks: MinuteDistribution
+    let ranks: MinuteDistribution
     private let stretches: [Stretch]
     private let minimumGapMinutes: Int
 

@@ -81,14 +81,11 @@ package struct DayPlanner: Sendable {
     /// - Returns: The model, the same for every day of the same weekday that lacks the same minutes.
     package func model(for day: LocalDay, missing: Set<MinuteOfDay> = []) -> DayModel {
         let distribution = history.distribution(for: day, configuration: configuration, missing: missing)
-        let hours = history.usedMinutes()
         let gap = configuration.minimumGapMinutes
-        var open = distribution
-        // Nothing but what was used has a share in the raw model.
-        if configuration.model != .raw, history.times.count >= UsedMinutes.fewestPosts {
-            open = distribution.limited(to: hours) ?? distribution
-        }
-        let copier = DayCopier(distribution: distribution, hours: hours, minimumGapMinutes: gap)
+        let copier = DayCopier(distribution: distribution, hours: history.usedMinutes(), minimumGapMinutes: gap)
+        // In the raw model only used minutes have a share.
+        let isLimited = configuration.model != .raw && history.times.count >= UsedMinutes.fewestPosts
+        let open = isLimited ? copier.ranks : distribution
         return DayModel(
             counts: history.counts(for: day, configuration: configuration), distribution: distribution,
             sampler: SlotSampler(distribution: open, bursts: bursts, minimumGapMinutes: gap), copier: copier,

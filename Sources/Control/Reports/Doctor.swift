@@ -115,7 +115,7 @@ package struct Doctor: Sendable {
 
     private func account(_ role: AccountRole) async throws -> [Finding] {
         guard let configured = try await mirror.account(role) else { return [missing(role)] }
-        let network = try mirror.network(for: configured, findings: try await mirror.findings(about: configured))
+        let network = try await mirror.measuredNetwork(for: configured)
         let account = try await network.verifyAccount()
         let record = try await mirror.table.record()
         let bound = role == .human ? record.human : record.bot
@@ -143,7 +143,7 @@ package struct Doctor: Sendable {
 
     /// The account's network with the findings of a probe that has just ended.
     private func current(_ account: AccountConfiguration) async throws -> any SocialNetwork {
-        let network = try mirror.network(for: account, findings: try await mirror.findings(about: account))
+        let network = try await mirror.measuredNetwork(for: account)
         if network.name.traits.site == nil { _ = try await network.verifyAccount() }
         return network
     }

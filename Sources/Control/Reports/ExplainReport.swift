@@ -102,6 +102,9 @@ package struct ExplainReport: Codable, Sendable {
 
     /// That somebody wants it taken back, and how far that is.
     package struct TakingBack: Codable, Equatable, Sendable {
+        /// The sentence for a text of which ``isStillShown`` is true.
+        package static let stillShown = "the server still shows the text to anybody who has the link"
+
         package var reason: ReportedReason
         package var asked: Date
         /// Requests made for it.

@@ -90,8 +90,7 @@ struct LoginCommand: AsyncParsableCommand {
     private func keep(_ login: LoginOutcome, for mirror: HumanMirror) async throws -> LoggedIn {
         let account = login.account
         let session = TriedSession()
-        let network = try mirror.network(
-            for: account, sessions: session, findings: try await mirror.findings(about: account))
+        let network = try await mirror.measuredNetwork(for: account, sessions: session)
         let verified = try await network.verifyAccount()
         if role == .bot { try network.requireAudiences() }
         try await mirror.bind(verified, openedBy: account, now: mirror.clock.now)

@@ -287,7 +287,7 @@ private enum UndoView {
     static func lines(_ receipt: UndoReceipt, _ scope: Undoing.Scope) -> [String] {
         let counts: [(Int, String)] = [
             (receipt.takenBack, "taken back"),
-            (receipt.stillShown, "deleted, but the server still shows the text to anybody who has the link"),
+            (receipt.stillShown, "deleted, but \(ExplainReport.TakingBack.stillShown)"),
             (receipt.alreadyGone, "gone already"),
             (receipt.withheld, "cancelled before they happened"), (receipt.already, "taken back before"),
             (receipt.waiting, "waiting to be taken back"),

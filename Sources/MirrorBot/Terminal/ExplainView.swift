@@ -60,7 +60,7 @@ struct ExplainView {
     private func undo(_ undo: ExplainReport.TakingBack) -> String {
         var parts = ["asked \(minute(undo.asked)): \(undo.reason.text)"]
         if let done = undo.done { parts.append((undo.wasGone ? "gone already " : "taken back ") + minute(done)) }
-        if undo.isStillShown == true { parts.append("the server still shows the text to anybody who has the link") }
+        if undo.isStillShown == true { parts.append(ExplainReport.TakingBack.stillShown) }
         if let cause = undo.cause { parts.append(cause) }
         if let next = undo.next { parts.append("tried again \(minute(next))") }
         return parts.joined(separator: "; ")

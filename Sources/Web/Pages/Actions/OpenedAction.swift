@@ -182,7 +182,7 @@ struct OpenedAction: Sendable {
                     "\(undo.wasGone ? "gone already" : "deleted") \(words.time(done, ListWords.shortMoment(done, words)))"
                 )
             }
-            if undo.isStillShown == true { parts.append("the server still shows the text to anybody who has the link") }
+            if undo.isStillShown == true { parts.append("\(ExplainReport.TakingBack.stillShown)") }
             if let next = undo.next {
                 parts.append("asked next \(words.time(next, ListWords.shortMoment(next, words)))")
             }
