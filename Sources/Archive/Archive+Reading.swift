@@ -46,7 +46,7 @@ extension Archive {
         var dates: [PostID: Date] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
             for part in Array(Set(ids.map(\.value))).portions {
-                // With a column that `posts_by_age` lacks, SQLite looks in the primary key and not through that index.
+                // `posts_by_age` has no texts, so SQLite searches the primary key and does not scan it.
                 let rows = try await storage.query(
                     """
                     SELECT post_id, created_ms, text FROM posts

@@ -40,8 +40,10 @@ package struct ServerProbe: Sendable {
 
     /// Publishes, looks, answers, edits and deletes.
     ///
-    /// It takes ten seconds longer where a deleted post does not go at once. What was published is deleted also where a later step fails, and where the task is cancelled or
-    /// a graceful shutdown begins: that ends the probe, and not the deletion.
+    /// A probe takes ten seconds longer where the server goes on showing a deleted post.
+    ///
+    /// The posts are deleted also where a later step fails, and where the task is cancelled or a
+    /// graceful shutdown begins: that ends the probe, and not the deletion.
     package func run() async -> Result {
         let attempt: ProbeAttempt
         do {
@@ -117,9 +119,10 @@ private actor ProbeAttempt {
         var draft = draft(text, "post")
         let visibilities = network.capabilities.visibilities
         if !visibilities.contains(.unlisted) { draft.visibility = .public }
-        let published = try await publish(draft)
-        result.kept[.publishes] = published != nil
-        guard let post = published else { return }
+        guard let post = try await publish(draft) else {
+            result.kept[.publishes] = false
+            return
+        }
         try await hold()
         let seen = try await server.read(post)
         result.kept[.publishes] = seen?.text == text
@@ -132,7 +135,7 @@ private actor ProbeAttempt {
         try await hold()
         result.kept[.lists] = try await server.newest().contains(post)
         try await answer(post)
-        try await change(post)
+        try await change(post, from: seen?.visibility)
         try await delete(post)
     }
 
@@ -151,8 +154,7 @@ private actor ProbeAttempt {
             reply = try await publish(draft)
         } catch let error as NetworkError where error.isLastWord && error.outcome == .unknown {
             // Published, and answered in a form that names nothing.
-            result.kept[.answers] = false
-            return
+            reply = nil
         }
         guard let reply else {
             result.kept[.answers] = false
@@ -169,9 +171,8 @@ private actor ProbeAttempt {
         result.kept[.listsDirect] = try await server.newest().contains(reply)
     }
 
-    private func change(_ post: String) async throws {
-        try await hold()
-        let before = try await server.read(post)
+    /// - Parameter visibility: As the server told it before the change.
+    private func change(_ post: String, from visibility: Visibility?) async throws {
         try await hold()
         let wasShown = try await server.isShownWithoutLogin(post)
         let other = text + " This was changed."
@@ -181,10 +182,10 @@ private actor ProbeAttempt {
         let changed = try await server.read(post)
         result.kept[.edits] = isAccepted && changed?.text == other
         guard isAccepted, let changed else { return }
-        // A server may call everything public, and show some of it to nobody.
+        // The told visibility is not enough: WordPress tells `public` of a hidden post, too.
         try await hold()
         let isShown = try await server.isShownWithoutLogin(post)
-        result.kept[.editsKeepVisibility] = changed.visibility == before?.visibility && isShown == wasShown
+        result.kept[.editsKeepVisibility] = changed.visibility == visibility && isShown == wasShown
         result.kept[.tellsEdits] = changed.isChanged
     }
 

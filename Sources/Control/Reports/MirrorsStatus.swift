@@ -49,7 +49,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package struct Check: Codable, Equatable, Sendable {
         /// One line, which names at most `listed` mirrors.
         package let text: String
-        /// Who ends the worst of the obstacles; nil if there are mirrors and all are well.
+        /// The cause of the worst obstacle; nil if there are mirrors and all are healthy.
         package let failure: Finding.Cause?
 
         fileprivate static let listed = 10

@@ -109,7 +109,7 @@ package struct TakingBack: Sendable {
         return round.obstacle == nil
     }
 
-    /// What a deletion has led to: some servers show a deleted text to who asks for it.
+    /// The outcome of a deletion, for which some servers are asked whether they still show the text.
     ///
     /// A server that does not answer says nothing against the deletion, which it has confirmed.
     private func outcome(of removal: Removal, _ action: Action) async throws -> String {

@@ -14,8 +14,9 @@ struct WebCommand: AsyncParsableCommand {
         abstract: "Show and steer the mirrors in a browser.",
         discussion: """
             Serves the page of all mirrors of the database until SIGTERM, SIGINT or SIGHUP; run --web does it \
-            beside the worker. It listens on 127.0.0.1:8080, where only this machine reaches it. On any other address it starts only with \
-            WEB_PASSWORD, or with WEB_USER_HEADER behind a reverse proxy that logs people in; docs/web.md tells how.
+            beside the worker. It listens on 127.0.0.1:8080, where only this machine reaches it. On any other \
+            address it starts only with WEB_PASSWORD, or with WEB_USER_HEADER behind a reverse proxy that logs \
+            people in; docs/web.md tells how.
             """)
 
     @OptionGroup var page: WebOptions
