@@ -94,6 +94,7 @@ struct TortureRun: Sendable {
         var ledgers = try await end.ledgers(ledger, report)
         ledgers.person = person
         ledgers.deniedChecks = director.deniedChecks
+        ledgers.postponedChecks = director.postponedChecks
         ledgers.disturbances += person.idle.map { Disturbance(cause: .noWorker, interval: $0) }
         report.interferences = person.done
         // Afterwards: it takes some minutes of the mirror's clock, in which something else may become due.

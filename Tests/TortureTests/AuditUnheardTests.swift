@@ -160,6 +160,16 @@ import Testing
         #expect(run.report.findings == [])
     }
 
+    @Test func aMentionThatTheNetworkRefusedForAMomentMayWait() {
+        var run = AuditRun(.mastodon)
+        let mention = run.mention(hour: 5)
+        run.note(mention.identity, .waiting)
+        run.input.postponedChecks = ["/api/v1/statuses/\(mention.id)0"]
+        #expect(run.report.lost == 1)
+        run.input.postponedChecks = ["/api/v1/statuses/\(mention.id)/context"]
+        #expect(run.report.findings == [])
+    }
+
     @Test func aNoteThatStatusDoesNotShowIsNoReason() {
         var run = AuditRun(.mastodon)
         let mention = run.mention(hour: 5, burden: .flaw(.half))

@@ -102,6 +102,10 @@ extension Audit {
         guard mention.kind == .friend, !mention.isHardToRead, !wasRefused(about: mention, [.thread, .person, .post]),
             !wasDenied(mention.id)
         else { return nil }
+        // Each refused read makes the wait for the next one three times as long.
+        if item.state == .waiting, [mention.id, mention.parent].compactMap(\.self).contains(where: wasPostponed) {
+            return nil
+        }
         return "is \(item.state.rawValue) (\(item.reason)) although nothing is wrong with it"
     }
 

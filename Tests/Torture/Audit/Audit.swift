@@ -98,6 +98,11 @@ struct Audit: Sendable {
     func wasDenied(_ address: String) -> Bool {
         input.deniedChecks.contains { ($0.removingPercentEncoding ?? $0).contains(address) }
     }
+
+    /// Whether a read of a post was refused on purpose for a moment.
+    func wasPostponed(_ address: String) -> Bool {
+        input.postponedChecks.contains { $0.split { "/?".contains($0) }.contains { $0 == address } }
+    }
 }
 
 // MARK: - Time

@@ -34,6 +34,8 @@ struct AuditInput: Sendable {
     var person = PersonLedger()
     /// The reads that were told that a post is gone, which it was not, by path and query.
     var deniedChecks: [String] = []
+    /// Path and query of the reads that were refused for a moment; whatever waits for them may wait for hours.
+    var postponedChecks: [String] = []
     /// How long a worker that nothing disturbs may take for one thing, from noticing it to the request.
     ///
     /// What had no longer stretch than this counts as hindered: it is not held against the worker.

@@ -20,6 +20,8 @@ actor FaultDirector {
     /// The faults that only whoever reads mentions meets.
     private let deafness = FaultTally()
     private let denials = Notes()
+    /// The checks that were refused with another status than 404.
+    private let refusedChecks = Notes()
     private var switched = Switched()
     /// The stretch in which nobody can read mentions.
     private var deafStretch: Int?
@@ -50,6 +52,8 @@ actor FaultDirector {
 
     /// The checks before a request that were told that the post is gone, by path and query.
     nonisolated var deniedChecks: [String] { denials.values }
+    /// Path and query of the checks that were refused for a moment.
+    nonisolated var postponedChecks: [String] { refusedChecks.values }
 
     /// When the clock of a worker was wrong by more than it may differ anyway.
     var wrongClocks: [WrongClock] { get async { await clocks.stretches } }
@@ -143,7 +147,7 @@ actor FaultDirector {
         let faults = sandbox.faults
         // The first lost answer counts.
         let before = tally.counts[kind.rawValue]
-        let refuse: @Sendable (String) -> Void = { [tally, denials] _ in
+        let refuse: @Sendable (String) -> Void = { [tally, denials, refusedChecks] _ in
             guard tally.counts[kind.rawValue] == before else { return }
             tally.count(kind)
             for number in 0..<times {
@@ -151,7 +155,7 @@ actor FaultDirector {
                 faults.failNext(
                     .error(status: status, message: "Not now"), method: "GET", path: path,
                     needsLogin: true,
-                    whenMet: { if status == 404 { denials.add($0) } })
+                    whenMet: (status == 404 ? denials : refusedChecks).add)
             }
         }
         faults.failNext(
