@@ -122,13 +122,18 @@ import Testing
             sandbox.faults.failNext(
                 .drip(bytesPerSecond: 1_000_000), method: cut.method, path: cut.path)
         }
-        sandbox.faults.failNext(cut.fault, method: cut.method, path: cut.path) { _ in
+        let faults = sandbox.faults
+        faults.failNext(cut.fault, method: cut.method, path: cut.path) { _ in
+            // Until it is killed, the program gets no further: it would clean up by itself.
+            if signal == SIGKILL { faults.failNext(.hang, count: .max) }
             reached.fulfill(())
         }
         let program = try stage.start(["doctor", "--probe"])
         await program.wait { reached.isFulfilled }
         program.send(signal)
-        return await program.ending()
+        let ending = await program.ending()
+        faults.clearPlanned()
+        return ending
     }
 
     private func texts() async -> [String] {
