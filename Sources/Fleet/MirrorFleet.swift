@@ -64,7 +64,8 @@ package final class MirrorFleet: Service {
     ///
     /// What only a person can mend about one mirror is noted for it and ends nothing else.
     ///
-    /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version.
+    /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version, or its
+    ///   key opens no login.
     package func run() async throws {
         ProcessHeap.divide()
         clock.join()
@@ -129,8 +130,11 @@ package final class MirrorFleet: Service {
             logger.warning("The service manager could not be told that the worker is ready")
         }
         var patience = WorkPatience()
+        var hasFittingKey = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
+                if !hasFittingKey { try await installation.requireFittingKey() }
+                hasFittingKey = true
                 try await keepOnce()
                 patience = WorkPatience()
                 lastKept.withLock { $0 = .now }

@@ -169,6 +169,18 @@ import Testing
         try await running.end()
     }
 
+    /// A worker whose key opens no login takes nothing, and ends with the error of the setting.
+    @Test(arguments: Engine.allCases) func aWorkerWithAnotherKeyTakesNothing(_ engine: Engine) async throws {
+        let stage = try await stage(engine, mirrors: 2)
+        let wrong = try await start(stage, changing: ["SECRET_KEY": String(repeating: "6b", count: 32)])
+        let error = await #expect(throws: ConfigurationError.self) { try await wrong.task.value }
+        #expect(error?.setting == "SECRET_KEY")
+        try await expect(owners(stage)) { $0.isEmpty }
+        let right = try await start(stage)
+        try await right.waitForStarts(2)
+        try await right.end()
+    }
+
     @Test(arguments: Engine.allCases) func processesShareTheMirrorsAndTakeOver(_ engine: Engine) async throws {
         let stage = try await stage(engine, mirrors: 8)
         let first = try await start(stage)
