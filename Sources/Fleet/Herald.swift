@@ -1,70 +1,79 @@
-import Control
+package import Control
 import Foundation
 package import Mirroring
 import Networks
+import Posts
 import ServiceLifecycle
 import Settings
 import Storage
 
-/// Runs a worker and notifies its operator meanwhile.
+/// Does the work for mirrors, and tells their operator meanwhile what they should know.
 ///
-/// The notifier runs in a task of its own, which the worker never waits for; it reads the worker's state from a
-/// `WorkerPulse`.
+/// The notifier runs in a task of its own, which the work never waits for; it reads the state of the work from a
+/// `WorkerPulse` of each mirror.
 package struct Herald: Sendable {
-    /// Seconds between two looks, while the worker holds the mirror and before that.
+    /// Seconds between two looks, while the process holds mirrors and before that.
     private static let (usualInterval, firstInterval): (TimeInterval, TimeInterval) = (60, 5)
 
     private let notifier: Notifier
     private let clock: any WallClock
-    private let pulse = WorkerPulse()
 
-    /// - Parameter mirror: The mirror, open. Nil if nobody wants to be told anything.
-    package init?(of mirror: HumanMirror) {
-        guard let notifier = Notifier(of: mirror) else { return nil }
-        self.notifier = notifier
-        clock = mirror.clock
+    /// - Parameter installation: Where the mirrors are. Nil if nobody wants to be told anything.
+    package init?(_ installation: Installation, clock: any WallClock) {
+        guard let notifier = Notifier(installation, clock: clock) else { return nil }
+        (self.notifier, self.clock) = (notifier, clock)
     }
 
-    /// Runs `body`, looks at the mirror every minute meanwhile, and notifies if it ends with an error that only a person
+    /// Runs `body`, looks at the mirrors every minute meanwhile, and notifies if it ends with an error that only a person
     /// can mend.
     ///
     /// A look that is under way when `body` ends is finished first. A graceful shutdown cancels it.
     ///
-    /// - Parameter body: Runs a worker, which updates the pulse.
-    package func accompany(_ body: (WorkerPulse) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - watch: The mirrors that the process works for now.
+    ///   - mirror: The mirror whose end is told of; nil for the first that the process holds then.
+    ///   - body: Does the work.
+    package func accompany(
+        _ watch: @escaping @Sendable () -> Notifier.Watch, endsFor mirror: String? = nil,
+        _ body: () async throws -> Void
+    ) async throws {
         defer { notifier.shutdown() }
         let passing: (any Error)? = try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await lookAgainAndAgain() }
+            group.addTask { await lookAgainAndAgain(watch) }
             defer { group.cancelAll() }
             do {
-                try await body(pulse)
+                try await body()
                 return nil
             } catch {
                 group.cancelAll()
-                guard let (cause, detail) = Self.ending(with: error) else { return error }
-                if cause == .refused, await notifier.isHumanRefusedAlone { return error }
-                await notifier.tellEnd(cause, detail)
+                guard let (cause, detail) = Self.ending(with: error),
+                    let mirror = mirror ?? watch().pulses.keys.min()
+                else { return error }
+                if cause == .refused, await notifier.isHumanRefusedAlone(of: mirror) { return error }
+                await notifier.tellEnd(cause, detail, of: mirror)
                 throw error
             }
         }
         // One pass, as for cron, has just ended. Who has given the mirror back looks no more.
-        if !Task.isShuttingDownGracefully, !Task.isCancelled { await notifier.look(pulse) }
+        if !Task.isShuttingDownGracefully, !Task.isCancelled { await notifier.look(at: watch()) }
         if let passing { throw passing }
     }
 
-    private func lookAgainAndAgain() async {
+    private func lookAgainAndAgain(_ watch: @Sendable () -> Notifier.Watch) async {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            await lookToTheEnd()
-            let interval = pulse.holdsMirror ? Self.usualInterval : Self.firstInterval
+            let seen = watch()
+            await lookToTheEnd(at: seen)
+            let interval = seen.pulses.isEmpty ? Self.firstInterval : Self.usualInterval
+            // Who is told to end waits no longer.
             try? await cancelWhenGracefulShutdown { try await clock.sleep(until: clock.now + interval) }
         }
     }
 
-    /// Looks at the mirror, also if the calling task is cancelled meanwhile.
+    /// Looks at the mirrors, also if the calling task is cancelled meanwhile.
     ///
     /// A request that is cut off may have arrived: the notice would be sent again by the next process.
-    private func lookToTheEnd() async {
-        let look = Task { await notifier.look(pulse) }
+    private func lookToTheEnd(at watch: Notifier.Watch) async {
+        let look = Task { await notifier.look(at: watch) }
         await withGracefulShutdownHandler {
             await look.value
         } onGracefulShutdown: {
@@ -72,7 +81,7 @@ package struct Herald: Sendable {
         }
     }
 
-    /// What to tell of an error that ends a worker; nil if nobody has to do anything, for it may pass by itself.
+    /// What to tell of an error that ends the work; nil if nobody has to do anything, for it may pass by itself.
     ///
     /// What does not, though it might have, is told of by the notes of the next pass.
     private static func ending(with error: any Error) -> (NoticeCause, String?)? {

@@ -6,6 +6,7 @@ import Outbox
 import ServiceLifecycle
 import Settings
 import Storage
+import Synchronization
 
 /// All mirrors that a process works for: `run --all` and `run --mirrors`.
 ///
@@ -23,8 +24,6 @@ package final class MirrorFleet: Service {
 
     /// Seconds between two tidyings of the process: its counts of requests are stored, and its memory given back.
     private static let tidyingLast: TimeInterval = 600
-    /// Seconds between two looks for what a person is to be told.
-    private static let noticesLast: TimeInterval = 60
     /// Seconds for which the process keeps when feeds were read before it stores that.
     private static let readTimesLast: TimeInterval = 60
     /// The most seconds by which passes of a process that does its work are late.
@@ -38,6 +37,8 @@ package final class MirrorFleet: Service {
     private let rounds: Rounds
     private let claims: Claims
     private let crew = Crew()
+    /// When the mirrors were last looked after, in real time.
+    private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
 
     /// - Parameters:
     ///   - installation: What the mirrors share; the caller closes it afterwards.
@@ -63,30 +64,49 @@ package final class MirrorFleet: Service {
     ///
     /// What only a person can mend about one mirror is noted for it and ends nothing else.
     ///
-    /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version.
+    /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version, or its
+    ///   key opens no login.
     package func run() async throws {
         ProcessHeap.divide()
         clock.join()
         defer { clock.leave() }
         installation.readTimes.collect()
-        let notifier = FleetNotifier(installation, clock: clock)
-        defer { notifier?.shutdown() }
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await self.rounds.run() }
-                // Before all passes: a beat that waits for them lets others believe that this worker has died.
-                group.addTask(priority: .high) { try await self.keepMirrors() }
-                self.beginTidying()
-                if let notifier { self.beginTelling(notifier) }
-                defer { group.cancelAll() }
-                // The rounds end with the process; only the other can fail.
-                while try await group.next() != nil {}
+            if let herald = Herald(installation, clock: clock) {
+                try await herald.accompany { [self] in
+                    watch
+                } _: {
+                    try await work()
+                }
+            } else {
+                try await work()
             }
         } catch {
             await giveBack()
             throw error
         }
         await giveBack()
+    }
+
+    private func work() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await self.rounds.run() }
+            // Before all passes: a beat that waits for them lets others believe that this worker has died.
+            group.addTask(priority: .high) { try await self.keepMirrors() }
+            self.beginTidying()
+            defer { group.cancelAll() }
+            // The rounds end with the process; only the other can fail.
+            while try await group.next() != nil {}
+        }
+    }
+
+    /// What the notifier goes by.
+    var watch: Notifier.Watch {
+        var watch = Notifier.Watch(crew.pulses)
+        watch.isLively = rounds.latest < Self.latenessAllowed
+        let isKept = lastKept.withLock { $0.map { $0.duration(to: .now) < timing.patience } ?? false }
+        watch.mayBeIdle = isKept && claims.unowned == 0
+        return watch
     }
 
     private func beginTidying() {
@@ -103,15 +123,6 @@ package final class MirrorFleet: Service {
         rounds.add([tidying, times], to: group)
     }
 
-    private func beginTelling(_ notifier: FleetNotifier) {
-        let telling = Rounds.Pass(name: "notices", lane: .bot) { [claims, rounds, clock] in
-            await notifier.look(
-                at: Set(claims.held.keys), isLively: rounds.latest < Self.latenessAllowed)
-            return clock.now + Self.noticesLast
-        }
-        rounds.add([telling], to: rounds.group { _ in })
-    }
-
     // MARK: Keeping mirrors
 
     private func keepMirrors() async throws {
@@ -119,10 +130,14 @@ package final class MirrorFleet: Service {
             logger.warning("The service manager could not be told that the worker is ready")
         }
         var patience = WorkPatience()
+        var hasFittingKey = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
+                if !hasFittingKey { try await installation.requireFittingKey() }
+                hasFittingKey = true
                 try await keepOnce()
                 patience = WorkPatience()
+                lastKept.withLock { $0 = .now }
             } catch is CancellationError {
                 return
             } catch {
@@ -168,7 +183,8 @@ package final class MirrorFleet: Service {
         pulse.holdsMirror = true
         let faults = FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
         let life = MirrorLife(
-            lease: lease, rounds: rounds, company: .many(faults), version: version, clock: clock, logger: logger
+            lease: lease, rounds: rounds, company: .many(faults), version: version,
+            flags: installation.flagWords(of: mirror), clock: clock, logger: logger
         ) { [installation, manager] last in
             if let last { return try await last.withCurrentSettings() }
             return Worker(
@@ -177,7 +193,7 @@ package final class MirrorFleet: Service {
         } onEnd: { [weak self] error in
             self?.ended(mirror, lease, error)
         }
-        crew.add(life, mirror, lease, version: version)
+        crew.add(life, mirror, lease, pulse, version: version)
         await life.begin()
     }
 
@@ -209,15 +225,17 @@ package final class MirrorFleet: Service {
 private final class Crew: @unchecked Sendable {
     // Sendable because its properties are only touched under `lock`.
     private let lock = NSLock()
-    private var lives: [String: (life: MirrorLife, lease: Lease, version: Int64)] = [:]
+    private var lives: [String: (life: MirrorLife, lease: Lease, pulse: WorkerPulse, version: Int64)] = [:]
     private var ended: [String] = []
 
     var names: Set<String> { lock.withLock { Set(lives.keys) } }
 
+    var pulses: [String: WorkerPulse] { lock.withLock { lives.mapValues(\.pulse) } }
+
     func life(of mirror: String) -> MirrorLife? { lock.withLock { lives[mirror]?.life } }
 
-    func add(_ life: MirrorLife, _ mirror: String, _ lease: Lease, version: Int64) {
-        lock.withLock { lives[mirror] = (life, lease, version) }
+    func add(_ life: MirrorLife, _ mirror: String, _ lease: Lease, _ pulse: WorkerPulse, version: Int64) {
+        lock.withLock { lives[mirror] = (life, lease, pulse, version) }
     }
 
     /// The mirrors whose version differs from the last one.

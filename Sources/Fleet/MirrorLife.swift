@@ -50,6 +50,7 @@ package actor MirrorLife {
     private let company: Company
     private let clock: any WallClock
     private let logger: Logger
+    private let flags: [String]
     private let opening: @Sendable (_ last: Worker?) async throws -> Worker
     private let onEnd: @Sendable ((any Error)?) async -> Void
     /// Knows the mirror, and makes the parts that its passes work with; nil before the mirror was opened.
@@ -78,18 +79,20 @@ package actor MirrorLife {
     ///   - rounds: Where the passes run.
     ///   - company: How many mirrors the process works for.
     ///   - version: The `MirrorVersion` that was read before; see ``look(at:)``.
+    ///   - flags: Those without which a command in the log would mean another mirror.
     ///   - clock: Tells the time of waits.
     ///   - logger: Where the events of the mirror go.
     ///   - opening: Opens the mirror, or the last one again with its present settings.
     ///   - onEnd: Called once, when none of the passes runs any more: with what ended it, which is a lost lease or what
     ///     only a person can mend; nil after ``end(with:)`` without an error.
     init(
-        lease: Lease, rounds: Rounds, company: Company, version: Int64 = 0, clock: any WallClock, logger: Logger,
+        lease: Lease, rounds: Rounds, company: Company, version: Int64 = 0, flags: [String], clock: any WallClock,
+        logger: Logger,
         opening: @escaping @Sendable (_ last: Worker?) async throws -> Worker,
         onEnd: @escaping @Sendable ((any Error)?) async -> Void
     ) {
         (self.lease, self.rounds, self.company, self.clock, self.logger) = (lease, rounds, company, clock, logger)
-        (self.opening, self.onEnd, self.version) = (opening, onEnd, version)
+        (self.opening, self.onEnd, self.version, self.flags) = (opening, onEnd, version, flags)
     }
 
     /// Begins with a start.
@@ -133,12 +136,15 @@ package actor MirrorLife {
             return await onEnd(error)
         }
         let cause = Worker.cause(of: error)
-        logger.error("This mirror waits for a person", metadata: [LogKeys.error: "\(cause)"])
+        logger.error("This mirror waits for a person", metadata: [LogKeys.error: "\(words(cause))"])
         await faults.fails(WorkFault.end, cause)
         known = try? await worker?.mirror.stamp()
         phase = .waiting
         begin(Self.waitName) { try await $0.waitForPerson() }
     }
+
+    /// An error with the commands that it proposes, as they are for this mirror.
+    private func words(_ error: any Error) -> String { CommandWords.adding(flags, to: "\(error)") }
 
     /// Looks whether something was changed for a mirror that only a person can help.
     private func waitForPerson() async throws -> Date? {
@@ -225,7 +231,7 @@ package actor MirrorLife {
         logger.warning(
             "Start failed, trying again",
             metadata: [
-                LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
+                LogKeys.error: "\(words(error))", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
             ])
         nextTry = next
         return look(before: next)

@@ -111,7 +111,8 @@ package final class Worker: Sendable {
         let rounds = Rounds(limit: mirror.process.passes, clock: clock)
         let ending = Ending()
         let life = MirrorLife(
-            lease: lease, rounds: rounds, company: .alone, clock: clock, logger: logger
+            lease: lease, rounds: rounds, company: .alone, flags: mirror.configuration.flagWords, clock: clock,
+            logger: logger
         ) { last in
             // The first time it is open already.
             try await last?.withCurrentSettings() ?? self

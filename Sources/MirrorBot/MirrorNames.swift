@@ -1,3 +1,4 @@
+import Blocking
 import Mirroring
 import Settings
 
@@ -14,9 +15,16 @@ enum MirrorNames {
             folder: Console.current.folder)
         guard let configuration = try? MirrorConfiguration(values, environment: environment, readsAccounts: false)
         else { return [] }
-        let names = try? await MirrorOptions.openWhicheverThereAre(configuration, .nothing).closing { mirror in
-            try await MirrorTable.names(in: mirror.storage, limit: 200)
-        }
+        // A shell that completes a word has no place for an error.
+        let names = try? await names(configuration)
         return (names ?? []).filter { $0.hasPrefix(beginning) }
+    }
+
+    private static func names(_ configuration: MirrorConfiguration) async throws -> [String] {
+        try configuration.process.requireDatabase()
+        let installation = try await Installation.open(configuration)
+        return try await afterwards(installation.close) {
+            try await MirrorTable.names(in: installation.storage, limit: 200)
+        }
     }
 }

@@ -120,11 +120,14 @@ struct MirrorOptions: ParsableArguments {
         return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
     }
 
-    /// Opens a database that is there, for a command about all that is in it; nobody asks whether the mirror is.
+    /// Opens a database that is there, for a command that copies all that is in it; nobody asks whether the mirror is, or
+    /// whether its stored settings can be used.
     static func openWhicheverThereAre(
         _ configuration: MirrorConfiguration, _: HumanMirror.Making
     ) async throws -> HumanMirror {
         try configuration.process.requireDatabase()
+        var configuration = configuration
+        configuration.mirror.ignoresStored = true
         return try await HumanMirror.open(configuration)
     }
 
@@ -170,21 +173,46 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
+    /// What a command about all mirrors does where there is no database.
+    enum MissingDatabase {
+        /// It fails with the first step of the setup.
+        case refused
+        /// It makes the embedded one.
+        case made
+        /// It works on an empty one in memory, of which nothing is kept.
+        case pretended
+    }
+
     /// Opens what the mirrors of a database share, runs `body` and closes it again.
     ///
+    /// None of its mirrors is opened, so that one that cannot be used hides no other.
+    ///
     /// - Parameters:
+    ///   - missing: What is done where there is no database.
+    ///   - readsAccounts: False for commands to which the accounts of the environment mean nothing.
     ///   - opening: How it is opened.
     ///   - body: Given the open installation.
+    /// - Returns: What `body` returns.
     /// - Throws: `ConfigurationError` for a database that would not last, or is not there; what opening or `body` throws.
-    func withInstallation(
-        opening: (MirrorConfiguration) async throws -> Installation, _ body: (Installation) async throws -> Void
-    ) async throws {
-        let configuration = try await configuration()
+    func withInstallation<Value>(
+        _ missing: MissingDatabase = .refused, readsAccounts: Bool = true,
+        opening: (MirrorConfiguration) async throws -> Installation = { try await Installation.open($0) },
+        _ body: (Installation) async throws -> Value
+    ) async throws -> Value {
+        let configuration = try await configuration(readsAccounts: readsAccounts)
         Console.current.log.follow(configuration)
         try configuration.process.requireLastingStorage()
-        try await requireDatabase(configuration)
-        let installation = try await opening(configuration)
-        try await afterwards(installation.close) { try await body(installation) }
+        let installation: Installation
+        do {
+            if missing != .made { try configuration.process.requireDatabase() }
+            installation = try await opening(configuration)
+        } catch let error as ConfigurationError where error.part == .database {
+            guard missing == .pretended else {
+                throw try await HumanMirror.openEmpty(configuration).closing { await $0.firstMissing(error) }
+            }
+            installation = try await Installation.openEmpty(configuration)
+        }
+        return try await afterwards(installation.close) { try await body(installation) }
     }
 
     /// Fails with the first step of the setup where there is no database.

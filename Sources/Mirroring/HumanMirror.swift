@@ -117,8 +117,7 @@ package struct HumanMirror: Sendable {
         _ given: MirrorSettings, in installation: Installation, mayBeNew: Bool, rehearsal: Rehearsal, holding: Holding
     ) async throws {
         let (storage, process) = (installation.storage, installation.process)
-        let logger = installation.logger(of: given.mirror)
-        let vault = CredentialVault(of: given.mirror, process, storage: storage, logger: logger)
+        let vault = installation.vault(of: given.mirror)
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
         if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(given, in: storage) }
         let configuration = try Self.effective(given, stored, vault)
@@ -202,12 +201,12 @@ package struct HumanMirror: Sendable {
         try await HumanMirror(try installation.settings(of: name), in: installation)
     }
 
-    /// As ``other(_:)``, with effective settings under the mirror's name that were read already.
+    /// A mirror of an open installation with effective settings under its name that were read already.
     ///
     /// - Throws: `ConfigurationError` as `Installation.mirror(named:rehearsal:)`.
-    package func other(_ configuration: MirrorSettings) throws -> HumanMirror {
-        let vault = vault.of(configuration.mirror)
-        return HumanMirror(
+    package init(_ configuration: MirrorSettings, settledIn installation: Installation) throws {
+        let (storage, vault) = (installation.storage, installation.vault(of: configuration.mirror))
+        self.init(
             configuration, try installation.settings(of: configuration.mirror), installation, storage,
             MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: RequestContact(configuration.operatorContact), holding: .nothing)

@@ -80,6 +80,13 @@ package final class Installation: Sendable {
         return installation
     }
 
+    /// Opens an empty database in memory, of which nothing is kept.
+    ///
+    /// - Throws: `StorageError`.
+    package static func openEmpty(_ configuration: MirrorConfiguration) async throws -> Installation {
+        try await open(configuration) { _ in try await Storage.openInMemory() }
+    }
+
     /// Opens the database as ``open(_:logsEveryName:clock:logger:opening:)`` does, and waits for an unreachable server, as
     /// when both start at once.
     ///
@@ -148,10 +155,10 @@ package final class Installation: Sendable {
             try settings(of: name), in: self, mayBeNew: false, rehearsal: rehearsal)
     }
 
-    /// Opens the mirror that the process names, whether it is stored or not: for what is about all mirrors.
-    ///
-    /// - Throws: `ConfigurationError` for a stored setting that cannot be used; the store's error.
-    package func anyMirror() async throws -> HumanMirror { try await HumanMirror(given, in: self) }
+    /// The logins of a mirror, with the key of the process.
+    package func vault(of mirror: String) -> CredentialVault {
+        CredentialVault(of: mirror, process, storage: storage, logger: logger(of: mirror))
+    }
 
     /// Whether a mirror is the one that the settings of the process name, so that their accounts are its accounts.
     package func isNamed(_ mirror: String) -> Bool { mirror == given.mirror }
@@ -167,6 +174,12 @@ package final class Installation: Sendable {
             settings.mirror = name
             return settings
         }
+    }
+
+    /// The flags without which a proposed command would mean another mirror; see `MirrorSettings.flagWords`.
+    package func flagWords(of mirror: String) -> [String] {
+        // Settings that cannot be used for it end nothing here.
+        (try? settings(of: mirror))?.flagWords ?? []
     }
 
     /// Where the events of a mirror go.

@@ -112,6 +112,20 @@ package struct MirrorTable: Sendable {
         return try await names(in: storage).map { ($0, records[$0] ?? MirrorRecord()) }
     }
 
+    /// What is stored about some mirrors, in the order of their names; an empty record of one that is not stored.
+    ///
+    /// - Throws: The store's error.
+    package static func records(
+        of names: [String], in storage: any StorageEngine
+    ) async throws -> [(name: String, record: MirrorRecord)] {
+        var records: [String: MirrorRecord] = [:]
+        for part in names.portions {
+            let rows = try await storage.query("SELECT mirror, \(columns) FROM mirrors WHERE mirror IN \(list: part)")
+            for row in rows { records[try row.text("mirror")] = try record(in: [row]) }
+        }
+        return names.map { ($0, records[$0] ?? MirrorRecord()) }
+    }
+
     /// Fails for a mirror that was moved to another database, or is not all in this one yet.
     ///
     /// - Returns: The mirror's record.

@@ -81,7 +81,7 @@ import Testing
         fatal(.mentionsFail, hiddenBy: idle.union([.mentionsUnread])) { $0.faults.append(work(FeedName.botMentions)) },
         fatal(.policyUnacknowledged, hiddenBy: noBot) { $0.mayPublish = false },
         fatal(.pastUnknown, hiddenBy: elsewhere) { $0.knowsPast = false },
-        fatal(.archiveEmpty, hiddenBy: [.moved, .pastUnknown]) { $0.posts = 0 },
+        fatal(.archiveEmpty, hiddenBy: [.moved, .pastUnknown]) { $0.hasPosts = false },
         fatal(.budgetSpent) {
             $0.accounts[.bot]?.network = .x
             $0.money = MoneyFact(left: "$0.01", budget: "$5.00", renews: now + 86_400, isSpent: true)
@@ -247,7 +247,7 @@ import Testing
             .arriving, .botLoginUnusable, .botRefused, .botLacksScope, .storeReadOnly, .storeAway, .workerEnded,
             .workerLate, .passLate, .mentionsUnpaid, .creditsDepleted, .itemsUnreached, .ownPostsUnpaid, .zoneToCome,
             .zoneAdopted, .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay, .dictionaryMissing,
-            .nothingToLearnFrom,
+            .nothingToLearnFrom, .settingUnusable,
             .thresholdUnreached, .favoritesSpent, .humanLoginUnusable, .humanLacksScope, .humanDisabled,
         ]
         #expect(elsewhere.union(Self.faults.map(\.code)) == Set(Obstacle.Code.allCases))
@@ -457,7 +457,7 @@ import Testing
 
     @Test func theNextStepOfTheSetupIsTheOneOfTheChecklist() {
         var facts = Self.wellFacts()
-        (facts.worker, facts.knowsPast, facts.posts) = (.absent, false, 0)
+        (facts.worker, facts.knowsPast, facts.hasPosts) = (.absent, false, false)
         facts.setup = [
             SetupStep(.bot, isDone: true, text: "the bot's account", command: "mirror-bot login mastodon --as bot"),
             SetupStep(.posts, isDone: false, text: "when the human posts", command: "mirror-bot train scheduler"),

@@ -66,18 +66,20 @@ import Testing
                 #"{"name":"\#(name)","settings":{"TIME_ZONE":"Asia/Tokyo"},"#
                 + #""credentials":{"human":\#(login(.human)),"bot":\#(login(.bot))}}"#
         }
-        let register = MirrorRegister(try await bare.open(clock: clock))
+        let register = MirrorRegister(try await bare.open(clock: clock).installation)
         let report = try await register.importMirrors(Data(lines.joined(separator: "\n").utf8))
         #expect(report.added == names)
         return Stage(town: town, bare: bare, names: names)
     }
 
     /// Starts a process; the clock stands still while it runs.
-    private func start(_ stage: Stage, _ selection: MirrorFleet.Selection = .all) async throws -> Running {
+    private func start(
+        _ stage: Stage, _ selection: MirrorFleet.Selection = .all, changing changes: [String: String] = [:]
+    ) async throws -> Running {
         let closing = try #require(OpenMirrors.current)
         let log = Recorder<String>()
         let installation = try await Installation.open(
-            try stage.bare.configuration(), logsEveryName: true, clock: clock,
+            try stage.bare.configuration(changes), logsEveryName: true, clock: clock,
             logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
         closing.add { await installation.close() }
         // Who never sleeps keeps the clock where it is.
@@ -165,6 +167,18 @@ import Testing
         _ = try await second.table.resume(now: clock.now)
         try await running.waitForStarts(4)
         try await running.end()
+    }
+
+    /// A worker whose key opens no login takes nothing, and ends with the error of the setting.
+    @Test(arguments: Engine.allCases) func aWorkerWithAnotherKeyTakesNothing(_ engine: Engine) async throws {
+        let stage = try await stage(engine, mirrors: 2)
+        let wrong = try await start(stage, changing: ["SECRET_KEY": String(repeating: "6b", count: 32)])
+        let error = await #expect(throws: ConfigurationError.self) { try await wrong.task.value }
+        #expect(error?.setting == "SECRET_KEY")
+        try await expect(owners(stage)) { $0.isEmpty }
+        let right = try await start(stage)
+        try await right.waitForStarts(2)
+        try await right.end()
     }
 
     @Test(arguments: Engine.allCases) func processesShareTheMirrorsAndTakeOver(_ engine: Engine) async throws {

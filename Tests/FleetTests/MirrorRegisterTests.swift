@@ -50,7 +50,8 @@ import Testing
     @Test(arguments: Engine.allCases) func whatALineSaysIsStoredAndUsed(_ engine: Engine) async throws {
         let bare = try await BareMirror(engine, variables: Self.key)
         let mirror = try await bare.open()
-        let report = try await MirrorRegister(mirror).importMirrors(data(Self.line("ann"), "", Self.line("ben") + "\r"))
+        let report = try await MirrorRegister(mirror.installation).importMirrors(
+            data(Self.line("ann"), "", Self.line("ben") + "\r"))
         expectReport(report, added: ["ann", "ben"], changed: [], unchanged: 0)
         #expect(report.problems.isEmpty && report.mirrors == 2)
         let ann = try await mirror.installation.mirror(named: "ann")
@@ -66,7 +67,7 @@ import Testing
 
     @Test(arguments: Engine.allCases) func theSameFileTwiceChangesNothing(_ engine: Engine) async throws {
         let mirror = try await BareMirror(engine, variables: Self.key).open()
-        let register = MirrorRegister(mirror)
+        let register = MirrorRegister(mirror.installation)
         let lines = data(Self.line("ann"), Self.line("ben"))
         _ = try await register.importMirrors(lines)
         let before = try await TableContents(of: mirror.storage)
@@ -84,7 +85,7 @@ import Testing
     @Test func aDryRunStoresNothing() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
         let before = try await TableContents(of: mirror.storage)
-        let report = try await MirrorRegister(mirror).importMirrors(data(Self.line("ann")), isDryRun: true)
+        let report = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann")), isDryRun: true)
         #expect(report.added == ["ann"] && report.isDryRun)
         try await expect(TableContents(of: mirror.storage), equals: before)
     }
@@ -92,7 +93,7 @@ import Testing
     /// What a line does not name stays; a new login ends the session of the old one, and no other.
     @Test func whatALineDoesNotNameStays() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
-        let register = MirrorRegister(mirror)
+        let register = MirrorRegister(mirror.installation)
         _ = try await register.importMirrors(data(Self.line("ann"), Self.line("ben")))
         for name in ["ann", "ben"] {
             let vault = try await mirror.installation.mirror(named: name).vault
@@ -117,7 +118,7 @@ import Testing
                 "ARCHIVE_LIMIT": "\(1_000 + index)", "EXAMPLE_LIMIT": "\(2_000 + index)",
                 "X_BUDGET_USD_PER_MONTH": "\(3 + index)", "FAVORITES_PER_DAY": "\(4 + index)",
             ]
-            _ = try await MirrorRegister(mirror).add(MirrorEntry(name: name, settings: settings))
+            _ = try await MirrorRegister(mirror.installation).add(MirrorEntry(name: name, settings: settings))
         }
         for (index, name) in ["ann", "ben"].enumerated() {
             let configuration = try await mirror.installation.mirror(named: name).configuration
@@ -130,7 +131,7 @@ import Testing
 
     @Test func aMirrorIsAddedOnce() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
-        let register = MirrorRegister(mirror)
+        let register = MirrorRegister(mirror.installation)
         let added = try await register.add(MirrorEntry(name: "ann", settings: ["MAX_PER_DAY": "3"]))
         #expect(added.wayBack?.command == "mirror-bot mirrors remove ann")
         let before = try await TableContents(of: mirror.storage)
@@ -150,8 +151,8 @@ import Testing
         let (first, second) = (try await bare.open(), try await bare.open())
         let names = (0..<450).map { "m\($0)" }
         let lines = Data(names.map { Self.line($0) + "\n" }.joined().utf8)
-        async let one = MirrorRegister(first).importMirrors(lines)
-        async let other = MirrorRegister(second).importMirrors(lines)
+        async let one = MirrorRegister(first.installation).importMirrors(lines)
+        async let other = MirrorRegister(second.installation).importMirrors(lines)
         let reports = try await [one, other]
         #expect(reports.flatMap(\.added).sorted() == names.sorted())
         #expect(reports.flatMap(\.changed).isEmpty)
@@ -165,26 +166,26 @@ import Testing
         let mirror = try await BareMirror(variables: Self.key).open()
         let names = (0..<10_000).map { "m\($0)" }
         let lines = Data(names.map { Self.line($0) + "\n" }.joined().utf8)
-        let report = try await MirrorRegister(mirror).importMirrors(lines)
+        let report = try await MirrorRegister(mirror.installation).importMirrors(lines)
         #expect(report.added.count == 10_000)
-        let again = try await MirrorRegister(mirror).importMirrors(lines)
+        let again = try await MirrorRegister(mirror.installation).importMirrors(lines)
         #expect(again.unchanged == 10_000)
     }
 
     /// Logins are never stored with another key than those that are there.
     @Test func anotherKeyIsRefused() async throws {
         let bare = try await BareMirror(variables: Self.key)
-        _ = try await MirrorRegister(try await bare.open()).importMirrors(data(Self.line("ann")))
+        _ = try await MirrorRegister(try await bare.open().installation).importMirrors(data(Self.line("ann")))
         let other = try await bare.open(["SECRET_KEY": "another-key-another-key-another-key"])
         let before = try await TableContents(of: other.storage)
         await #expect(throws: ConfigurationError.self) {
-            try await MirrorRegister(other).importMirrors(data(Self.line("ann")))
+            try await MirrorRegister(other.installation).importMirrors(data(Self.line("ann")))
         }
         try await expect(TableContents(of: other.storage), equals: before)
         let bareServer = try await BareMirror(.postgres)
         let unsealed = try await bareServer.open()
         await #expect(throws: ConfigurationError.self) {
-            try await MirrorRegister(unsealed).importMirrors(data(Self.line("ann")))
+            try await MirrorRegister(unsealed.installation).importMirrors(data(Self.line("ann")))
         }
         try await expect(stored(unsealed), equals: [])
     }
@@ -260,7 +261,8 @@ import Testing
         let (line, field, words) = Self.hostile[index]
         let mirror = try await BareMirror(variables: Self.key).open()
         let before = try await TableContents(of: mirror.storage)
-        let report = try await MirrorRegister(mirror).importMirrors(data(Self.line("first"), line, Self.line("last")))
+        let report = try await MirrorRegister(mirror.installation).importMirrors(
+            data(Self.line("first"), line, Self.line("last")))
         #expect(report.problems.count == 1)
         let problem = try #require(report.problems.first)
         #expect(problem.line == 2, "\(problem)")
@@ -274,7 +276,7 @@ import Testing
     @Test func hostileBytesAreRefused() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
         func problems(_ bytes: [UInt8]) async throws -> [String] {
-            try await MirrorRegister(mirror).importMirrors(Data(bytes)).problems.map(\.description)
+            try await MirrorRegister(mirror.installation).importMirrors(Data(bytes)).problems.map(\.description)
         }
         let good = Array(Self.line("ann").utf8) + [0x0A]
         try await expect(problems(good + [0xFF, 0xFE, 0x0A] + Array(Self.line("ben").utf8))) { $0.isOne(2, "UTF-8") }
@@ -297,7 +299,7 @@ import Testing
     @Test func whatTwoLinesShareIsRefused() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
         let sameBot = Self.line("ben").replacing("planted-token-ben", with: "planted-token-ann")
-        let report = try await MirrorRegister(mirror)
+        let report = try await MirrorRegister(mirror.installation)
             .importMirrors(data(Self.line("ann"), Self.line("ann"), sameBot))
         #expect(
             report.problems.map(\.description) == [
@@ -309,17 +311,17 @@ import Testing
     @Test func manyProblemsAreCounted() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
         let lines = Data(String(repeating: "planted\n", count: 1_000).utf8)
-        let report = try await MirrorRegister(mirror).importMirrors(lines)
+        let report = try await MirrorRegister(mirror.installation).importMirrors(lines)
         #expect(report.problems.count == MirrorRegister.listedProblems)
         #expect(report.problems.count + report.moreProblems == 1_000)
     }
 
     @Test func aMirrorThatLivesElsewhereIsRefused() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
-        _ = try await MirrorRegister(mirror).importMirrors(data(Self.line("ann")))
+        _ = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann")))
         try await mirror.storage.execute(
             "UPDATE mirrors SET move_id = '1', move_state = 'left', move_place = 'there' WHERE mirror = 'ann'")
-        let report = try await MirrorRegister(mirror).importMirrors(data(Self.line("ann", limit: 5)))
+        let report = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann", limit: 5)))
         #expect(report.problems.map(\.field) == ["name"])
     }
 
@@ -336,31 +338,32 @@ import Testing
         let mirror = try await BareMirror(variables: Self.key).open()
         let oauth =
             #"{"credentials":{"bot":{"access_token":"planted-a","api_base_url":"http://127.0.0.1:9","client_id":"planted-b","client_secret":"planted-c","expires_ms":1795000123456,"network":"mastodon","refresh_token":"planted-d","server":"https://social.example"}},"name":"oauth"}"#
-        _ = try await MirrorRegister(mirror).importMirrors(data(Self.line("ann"), oauth, #"{"name":"empty"}"#))
+        _ = try await MirrorRegister(mirror.installation).importMirrors(
+            data(Self.line("ann"), oauth, #"{"name":"empty"}"#))
         var text = ""
-        let report = try await MirrorRegister(mirror).export(withSecrets: true) { text += $0 }
+        let report = try await MirrorRegister(mirror.installation).export(withSecrets: true) { text += $0 }
         #expect(report.mirrors == 3 && report.lacking.isEmpty)
         #expect(text.contains(oauth))
         let other = try await BareMirror(.postgres, variables: Self.key).open()
-        let imported = try await MirrorRegister(other).importMirrors(Data(text.utf8))
+        let imported = try await MirrorRegister(other.installation).importMirrors(Data(text.utf8))
         #expect(imported.added == ["ann", "empty", "oauth"])
         var again = ""
-        _ = try await MirrorRegister(other).export(withSecrets: true) { again += $0 }
+        _ = try await MirrorRegister(other.installation).export(withSecrets: true) { again += $0 }
         #expect(again == text)
-        let unchanged = try await MirrorRegister(mirror).importMirrors(Data(text.utf8))
+        let unchanged = try await MirrorRegister(mirror.installation).importMirrors(Data(text.utf8))
         #expect(unchanged.unchanged == 3)
     }
 
     @Test func anExportWithoutSecretsNamesThem() async throws {
         let mirror = try await BareMirror(variables: Self.key).open()
-        _ = try await MirrorRegister(mirror).importMirrors(data(Self.line("ann"), #"{"name":"empty"}"#))
+        _ = try await MirrorRegister(mirror.installation).importMirrors(data(Self.line("ann"), #"{"name":"empty"}"#))
         var text = ""
-        let report = try await MirrorRegister(mirror).export(withSecrets: false) { text += $0 }
+        let report = try await MirrorRegister(mirror.installation).export(withSecrets: false) { text += $0 }
         #expect(report.lacking == ["ann"])
         #expect(!text.contains("planted"))
         #expect(text.contains(#""missing":["credentials.bot.access_token"]"#))
         #expect(text.contains("https://social.example") && text.contains("Europe/Berlin"))
-        let refused = try await MirrorRegister(mirror).importMirrors(Data(text.utf8))
+        let refused = try await MirrorRegister(mirror.installation).importMirrors(Data(text.utf8))
         #expect(refused.problems.map(\.field) == ["credentials.bot.access_token"])
     }
 }

@@ -136,7 +136,7 @@ import Testing
         let list = try await MirrorList(in: place.mirror.storage, now: BareMirror.now)
         #expect(list.mirrors.map(\.state) == [.removing, .stopped])
         await #expect(throws: ChangeRefusal.self) { try await Desk(place.mirror, zone: nil).perform(ResumeMirror()) }
-        let refused = try await MirrorRegister(place.mirror).importMirrors(Data(#"{"name":"gone"}"#.utf8))
+        let refused = try await MirrorRegister(place.mirror.installation).importMirrors(Data(#"{"name":"gone"}"#.utf8))
         #expect(refused.problems.map(\.field) == ["name"])
         // A pause with an end does not let it go on.
         _ = try await place.mirror.table.pause(until: BareMirror.now + 1, reason: nil, now: BareMirror.now)

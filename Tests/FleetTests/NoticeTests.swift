@@ -21,6 +21,9 @@ import Testing
         pulse.works(uptime: clock.uptime)
     }
 
+    /// The mirrors of the process: one, or none while it waits for another process.
+    private var watch: Notifier.Watch { Notifier.Watch("test", pulse) }
+
     private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
 
     /// A mirror that lacks nothing of what it would tell.
@@ -58,12 +61,12 @@ import Testing
     @Test func whatOutlivedItsOriginalIsToldToo() async throws {
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url])
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         let action = try await suggest("a", in: mirror)
         try await mirror.storage.execute("UPDATE actions SET state = 'done' WHERE mirror = \(mirror.name)")
         try await mirror.outbox(lease: nil).proposeUndos([action.id], reason: Action.Reason.sourceGone)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try expect(
             told(server).map(\.text),
             equals: ["1 of the bot's posts outlived their originals: mirror-bot undo proposed."])
@@ -72,40 +75,40 @@ import Testing
     @Test(arguments: Engine.allCases) func eachCauseIsToldOnceADayAndOnceWhenItIsOver(_ engine: Engine) async throws {
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url + "/hook?key=s3cr3t"], on: engine)
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         #expect(server.requests.isEmpty)
 
         try await suggest("a", in: mirror)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try expect(told(server).map(\.cause), equals: [.review])
         try expect(told(server).map(\.state), equals: [.began])
         try expect(told(server).first?.text, equals: "1 action waits for your decision: mirror-bot suggestions.")
         #expect(server.requests.first?.target == "/hook?key=s3cr3t")
         try await suggest("b", in: mirror)
         try await pass(3_600)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         // Another process, as after a restart.
-        let next = try #require(Notifier(of: mirror))
+        let next = try #require(Notifier(mirror.installation, clock: clock))
         defer { next.shutdown() }
-        await next.look(pulse)
+        await next.look(at: watch)
         #expect(server.requests.count == 1)
 
         try await pass(86_400)
-        await next.look(pulse)
+        await next.look(at: watch)
         try expect(told(server).map(\.state), equals: [.began, .continues])
         try expect(told(server).last?.text) { $0?.hasPrefix("2 actions wait ") == true }
         try await settle(mirror)
-        await next.look(pulse)
-        await next.look(pulse)
+        await next.look(at: watch)
+        await next.look(at: watch)
         try expect(told(server).map(\.state), equals: [.began, .continues, .resolved])
         try expect(told(server).last?.since, equals: told(server).first?.since)
         // Once a day, also where it comes and goes.
         try await suggest("c", in: mirror)
-        await next.look(pulse)
+        await next.look(at: watch)
         try await settle(mirror)
-        await next.look(pulse)
+        await next.look(at: watch)
         #expect(server.requests.count == 3)
     }
 
@@ -116,38 +119,38 @@ import Testing
         let mirrors = [try await bare.open(clock: clock), try await bare.open(clock: clock)]
         try await mirrors[0].beginWorking()
         try await suggest("a", in: mirrors[0])
-        let notifiers = mirrors.compactMap { Notifier(of: $0) }
+        let notifiers = mirrors.compactMap { Notifier($0.installation, clock: clock) }
         defer { for notifier in notifiers { notifier.shutdown() } }
         await withTaskGroup(of: Void.self) { group in
-            for notifier in notifiers { group.addTask { await notifier.look(pulse) } }
+            for notifier in notifiers { group.addTask { await notifier.look(at: watch) } }
         }
         #expect(notifiers.count == 2)
         #expect(server.requests.count == 1)
         // Who waits for another worker says nothing at all.
         pulse.holdsMirror = false
         try await pass(90_000)
-        await notifiers[0].look(pulse)
+        await notifiers[0].look(at: watch)
         #expect(server.requests.count == 1)
     }
 
     @Test func whatNobodyTakesIsTriedAgainAndThenLeftForTheNextDay() async throws {
         let server = try Self.server(status: 500)
         let mirror = try await working(["NOTIFY_URL": server.url])
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         try await suggest("a", in: mirror)
-        await notifier.look(pulse)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
+        await notifier.look(at: watch)
         #expect(server.requests.count == 1)
         try await expect(mirror.notices.rows().first?.told, equals: nil)
         for _ in 0..<100 {
             try await pass(600)
-            await notifier.look(pulse)
+            await notifier.look(at: watch)
         }
         #expect((2...16).contains(server.requests.count), "\(server.requests.count)")
         let before = server.requests.count
         try await settle(mirror)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         #expect(server.requests.count == before, "what nobody heard is not taken back")
     }
 
@@ -157,15 +160,15 @@ import Testing
             try connection.respond(status: isDown.values.isEmpty ? 503 : 200)
         }
         let mirror = try await working(["NOTIFY_URL": server.url])
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         try await suggest("a", in: mirror)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         isDown.add(false)
         try await pass(120)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try await pass(7_200)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try expect(told(server).map(\.state), equals: [.began, .began])
         try await expect(mirror.notices.rows().map(\.attempts), equals: [0])
         // What nobody heard was not told.
@@ -176,13 +179,13 @@ import Testing
     @Test(arguments: Engine.allCases) func whatWasToldIsKept(_ engine: Engine) async throws {
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url], on: engine)
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         try await suggest("a", in: mirror)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try await settle(mirror)
         try await pass(600)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         let told = try await mirror.notices.told(limit: 10)
         #expect(told.map(\.state) == [.resolved, .began])
         #expect(told.map(\.cause) == [.review, .review])
@@ -204,7 +207,7 @@ import Testing
     @Test func aNoticeRepeatsNothingThatSomebodyElseWrote() async throws {
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url])
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         for role in ["bot", "human"] {
             try await mirror.storage.execute(
@@ -214,10 +217,10 @@ import Testing
                 """)
         }
         try await suggest("EVIL", in: mirror)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try expect(told(server).map(\.cause), equals: [.review], "a moment of refusals is not worth a word")
         try await pass(1_000)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try expect(told(server).map(\.cause), equals: [.review, .refused, .humanRefused])
         for request in server.requests {
             let text = String(decoding: request.body, as: UTF8.self)
@@ -232,17 +235,17 @@ import Testing
         try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url, "DATABASE_URL": url])
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         await postgres.stop()
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         #expect(server.requests.isEmpty, "much passes by itself")
         try await pass(400)
-        for _ in 0..<3 { await notifier.look(pulse) }
+        for _ in 0..<3 { await notifier.look(at: watch) }
         try expect(told(server).map(\.cause), equals: [.database])
         try await pass(86_500)
-        await notifier.look(pulse)
+        await notifier.look(at: watch)
         try expect(told(server).map(\.state), equals: [.began, .continues])
     }
 
@@ -250,30 +253,29 @@ import Testing
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url])
         for _ in 0..<3 {
-            let herald = try #require(Herald(of: mirror))
+            let herald = try #require(Herald(mirror.installation, clock: clock))
             await #expect(throws: ConfigurationError.self) {
-                try await herald.accompany { _ in throw ConfigurationError("TIME_ZONE", "is wrong") }
+                try await herald.accompany({ Notifier.Watch([:]) }, endsFor: mirror.name) {
+                    throw ConfigurationError("TIME_ZONE", "is wrong")
+                }
             }
         }
         try expect(told(server).map(\.cause), equals: [.stopped])
         try expect(told(server).first?.text) { $0?.contains("a setting is wrong or missing") == true }
-        let herald = try #require(Herald(of: mirror))
-        try await herald.accompany { pulse in
-            pulse.holdsMirror = true
-            pulse.works(uptime: clock.uptime)
-        }
+        let herald = try #require(Herald(mirror.installation, clock: clock))
+        try await herald.accompany({ [pulse] in Notifier.Watch(["test": pulse]) }, endsFor: mirror.name) {}
         try expect(told(server).map(\.state), equals: [.began, .resolved])
     }
 
     @Test func theHeartbeatStopsWithTheWork() async throws {
         let server = try Self.server(status: 200)
         let mirror = try await working(["HEARTBEAT_URL": server.url + "/beat"])
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         func look(after seconds: TimeInterval, works: Bool = true) async throws {
             try await pass(seconds)
             if works { pulse.works(uptime: clock.uptime) }
-            await notifier.look(pulse)
+            await notifier.look(at: watch)
         }
         try await look(after: 0)
         try await look(after: 60)
@@ -295,11 +297,11 @@ import Testing
     @Test func aWrongClockIsToldOf() async throws {
         let server = try Self.server()
         let mirror = try await working(["NOTIFY_URL": server.url])
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         for lead in [-300.0, -300, 5] {
             pulse.compares(clockLead: lead)
-            await notifier.look(pulse)
+            await notifier.look(at: watch)
             try await pass(700)
         }
         try expect(told(server).map(\.state), equals: [.began, .resolved])

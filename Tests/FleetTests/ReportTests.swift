@@ -65,7 +65,7 @@ import Testing
         let now = MonthPlanTests.date("2026-11-21T12:00:00Z")
         _ = try await mirror.spending.reserve(Money(microdollars: 1_250_000), for: .publish, at: now)
         let report = try await MetricsReport(
-            of: mirror, isAlone: true, build: MetricsReport.Build(version: "1", commit: "1"), now: now)
+            of: mirror, build: MetricsReport.Build(version: "1", commit: "1"), now: now)
         let lines = report.exposition.text.split(separator: "\n").filter {
             $0.contains("_dollars") && $0.hasPrefix("mirrorbot")
         }.map(String.init)

@@ -59,7 +59,7 @@ import Testing
         func look() async throws -> Bool {
             try? await fixture.leases.beatOn(at: fixture.clock.now)
             let before = beats
-            await notifier.look(pulse)
+            await notifier.look(at: Notifier.Watch(fixture.mirror.name, pulse))
             return beats > before
         }
 
@@ -93,7 +93,7 @@ import Testing
     ) async throws -> Witness {
         let all = ["NOTIFY_URL": server.url + "/notice", "HEARTBEAT_URL": server.url + "/beat"]
         let fixture = try await MirrorFixture.start(engine, from: hour, variables: all.merging(variables) { $1 })
-        let notifier = try #require(Notifier(of: fixture.mirror))
+        let notifier = try #require(Notifier(fixture.mirror.installation, clock: fixture.clock))
         OpenMirrors.current?.add { notifier.shutdown() }
         return Witness(
             fixture: fixture, pulse: WorkerPulse(), notifier: notifier, server: server,
@@ -278,12 +278,13 @@ import Testing
 
     /// One pass as cron makes it; true if it did not fail.
     private func passOnce(_ fixture: MirrorFixture, on mirror: HumanMirror? = nil) async throws -> Bool {
-        let herald = try #require(Herald(of: mirror ?? fixture.mirror))
+        let (name, pulse) = (fixture.mirror.name, WorkerPulse())
+        let herald = try #require(Herald((mirror ?? fixture.mirror).installation, clock: fixture.clock))
         // The clock stands still: one is the herald, and the other never sleeps.
         for _ in 0..<2 { fixture.clock.join() }
         defer { for _ in 0..<2 { fixture.clock.leave() } }
         do {
-            try await herald.accompany { pulse in
+            try await herald.accompany({ Notifier.Watch(name, pulse) }, endsFor: name) {
                 let isDone = try await fixture.worker(on: mirror, pulse: pulse).runOnce()
                 #expect(isDone)
             }
@@ -391,7 +392,7 @@ import Testing
         let variables = ["NOTIFY_URL": server.url + "/notice", "HEARTBEAT_URL": server.url + "/beat"]
         let mirror = try await BareMirror(variables: BareMirror.accounts.merging(variables) { $1 }).open(clock: clock)
         try await mirror.beginWorking()
-        let notifier = try #require(Notifier(of: mirror))
+        let notifier = try #require(Notifier(mirror.installation, clock: clock))
         defer { notifier.shutdown() }
         let pulse = WorkerPulse()
         pulse.holdsMirror = true
@@ -404,7 +405,7 @@ import Testing
                 """)
         }
         pulse.works(uptime: clock.uptime)
-        await notifier.look(pulse)
+        await notifier.look(at: Notifier.Watch(mirror.name, pulse))
         #expect(server.requests.map(\.target) == ["/beat"])
         // What keeps the bot from hearing does stop it.
         let log = FaultLog(of: mirror, pulse: pulse)
@@ -412,7 +413,7 @@ import Testing
         try await pass(700)
         await log.fails("bot-mentions", Failure())
         pulse.works(uptime: clock.uptime)
-        await notifier.look(pulse)
+        await notifier.look(at: Notifier.Watch(mirror.name, pulse))
         #expect(server.requests.map(\.target) == ["/beat"])
     }
 }

@@ -54,8 +54,8 @@ extension HumanMirror {
 }
 
 extension HumanMirror {
-    /// How many wishes to take something back stand, as the mirror's health has them.
-    func undoTally() async throws -> UndoTally { try await HealthReader(self).reading(now: clock.now).numbers.undo }
+    /// How many wishes to take something back stand, as the mirror's status has them.
+    func undoTally() async throws -> UndoTally { try await ReportNumbers(of: self, now: clock.now).undo }
 }
 
 extension OutboxStore {

@@ -4,6 +4,7 @@ import Foundation
 import Mirroring
 import Posts
 import Settings
+import Storage
 import TestSupport
 import Testing
 
@@ -78,8 +79,6 @@ import Testing
 
     @Test func manyAreImportedOnce() async throws {
         let file = try stage.folder.write(Data(["ann", "ben"].map(Self.line).joined().utf8), to: "mirrors.jsonl")
-        let dry = try await run("mirrors", "import", file, "--dry-run", ends: 78)
-        #expect(dry.error.contains("does not exist yet"))
         try await stage.makeDatabase()
         let checked = try await run("mirrors", "import", file, "--dry-run")
         #expect(checked.output.hasPrefix("nothing was stored; of 2 mirrors: 2 new, 0 changed, 0 as they were\n"))
@@ -164,6 +163,33 @@ import Testing
         let json = try await run("mirrors", "remove", "ben", "--yes", "--json")
         #expect(json.output.contains("mirror-bot/mirror-removal/1") && json.output.contains(#""posts" : 3"#))
         try await expect(names(), equals: [])
+    }
+
+    // MARK: Where a mirror is broken, or none is there
+
+    /// A mirror with a setting that cannot be used, be it the one that MIRROR names, hides no other one.
+    @Test func aBrokenMirrorHidesNoOther() async throws {
+        _ = try await run("mirrors", "import", "-", input: Self.line("ann") + Self.line("default"))
+        _ = try await stage.withMirror(["MIRROR": "ann"]) { mirror in
+            try await mirror.storage.execute(
+                "UPDATE settings SET value = 'many' WHERE mirror = 'default' AND name = 'MAX_PER_DAY'")
+        }
+        try await expect(names(), equals: ["ann", "default"])
+        _ = try await run("mirrors", "pause", "ann")
+        _ = try await run("mirrors", "resume", "ann")
+        let all = try await run("status", "--all")
+        #expect(all.output.contains("ann") && all.output.contains("MAX_PER_DAY"))
+        try await expect(run("status", "--metrics").output) { $0.contains(#"mirrorbot_well{mirror="ann"}"#) }
+        _ = try await run("mirrors", "export")
+    }
+
+    /// Lines are checked where there is no database yet, and nothing is made.
+    @Test func anImportIsTriedWithoutADatabase() async throws {
+        let tried = try await run("mirrors", "import", "-", "--dry-run", input: Self.line("ann"))
+        #expect(tried.output.hasPrefix("nothing was stored; of 1 mirrors: 1 new"))
+        let wrong = #"{"name":"ann","settings":{"MAX_PER_DAY":"many"}}"# + "\n"
+        _ = try await run("mirrors", "import", "-", "--dry-run", input: wrong, ends: 65)
+        #expect(!FileManager.default.fileExists(atPath: stage.home + "/mirror-bot.sqlite"))
     }
 
     // MARK: Status

@@ -159,7 +159,7 @@ import Testing
     /// Each obstacle is a line of `status`, and the first line is that of `status --check`.
     @Test func whatStopsStandsInTheFirstLine() {
         var facts = HealthFacts(now: Date(timeIntervalSince1970: 1_780_003_600))
-        (facts.zone, facts.mayPublish, facts.posts) = (TimeZone(identifier: "Asia/Tokyo"), false, 0)
+        (facts.zone, facts.mayPublish, facts.hasPosts) = (TimeZone(identifier: "Asia/Tokyo"), false, false)
         let health = Health(facts)
         let lines = status { report in
             (report.obstacles, report.verdict) = (health.obstacles, health.verdict)

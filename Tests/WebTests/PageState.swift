@@ -151,7 +151,7 @@ struct PageState: Sendable, CustomTestStringConvertible {
         PageState(name: "healthy") { try await sections($0) },
         PageState(name: "nothing", mirrors: []) { _ in [Page(path: "/")] },
         PageState(name: "first-run", mirrors: []) { stand in
-            try await stand.installation.anyMirror().other("mika").table.add(now: WebStand.now)
+            try await stand.add("mika")
             return ninePages
         },
         PageState(name: "paused") { stand in
@@ -235,13 +235,13 @@ struct PageState: Sendable, CustomTestStringConvertible {
             return [Page(path: "/public/mika"), Page(path: "/public/nobody", status: 404)]
         },
         PageState(name: "many") { stand in
-            let mirror = try await stand.installation.anyMirror()
+            let storage = stand.installation.storage
             for start in stride(from: 0, to: 10_000, by: 500) {
                 let rows = (start..<start + 500).map { number -> SQL in
                     "(\("m\(number)"), 1, \(number % 9 == 0 ? 1 : nil as Int64?))"
                 }
                 let values = rows.dropFirst().reduce(into: rows[0]) { $0 += ", " + $1 }
-                try await mirror.storage.execute("INSERT INTO mirrors (mirror, created_ms, paused_ms) VALUES \(values)")
+                try await storage.execute("INSERT INTO mirrors (mirror, created_ms, paused_ms) VALUES \(values)")
             }
             return ["/", "/?q=m99", "/?q=zzz", "/?state=paused", "/?state=unset&after=m500"].map { Page(path: $0) }
         },

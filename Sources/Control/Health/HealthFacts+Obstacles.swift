@@ -7,12 +7,18 @@ import Settings
 extension HealthFacts {
     /// Every obstacle that follows from the facts, in the order of ``Obstacle/Code``.
     var obstacles: [Obstacle] {
+        // Everything else would be judged by other settings than the mirror's.
+        if let settingProblem { return [unusableSetting(settingProblem)] }
         let all = [
             whole, bot, database, work, permissions, archive, budget, hearing, parts, planning, favoriting, waiting,
             human,
         ].flatMap(\.self)
         return all.enumerated()
             .sorted { ($0.element.code.rank, $0.offset) < ($1.element.code.rank, $1.offset) }.map(\.element)
+    }
+
+    private func unusableSetting(_ problem: String) -> Obstacle {
+        make(.settingUnusable, .stops, problem, brief: "a stored setting cannot be used")
     }
 
     private static let all = Obstacle.Work.allCases
@@ -22,9 +28,13 @@ extension HealthFacts {
         since: Date? = nil, _ cause: String, brief: String? = nil, _ remedy: Obstacle.Remedy? = nil,
         by mender: Finding.Cause = .configuration
     ) -> Obstacle {
-        Obstacle(
-            code: code, since: since, stops: stops, weight: weight, cause: cause, brief: brief ?? cause, remedy: remedy,
-            mender: mender)
+        func named(_ text: String) -> String { CommandWords.adding(flags, to: text) }
+        let remedy = remedy.map {
+            Obstacle.Remedy(command: $0.command.map(named), setting: $0.setting, text: $0.text.map(named))
+        }
+        return Obstacle(
+            code: code, since: since, stops: stops, weight: weight, cause: named(cause), brief: named(brief ?? cause),
+            remedy: remedy, mender: mender)
     }
 
     /// `2026-11-20 12:03` on the mirror's clock.
@@ -294,12 +304,12 @@ extension HealthFacts {
         if !knowsPast {
             return [make(.pastUnknown, .stops, of: [.sending], "the human's past has not been read", train)]
         }
-        if posts == 0 { return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)] }
+        if !hasPosts { return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)] }
         if let obstacle = unverifiedPosts { return [obstacle] }
         guard isWithoutText, !wishes.onlyAnswers else { return [] }
         return [
             make(
-                .noFitText, .hinders, of: [.sending], "none of the \(posts) texts may be posted by itself",
+                .noFitText, .hinders, of: [.sending], "none of the texts may be posted by itself",
                 .set(
                     Setting.fitness.name,
                     "mirror-bot status says by which rules; FITNESS, LINKS and MEDIA decide on some"))
@@ -541,7 +551,7 @@ extension HealthFacts {
         if let setting = wishes.noAnswers {
             found.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
         }
-        guard knowsPast, posts > 0 else { return found }
+        guard knowsPast, hasPosts else { return found }
         if wishes.onlyAnswers {
             found.append(
                 make(.onlyAnswers, .wanted, of: [], "MAX_PER_DAY is 0, so the bot only answers and favorites"))

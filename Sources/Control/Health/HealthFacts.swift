@@ -7,8 +7,12 @@ package import Settings
 /// Everything that decides how well a mirror is, as it was read at one time.
 ///
 /// The parts that cost more than a few statements are optional: what was not asked is nil, and no obstacle follows.
-package struct HealthFacts: Sendable {
+package struct HealthFacts: Equatable, Sendable {
     package var now: Date
+    /// The flags without which a proposed command would mean another mirror.
+    package var flags: [String] = []
+    /// Why a stored setting of the mirror cannot be used; nil if all can.
+    package var settingProblem: String?
     /// The mirror's clock, on which causes name times; UTC until it is known.
     package var zone: TimeZone?
     /// The zone that an archive named, to be proposed where none is set.
@@ -49,7 +53,8 @@ package struct HealthFacts: Sendable {
     package var mayPublish = true
     package var wishes = Wishes()
 
-    package var posts = 1
+    /// Whether the archive has posts.
+    package var hasPosts = true
     /// Whether the human's past was read.
     package var knowsPast = true
     /// The posts that nobody can be asked about; nil if the human's network can be asked about all,

@@ -10,156 +10,139 @@ import Settings
 import Storage
 
 /// The facts of a mirror's health, with the rows that they were read from.
-struct HealthReading {
+struct HealthReading: Sendable {
+    /// With its effective settings; those of the process if a stored one cannot be used.
+    let mirror: HumanMirror
     var facts: HealthFacts
     let record: MirrorRecord
     let accounts: FoundAccounts
     /// Nil unless one of the accounts is on X.
     let spending: Spending?
+    /// The cost of the mirror's calls to X in all months.
+    let spent: Money
     /// Nil before anybody held the mirror.
     let lease: LeaseRecord?
-    let numbers: HealthNumbers
-}
-
-/// What one statement counts.
-struct HealthNumbers {
-    var posts = 0
-    /// The networks of the archived posts: the first and the last by name, which are all if there
-    /// are two at most.
-    var networks: Set<String> = []
-    /// When the oldest and the newest post of the archive were made; nil without any.
-    var span: (oldest: Date, newest: Date)?
-    var suggestions = 0
-    var favoritesToday = 0
-    /// Whether a favorite was ever decided on, as far as they are kept.
-    var hasFavorites = false
     /// When the next stored post is due; nil if none is stored.
-    var next: Date?
-    /// Actions of the last day that may or may not have arrived.
-    var unconfirmed = 0
-    /// Spans of other zones that are noted.
-    var zones = 0
-    /// Probes and changes of the profile that are not over.
-    var effects = 0
-    var undo = UndoTally()
-    var examination: LastExamination?
+    let next: Date?
 }
 
-extension HealthNumbers {
-    /// - Throws: `StorageError` if a column is missing.
-    fileprivate init(row: SQLRow) throws {
-        posts = try row.int("posts")
-        let names = try ["first_network", "last_network"].compactMap { try row.optionalText($0) }
-        networks = Set(names)
-        if let oldest = try row.optionalDate("oldest_ms"), let newest = try row.optionalDate("newest_ms") {
-            span = (oldest, newest)
-        }
-        (suggestions, favoritesToday) = (try row.int("suggestions"), try row.int("favorites_today"))
-        hasFavorites = try row.int("has_favorites") == 1
-        next = try row.optionalDate("next_ms")
-        (unconfirmed, zones) = (try row.int("unconfirmed"), try row.int("zones"))
-        effects = try row.int("effects")
-        undo = try UndoTally(row: row)
-        if let at = try row.optionalDate("examined_ms") {
-            examination = LastExamination(at: at, failed: try row.int("failed"), warned: try row.int("warned"))
-        }
-    }
-}
-
-/// The stored rows from which the facts of a mirror's health follow.
-struct HealthRows {
-    var record: MirrorRecord
-    var accounts: FoundAccounts
-    /// Nil before any worker held the mirror.
-    var lease: LeaseRecord?
-    var refusals: [AccountRole: StoredFault] = [:]
-    var waits: [AccountRole: [AccountWait]] = [:]
-    var feeds: [FeedHealth] = []
-    /// What is left of the month's money; nil unless one of the accounts is on X.
-    var money: MoneyFact?
-    /// Whether the archive has no text that may be posted by itself; false if that was not read.
-    var isWithoutText = false
-    var numbers = HealthNumbers()
-}
-
-/// Reads the facts of a mirror's health: some statements, and no change.
+/// Reads the facts of the health of mirrors: some statements for each ``mirrorsAtOnce``, and no change.
+///
+/// A list of one is read as any other list, so that every report of a mirror says the same. A mirror with rows or
+/// settings that cannot be used has an obstacle of its own, and hides no other mirror.
 struct HealthReader {
-    private let mirror: HumanMirror
+    /// Mirrors that share a statement.
+    static let mirrorsAtOnce = 500
+
+    private let installation: Installation
     private let silence: TimeInterval?
 
     /// - Parameters:
-    ///   - mirror: The mirror, open.
+    ///   - installation: Where the mirrors are.
     ///   - silence: From how many seconds on a worker's last beat is too old; nil for the usual limit.
-    init(_ mirror: HumanMirror, silence: TimeInterval? = nil) { (self.mirror, self.silence) = (mirror, silence) }
-
-    private var storage: any StorageEngine { mirror.storage }
-    private var configuration: MirrorSettings { mirror.configuration }
-    private var outbox: OutboxStore { mirror.outbox(lease: nil) }
-
-    /// Reads what the database, the settings and this process know; asks no network and no Redis.
-    ///
-    /// - Parameters:
-    ///   - now: The present.
-    ///   - pulse: The worker of this process, which holds the mirror; nil elsewhere.
-    /// - Returns: The facts, without what only a look at the classifier, the plan or the last actions tells.
-    /// - Throws: The store's error.
-    func reading(now: Date, pulse: WorkerPulse? = nil) async throws -> HealthReading {
-        let record = try await mirror.table.record()
-        let accounts = try await FoundAccounts(in: mirror)
-        let lease = try await LeaseTable(storage: storage, mirror: mirror.name).record()
-        let faults = try await mirror.refusals.rows()
-        let feeds = try await mirror.feeds.health(now: now)
-        let spending =
-            accounts.networks.contains { $0.descriptor.prices != nil }
-            ? try await mirror.spending.spending(at: now) : nil
-        let hasText = try await mirror.archive.hasText(mirror.textFilter())
-        let zone = mirror.knownTimeZone(record)
-        let numbers = try await numbers(now: now, zone: zone)
-        let rows = HealthRows(
-            record: record, accounts: accounts, lease: lease, refusals: faults.refusals, waits: faults.waits,
-            feeds: feeds, money: spending.map { money($0, accounts) },
-            isWithoutText: !hasText, numbers: numbers)
-        var facts = self.facts(of: rows, zone: zone, now: now)
-        if pulse != nil { facts.worker = .running }
-        note(faults.faults, pulse, in: &facts)
-        facts.store = try await storeFault(pulse?.faults ?? live, now: now)
-        if numbers.effects > 0 { facts.effects = try await mirror.effects.all() }
-        if record.activated == nil || record.past == nil {
-            facts.setup = try await mirror.setupSteps(record, accounts, posts: numbers.posts)
-        }
-        return HealthReading(
-            facts: facts, record: record, accounts: accounts, spending: spending, lease: lease,
-            numbers: numbers)
+    init(_ installation: Installation, silence: TimeInterval? = nil) {
+        (self.installation, self.silence) = (installation, silence)
     }
 
-    /// Returns the facts that follow from rows and settings alone: without the faults of the work, the state of the
-    /// database and the checklist of the setup.
-    func facts(of rows: HealthRows, zone: TimeZone?, now: Date) -> HealthFacts {
-        let (record, accounts, numbers) = (rows.record, rows.accounts, rows.numbers)
+    private var storage: any StorageEngine { installation.storage }
+
+    /// Reads what the database, the settings and this process know of mirrors; asks no network and no Redis.
+    ///
+    /// - Parameters:
+    ///   - mirrors: Their names and records.
+    ///   - pulses: Those of the workers of this process, by mirror.
+    ///   - now: The present.
+    /// - Returns: The facts in the same order, without what only a look at the classifier, the plan or the last actions
+    ///   tells.
+    /// - Throws: The store's error.
+    func readings(
+        of mirrors: [(name: String, record: MirrorRecord)], pulses: [String: WorkerPulse] = [:], now: Date
+    ) async throws -> [HealthReading] {
+        var readings: [HealthReading] = []
+        for part in mirrors.portions(of: Self.mirrorsAtOnce) {
+            readings += try await self.readings(of: try await open(part), pulses, now: now)
+        }
+        return readings
+    }
+
+    /// The same of one mirror, which is open with its settings.
+    func reading(of mirror: HumanMirror, now: Date) async throws -> HealthReading {
+        let opened = Opened(
+            mirror: mirror, record: try await mirror.table.record(), accounts: try await FoundAccounts(in: mirror),
+            problem: nil)
+        return try await readings(of: [opened], [:], now: now)[0]
+    }
+
+    private func readings(
+        of opened: [Opened], _ pulses: [String: WorkerPulse], now: Date
+    ) async throws -> [HealthReading] {
+        let names = opened.map(\.name)
+        let leases = try await LeaseTable.records(of: names, in: storage)
+        let faults = try await FaultTable.all(of: names, in: storage)
+        let feeds = try await FeedTable.health(of: names, in: storage, now: now)
+        let paying = opened.filter(\.hasPrices).map(\.name)
+        let totals = try await paying.isEmpty ? [:] : SpendingTable.totals(of: paying, in: storage, now: now)
+        let withText = try await mirrorsWithText(opened)
+        let numbers = try await numbers(of: opened, now: now)
+        let setups = try await setups(opened)
+        let store = try await storeFault()
+        var readings: [HealthReading] = []
+        for mirror in opened {
+            let (name, stored) = (mirror.name, faults[mirror.name] ?? StoredFaults())
+            let numbers = numbers[name] ?? HealthNumbers()
+            let budget = mirror.mirror.configuration.x.monthlyBudget
+            let spending =
+                mirror.hasPrices ? Spending(at: now, budget: budget, total: totals[name]?.month ?? .zero) : nil
+            var facts = self.facts(of: mirror, numbers, spending, now: now)
+            (facts.refusals, facts.waits, facts.feeds) = (stored.refusals, stored.waits, feeds[name] ?? [])
+            facts.isWithoutText = !withText.contains(name)
+            facts.worker = WorkerFact(leases[name], limit: silence, rate: mirror.mirror.clock.rate, now: now)
+            note(stored.faults, pulses[name], of: name, in: &facts)
+            let live = pulses[name]?.faults ?? installation.faults.of(name)
+            facts.store = store?.kind == .full ? store : refusedWrite(live, now: now) ?? store
+            if numbers.effects > 0 { facts.effects = try await mirror.mirror.effects.all() }
+            if mirror.isUnset {
+                var rows = setups[name] ?? SetupRows()
+                rows.hasPosts = numbers.hasPosts
+                facts.setup = mirror.mirror.setupSteps(mirror.record, mirror.accounts, rows)
+            }
+            readings.append(
+                HealthReading(
+                    mirror: mirror.mirror, facts: facts, record: mirror.record, accounts: mirror.accounts,
+                    spending: spending, spent: totals[name]?.all ?? .zero, lease: leases[name], next: numbers.next))
+        }
+        return readings
+    }
+
+    /// The facts that follow from settings, accounts, record and numbers.
+    private func facts(
+        of opened: Opened, _ numbers: HealthNumbers, _ spending: Spending?, now: Date
+    ) -> HealthFacts {
+        let (mirror, record, accounts, zone) = (opened.mirror, opened.record, opened.accounts, opened.zone)
         var facts = HealthFacts(now: now)
+        facts.flags = mirror.configuration.flagWords
+        facts.settingProblem = opened.problem
         (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
         facts.zoneToCome = mirror.zoneToCome(record)
         facts.adoptedZone = mirror.adoptedZone(record)
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
-        facts.refusals = rows.refusals
-        facts.waits = rows.waits
-        facts.feeds = rows.feeds
-        facts.worker = WorkerFact(rows.lease, limit: silence, rate: mirror.clock.rate, now: now)
-        facts.money = rows.money
-        facts.mayPublish = accounts.accounts[.bot]?.network.descriptor.policy?.isAcknowledged(configuration) ?? true
-        facts.wishes = wishes(accounts, now: now, zone: zone)
+        facts.money = spending.map { money($0, accounts, mirror.configuration) }
+        let policy = accounts.accounts[.bot]?.network.descriptor.policy
+        facts.mayPublish = policy?.isAcknowledged(mirror.configuration) ?? true
+        facts.wishes = wishes(accounts, mirror.configuration, now: now, zone: zone)
         facts.knowsPast = record.past != nil
-        facts.isWithoutText = rows.isWithoutText
-        facts.unverified = unverified(numbers.networks, accounts)
-        (facts.posts, facts.favoritesToday) = (numbers.posts, numbers.favoritesToday)
-        (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.undo.proposed)
+        facts.unverified = unverified(numbers.networks, accounts, mirror.configuration)
+        (facts.hasPosts, facts.favoritesToday) = (numbers.hasPosts, numbers.favoritesToday)
+        (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.proposedUndos)
         return facts
     }
 
     /// The posts that nobody can be asked about: those of networks on which the human has no
     /// account here.
-    private func unverified(_ networks: Set<String>, _ accounts: FoundAccounts) -> UnverifiedPosts? {
+    private func unverified(
+        _ networks: Set<String>, _ accounts: FoundAccounts, _ configuration: MirrorSettings
+    ) -> UnverifiedPosts? {
         let human = accounts.accounts[.human]?.network.rawValue
         let others = networks.filter { $0 != human }
         guard !others.isEmpty, configuration.archiveTrust != true else { return nil }
@@ -167,80 +150,185 @@ struct HealthReader {
             isAll: others == networks, isDecided: configuration.archiveTrust == false)
     }
 
-    /// The faults of the mirror's work in this process.
-    var live: [WorkFault] { mirror.installation.faults.of(mirror.name) }
-
     /// Notes the faults of the work: those of this process, which may know better, and stored ones.
-    func note(_ stored: [WorkFault], _ pulse: WorkerPulse? = nil, in facts: inout HealthFacts) {
-        let live = pulse?.faults ?? self.live
+    private func note(_ stored: [WorkFault], _ pulse: WorkerPulse?, of mirror: String, in facts: inout HealthFacts) {
+        let live = pulse?.faults ?? installation.faults.of(mirror)
         let ours = Set(live.map(\.part))
         facts.faults = pulse == nil ? live + stored.filter { !ours.contains($0.part) } : live
         facts.knowsFaults = pulse?.knowsEarlierFaults ?? true
         facts.clockLead = pulse?.clockLead
+        if pulse?.holdsMirror == true { facts.worker = .running }
     }
 
-    // MARK: Numbers
+    // MARK: Opening
 
-    private func numbers(now: Date, zone: TimeZone?) async throws -> HealthNumbers {
-        let today = Self.midnight(of: now, in: zone).milliseconds
-        let rows = try await storage.query(
-            "SELECT \(Self.numbers(of: "\(mirror.name)", today: "\(today)", now: now))")
-        return try rows.first.map(HealthNumbers.init(row:)) ?? HealthNumbers()
+    /// A mirror with its effective settings, its record and its accounts.
+    private struct Opened {
+        let mirror: HumanMirror
+        let record: MirrorRecord
+        let accounts: FoundAccounts
+        /// Set if a stored setting of the mirror cannot be used.
+        let problem: String?
+
+        var name: String { mirror.name }
+        var zone: TimeZone? { mirror.knownTimeZone(record) }
+        var hasPrices: Bool { accounts.networks.contains { $0.descriptor.prices != nil } }
+        /// Whether the mirror has not worked yet.
+        var isUnset: Bool { record.activated == nil || record.past == nil }
     }
 
-    /// Reads the numbers of some mirrors, by name, in one statement.
-    ///
-    /// - Parameter zones: The zone of each mirror, some hundred at most; UTC where none is known.
-    /// - Throws: The store's error.
-    static func numbers(
-        of zones: [(mirror: String, zone: TimeZone?)], in storage: any StorageEngine, now: Date
-    ) async throws -> [String: HealthNumbers] {
-        let asked = zones.map { mirror, zone -> SQL in
-            "(CAST(\(mirror) AS TEXT), CAST(\(midnight(of: now, in: zone).milliseconds) AS BIGINT))"
+    private func open(_ mirrors: [(name: String, record: MirrorRecord)]) async throws -> [Opened] {
+        let names = mirrors.map(\.name)
+        let settings = try await settings(of: names)
+        let logins = try await logins(of: names)
+        // With a key file that cannot be used every login fails, as it does where one mirror is opened.
+        let keyed = names.first.flatMap { try? installation.vault(of: $0).keyed() }
+        var configurations = Configurations(installation: installation)
+        return try mirrors.map { name, record -> Opened in
+            let vault = keyed?.of(name) ?? installation.vault(of: name)
+            var opened: [AccountRole: Result<StoredLogin, any Error>] = [:]
+            for (role, sealed) in logins[name] ?? [:] { opened[role] = Result { try vault.opened(sealed, of: role) } }
+            // One that cannot be opened names no network, and is an obstacle of its own.
+            let networks = opened.compactMapValues { try? $0.get().network }
+            let (configuration, problem) = try configurations.effective(name, settings[name] ?? [:], networks)
+            let mirror = try HumanMirror(configuration, settledIn: installation)
+            return Opened(
+                mirror: mirror, record: record, accounts: FoundAccounts(in: mirror, logins: opened), problem: problem)
+        }
+    }
+
+    private func settings(of names: [String]) async throws -> [String: [String: String]] {
+        let rows = try await storage.query("SELECT mirror, name, value FROM settings\(SQL.condition(on: names))")
+        return try rows.reduce(into: [:]) { settings, row in
+            settings[try row.text("mirror"), default: [:]][try row.text("name")] = try row.text("value")
+        }
+    }
+
+    private func logins(of names: [String]) async throws -> [String: [AccountRole: String]] {
+        let rows = try await storage.query("SELECT mirror, role, sealed FROM credentials\(SQL.condition(on: names))")
+        return try rows.reduce(into: [:]) { logins, row in
+            guard let role = AccountRole(rawValue: try row.text("role")) else { return }
+            logins[try row.text("mirror"), default: [:]][role] = try row.text("sealed")
+        }
+    }
+
+    /// The effective settings of mirrors; those of mirrors that have the same ones are parsed once.
+    private struct Configurations {
+        private struct Key: Hashable {
+            let settings: [String: String]
+            let networks: [AccountRole: NetworkName]
+            let isNamed: Bool
+        }
+
+        private let installation: Installation
+        private var known: [Key: (settings: MirrorSettings, problem: String?)] = [:]
+
+        init(installation: Installation) { self.installation = installation }
+
+        /// - Returns: The settings under the mirror's name; those of the process and the problem if those that are stored
+        ///   cannot be used.
+        /// - Throws: `ConfigurationError` for settings of the process that cannot be used.
+        mutating func effective(
+            _ name: String, _ settings: [String: String], _ networks: [AccountRole: NetworkName]
+        ) throws -> (MirrorSettings, String?) {
+            let key = Key(settings: settings, networks: networks, isNamed: installation.isNamed(name))
+            var found = try known[key] ?? parsed(key, given: installation.settings(of: name))
+            known[key] = found
+            found.settings.mirror = name
+            return found
+        }
+
+        private func parsed(_ key: Key, given: MirrorSettings) -> (settings: MirrorSettings, problem: String?) {
+            do {
+                var settings = try given.with(stored: key.settings)
+                try settings.adopt(key.networks)
+                return (settings, nil)
+            } catch {
+                return (given, "\(error)")
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    /// The names of the mirrors with a text that may be posted, with a statement for each kind of filter.
+    private func mirrorsWithText(_ opened: [Opened]) async throws -> Set<String> {
+        var found: Set<String> = []
+        for (filter, group) in Dictionary(grouping: opened, by: { $0.mirror.textFilter() }) {
+            found.formUnion(try await Archive.havingText(group.map(\.name), filter, in: storage))
+        }
+        return found
+    }
+
+    /// Reads the rows from which the checklists are made, except posts, of the mirrors that have not worked yet.
+    private func setups(_ opened: [Opened]) async throws -> [String: SetupRows] {
+        let unset = opened.filter(\.isUnset)
+        guard !unset.isEmpty else { return [:] }
+        let examples = try await storage.query(
+            """
+            SELECT asked.column1 AS name FROM \(SQL.asked(unset.map(\.name)))
+            WHERE EXISTS (SELECT 1 FROM examples WHERE mirror = asked.column1)
+            """)
+        var setups = try examples.reduce(into: [String: SetupRows]()) {
+            $0[try $1.text("name"), default: SetupRows()].hasExamples = true
+        }
+        let paying = unset.filter { $0.accounts.accounts[.human]?.network.descriptor.prices != nil }.map(\.name)
+        guard !paying.isEmpty else { return setups }
+        for (name, left) in try await FeedTable.trainingLeft(of: paying, in: storage) {
+            setups[name, default: SetupRows()].trainings = SetupRows.trainings(left)
+        }
+        return setups
+    }
+
+    /// What one statement tells of some mirrors; nothing of it grows with an archive.
+    private struct HealthNumbers {
+        /// The networks of the archived posts: the first and the last by name, which are all if there are two at most.
+        var networks: Set<String> = []
+        var suggestions = 0
+        var proposedUndos = 0
+        var favoritesToday = 0
+        var next: Date?
+        /// Probes and changes of the profile that are not over.
+        var effects = 0
+
+        var hasPosts: Bool { !networks.isEmpty }
+    }
+
+    private func numbers(of opened: [Opened], now: Date) async throws -> [String: HealthNumbers] {
+        guard !opened.isEmpty else { return [:] }
+        let asked = opened.map { mirror -> SQL in
+            let zone = mirror.zone ?? .gmt
+            let today = LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
+            return "(CAST(\(mirror.name) AS TEXT), CAST(\(today.milliseconds) AS BIGINT))"
         }
         let rows = try await storage.query(
             """
-            SELECT asked.column1 AS name, \(numbers(of: "asked.column1", today: "asked.column2", now: now))
+            SELECT asked.column1 AS name,
+                (SELECT MIN(network) FROM posts WHERE mirror = asked.column1) AS first_network,
+                (SELECT MAX(network) FROM posts WHERE mirror = asked.column1) AS last_network,
+                (SELECT COUNT(*) FROM (
+                    SELECT 1 FROM actions WHERE mirror = asked.column1 AND state = 'suggested' LIMIT 1000
+                ) AS waiting) AS suggestions,
+                (SELECT COUNT(*) FROM actions WHERE mirror = asked.column1 AND \(OutboxStore.isProposed))
+                    AS proposed_undos,
+                (SELECT COUNT(*) FROM actions WHERE mirror = asked.column1 AND kind = 'favorite'
+                    AND due_ms >= asked.column2 AND state IN ('planned', 'claimed', 'sending', 'done'))
+                    AS favorites_today,
+                (SELECT MIN(due_ms) FROM actions
+                    WHERE mirror = asked.column1 AND \(OutboxStore.comes(after: now))) AS next_ms,
+                \(EffectTable.number(of: "asked.column1")) AS effects
             FROM (VALUES \(SQL(joined: asked))) AS asked
             """)
-        return try rows.reduce(into: [:]) { $0[try $1.text("name")] = try HealthNumbers(row: $1) }
-    }
-
-    private static func midnight(of now: Date, in zone: TimeZone?) -> Date {
-        let zone = zone ?? .gmt
-        return LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
-    }
-
-    /// The columns of ``HealthNumbers``.
-    ///
-    /// - Parameters:
-    ///   - name: The mirror's name as a value, or a column with names.
-    ///   - today: When the day of `now` began, in milliseconds, as a value or a column.
-    private static func numbers(of name: SQL, today: SQL, now: Date) -> SQL {
-        """
-        (SELECT COUNT(*) FROM posts WHERE mirror = \(name)) AS posts,
-            (SELECT MIN(network) FROM posts WHERE mirror = \(name)) AS first_network,
-            (SELECT MAX(network) FROM posts WHERE mirror = \(name)) AS last_network,
-            (SELECT MIN(created_ms) FROM posts WHERE mirror = \(name)) AS oldest_ms,
-            (SELECT MAX(created_ms) FROM posts WHERE mirror = \(name)) AS newest_ms,
-            (SELECT COUNT(*) FROM (
-                SELECT 1 FROM actions WHERE mirror = \(name) AND state = 'suggested' LIMIT 1000
-            ) AS waiting) AS suggestions,
-            (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND kind = 'favorite'
-                AND due_ms >= \(today) AND state IN ('planned', 'claimed', 'sending', 'done'))
-                AS favorites_today,
-            (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
-                THEN 1 ELSE 0 END) AS has_favorites,
-            (SELECT MIN(due_ms) FROM actions WHERE mirror = \(name) AND \(OutboxStore.comes(after: now))) AS next_ms,
-            (SELECT COUNT(*) FROM actions WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
-                AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
-            (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
-            \(EffectTable.number(of: name)) AS effects,
-            (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'fail') AS failed,
-            (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'warn') AS warned,
-            (SELECT MAX(noted_ms) FROM findings WHERE mirror = \(name)) AS examined_ms,
-            \(OutboxStore.undoNumbers(of: name))
-        """
+        return try rows.reduce(into: [:]) { all, row in
+            var numbers = HealthNumbers()
+            numbers.networks = Set(try ["first_network", "last_network"].compactMap { try row.optionalText($0) })
+            numbers.suggestions = try row.int("suggestions")
+            numbers.proposedUndos = try row.int("proposed_undos")
+            numbers.favoritesToday = try row.int("favorites_today")
+            numbers.next = try row.optionalDate("next_ms")
+            numbers.effects = try row.int("effects")
+            all[try row.text("name")] = numbers
+        }
     }
 
     // MARK: The database
@@ -248,15 +336,14 @@ struct HealthReader {
     /// Seconds after which a refused write no longer tells how the database is.
     private static let memory: TimeInterval = 1_200
 
-    /// Why the database takes no changes, as far as the worker's own writes and a look without a change tell.
-    func storeFault(_ live: [WorkFault], now: Date) async throws -> StoreFault? {
-        if let problem = mirror.process.storage.lackOfRoom { return StoreFault(.full, problem) }
-        if let refused = refusedWrite(live, now: now) { return refused }
+    /// Why the database takes no changes, as far as a look without a change tells.
+    func storeFault() async throws -> StoreFault? {
+        if let problem = installation.process.storage.lackOfRoom { return StoreFault(.full, problem) }
         return try await refusalOfChanges()
     }
 
     /// Returns the fault of the database that a refused write of the worker shows; nil if none was refused lately.
-    func refusedWrite(_ live: [WorkFault], now: Date) -> StoreFault? {
+    private func refusedWrite(_ live: [WorkFault], now: Date) -> StoreFault? {
         let refused = live.first { fault in
             guard let kind = fault.storeKind, (0..<Self.memory).contains(now.timeIntervalSince(fault.noted)) else {
                 return false
@@ -270,7 +357,7 @@ struct HealthReader {
 
     /// Whether the database takes no changes, found without trying one.
     private func refusalOfChanges() async throws -> StoreFault? {
-        switch mirror.process.storage {
+        switch installation.process.storage {
         case .sqlite(let path):
             guard FileManager.default.fileExists(atPath: path), access(path, W_OK) != 0 else { return nil }
             return StoreFault(.readOnly, "could not change the database at \(path): it is read-only")
@@ -295,7 +382,9 @@ struct HealthReader {
 
     // MARK: Settings
 
-    func money(_ spending: Spending, _ accounts: FoundAccounts) -> MoneyFact {
+    private func money(
+        _ spending: Spending, _ accounts: FoundAccounts, _ configuration: MirrorSettings
+    ) -> MoneyFact {
         func lacks(_ role: AccountRole, _ feed: Feed) -> Bool {
             guard let prices = accounts.accounts[role]?.network.descriptor.prices else { return false }
             return spending.left < prices.look(feed, role, configuration)
@@ -307,7 +396,9 @@ struct HealthReader {
             lacksOwnPosts: lacks(.human, .ownPosts))
     }
 
-    private func wishes(_ accounts: FoundAccounts, now: Date, zone: TimeZone?) -> Wishes {
+    private func wishes(
+        _ accounts: FoundAccounts, _ configuration: MirrorSettings, now: Date, zone: TimeZone?
+    ) -> Wishes {
         var wishes = Wishes()
         wishes.wantsFavorites = configuration.favoriteMode != .off
         wishes.favoritesPerDay = configuration.favoritesPerDay
@@ -388,7 +479,7 @@ extension HumanMirror {
     /// - Returns: Obstacles and verdict.
     /// - Throws: The store's error.
     package func health(now: Date, silence: TimeInterval? = nil) async throws -> Health {
-        let reading = try await HealthReader(self, silence: silence).reading(now: now)
+        let reading = try await HealthReader(installation, silence: silence).reading(of: self, now: now)
         let health = Health(reading.facts)
         // No other verdict names the next post, for which plans may have to be drawn.
         guard health.verdict.state == .healthy else { return health }

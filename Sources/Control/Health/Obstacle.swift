@@ -77,6 +77,7 @@ extension Obstacle {
     /// The cases stand in the order in which reports list them: what ends the whole of the work first.
     package enum Code: String, CaseIterable, Codable, Sendable {
         // The mirror as a whole.
+        case settingUnusable = "setting-unusable"
         case moved
         case arriving
         /// The mirror pauses by itself, for the bot's first post is not shown to the public.
@@ -166,6 +167,7 @@ extension Obstacle {
         /// What `doctor` calls the thing that has the condition.
         package var subject: String {
             switch self {
+            case .settingUnusable: "settings"
             case .moved, .arriving, .firstPostHidden, .paused: "mirror"
             case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
                 .sendingWaits:
@@ -198,8 +200,9 @@ extension Obstacle {
         /// What follows from the condition, as the beginning of a sentence; nil where the cause says it.
         package var consequence: String? {
             switch self {
-            case .moved, .arriving, .firstPostHidden, .paused, .noBotAccount, .botLoginUnusable, .sameAccount,
-                .botRefused, .botLacksScope, .botDisabled, .sendingWaits, .storeFull, .storeReadOnly, .storeAway,
+            case .settingUnusable, .moved, .arriving, .firstPostHidden, .paused, .noBotAccount, .botLoginUnusable,
+                .sameAccount, .botRefused, .botLacksScope, .botDisabled, .sendingWaits, .storeFull, .storeReadOnly,
+                .storeAway,
                 .workerEnded,
                 .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
                 "nothing is sent"
@@ -236,7 +239,8 @@ extension Obstacle {
             case .firstPostHidden, .review, .undoProposed: .review
             case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText, .postsUnverified: .idle
             // Of these a worker that lives says nothing, or ends with a notice of its own.
-            case .moved, .arriving, .paused, .noBotAccount, .botLoginUnusable, .sameAccount, .noTimeZone, .workerEnded,
+            case .settingUnusable, .moved, .arriving, .paused, .noBotAccount, .botLoginUnusable, .sameAccount,
+                .noTimeZone, .workerEnded,
                 .noWorker, .workerLate, .passLate:
                 nil
             case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,

@@ -16,12 +16,16 @@ package struct MirrorRegister: Sendable {
     /// Problems that a report lists; the rest is counted.
     static let listedProblems = 20
 
-    private let mirror: HumanMirror
+    private let installation: Installation
 
-    /// - Parameter mirror: Any mirror of the database, opened without accounts.
-    package init(_ mirror: HumanMirror) { self.mirror = mirror }
+    /// - Parameter installation: Where the mirrors are.
+    package init(_ installation: Installation) { self.installation = installation }
 
-    private var now: Date { mirror.clock.now }
+    private var storage: any StorageEngine { installation.storage }
+    private var now: Date { installation.clock.now }
+
+    /// The logins of any of the mirrors: each asks for its own; see `CredentialVault.of(_:)`.
+    private var vault: CredentialVault { installation.vault(of: MirrorSettings.usualMirror) }
 
     /// Returns the desks of mirrors.
     ///
@@ -30,7 +34,7 @@ package struct MirrorRegister: Sendable {
     package func desks(of names: [String]) async throws -> [Desk] {
         var desks: [Desk] = []
         for name in names {
-            let other = try await mirror.installation.mirror(named: name)
+            let other = try await installation.mirror(named: name)
             let record = try await other.table.requireHere()
             desks.append(Desk(other, zone: other.knownTimeZone(record)))
         }
@@ -110,8 +114,8 @@ package struct MirrorRegister: Sendable {
     private func problems(in entries: [(line: Int, entry: MirrorEntry)]) async throws -> [EntryProblem] {
         guard !entries.isEmpty else { return [] }
         let names = entries.map(\.entry.name)
-        let stored = try await mirror.storage.read { try RegisterRows(of: names, on: $0) }
-        var checker = EntryChecker(mirror.installation)
+        let stored = try await storage.read { try RegisterRows(of: names, on: $0) }
+        var checker = EntryChecker(installation)
         return entries.compactMap { line, entry -> EntryProblem? in
             do throws(EntryProblem) {
                 try checker.check(entry, stored[entry.name])
@@ -134,7 +138,7 @@ package struct MirrorRegister: Sendable {
     private func write(
         _ entries: [(line: Int, entry: MirrorEntry)], onlyNew: Bool = false, isDryRun: Bool = false
     ) async throws -> Written {
-        var vault = mirror.vault
+        var vault = vault
         if !isDryRun, entries.contains(where: { !$0.entry.logins.isEmpty }) { try vault.requireKey() }
         vault = try vault.keyed()
         let (entries, now) = (entries.map(\.entry), now)
@@ -165,7 +169,7 @@ package struct MirrorRegister: Sendable {
             if !isDryRun { try batch.store(on: connection) }
             return written
         }
-        return isDryRun ? try await mirror.storage.read(body) : try await mirror.storage.transaction(body)
+        return isDryRun ? try await storage.read(body) : try await storage.transaction(body)
     }
 
     // MARK: Exporting
@@ -177,10 +181,10 @@ package struct MirrorRegister: Sendable {
     /// - Throws: `ConfigurationError` for a login that the key does not open; what `body` throws; the store's error.
     package func export(withSecrets: Bool, _ body: (String) throws -> Void) async throws -> ExportReport {
         var report = ExportReport(withSecrets: withSecrets)
-        let vault = try mirror.vault.keyed()
-        let names = try await MirrorTable.names(in: mirror.storage)
+        let vault = try vault.keyed()
+        let names = try await MirrorTable.names(in: storage)
         for part in names.portions(of: Self.batchSize) {
-            let stored = try await mirror.storage.read { try RegisterRows(of: part, on: $0) }
+            let stored = try await storage.read { try RegisterRows(of: part, on: $0) }
             for name in part {
                 guard let known = stored[name], known.problem == nil else { continue }
                 let vault = vault.of(name)

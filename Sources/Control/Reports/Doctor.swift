@@ -321,7 +321,7 @@ package struct Doctor: Sendable {
 
     /// What the mirror's health tells beyond what was examined, and that all is well where nothing is wrong.
     private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
-        let reading = try await HealthReader(mirror).reading(now: now)
+        let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
         let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))
         let found = Health(reading.facts).findings.filter { !bad.contains($0.subject) }
         let named = bad.union(found.map(\.subject))

@@ -67,31 +67,39 @@ package struct MetricsReport: Sendable {
         return family
     }
 
-    /// Reads the metrics of a mirror, or of all mirrors of its database; asks no network and no Redis.
+    /// Reads the metrics of all mirrors of a database; asks no network and no Redis.
     ///
-    /// The number of statements grows by some for each 200 mirrors. A mirror with a stored setting that cannot be used
-    /// fails, and has no obstacles.
+    /// The number of statements grows by some for each 200 mirrors.
     ///
-    /// - Parameters:
-    ///   - mirror: An open mirror.
-    ///   - isAlone: Whether the other mirrors of the database are left out, and what is about all of them.
     /// - Throws: The store's error.
-    package init(of mirror: HumanMirror, isAlone: Bool, build: Build, now: Date) async throws {
+    package init(of installation: Installation, build: Build, now: Date) async throws {
         var exposition = Exposition()
         exposition.add([build.family, Self.up(true)])
-        var mirrors: [(name: String, record: MirrorRecord)] = []
-        if !isAlone {
-            mirrors = try await MirrorTable.all(in: mirror.storage)
-            exposition.add(try await MirrorOwnership(of: mirrors, in: mirror.storage, now: now).families)
-        }
-        if mirrors.isEmpty { mirrors = [(mirror.name, try await mirror.table.record())] }
-        let survey = HealthSurvey(mirror)
+        let mirrors = try await MirrorTable.all(in: installation.storage)
+        exposition.add(try await MirrorOwnership(of: mirrors, in: installation.storage, now: now).families)
         for part in mirrors.portions(of: Self.mirrorsAtOnce) {
-            let readings = try await survey.readings(of: part, now: now)
-            let rows = try await MetricsRows(of: readings, in: mirror.storage, now: now)
-            for reading in readings { exposition.add(MirrorMetrics(reading, rows, now: now).families) }
+            let readings = try await HealthReader(installation).readings(of: part, now: now)
+            exposition.add(try await Self.families(of: readings, in: installation.storage, now: now))
         }
         self.exposition = exposition
+    }
+
+    /// Reads the metrics of one mirror, without what is about all mirrors of its database.
+    ///
+    /// - Throws: The store's error.
+    package init(of mirror: HumanMirror, build: Build, now: Date) async throws {
+        var exposition = Exposition()
+        exposition.add([build.family, Self.up(true)])
+        let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
+        exposition.add(try await Self.families(of: [reading], in: mirror.storage, now: now))
+        self.exposition = exposition
+    }
+
+    private static func families(
+        of readings: [HealthReading], in storage: any StorageEngine, now: Date
+    ) async throws -> [Exposition.Family] {
+        let rows = try await MetricsRows(of: readings, in: storage, now: now)
+        return readings.flatMap { MirrorMetrics($0, rows, now: now).families }
     }
 
     /// Mirrors that share a statement: each of them may have tens of thousands of rows that are counted.
@@ -128,18 +136,22 @@ private struct MetricsRows {
     let lastDone: [String: [ActionKind: Date]]
     let judged: [String: (right: Int, wrong: Int)]
     let requests: [String: RequestTable.Counted]
+    let posts: [String: Int]
 
-    init(of readings: [HealthSurvey.Reading], in storage: any StorageEngine, now: Date) async throws {
+    init(of readings: [HealthReading], in storage: any StorageEngine, now: Date) async throws {
         let names = readings.map(\.mirror.name)
         endings = try await OutboxStore.endings(of: names, in: storage)
         let days = readings.compactMap { reading in
-            reading.reading.facts.zone.map { (reading.mirror.name, LocalTime(now, in: $0).day) }
+            reading.facts.zone.map { (reading.mirror.name, LocalTime(now, in: $0).day) }
         }
         slots = try await OutboxStore.slotStates(
             of: Dictionary(days, uniquingKeysWith: { first, _ in first }), in: storage)
         lastDone = try await OutboxStore.lastDone(of: names, in: storage)
         judged = try await Self.favoritesJudged(of: names, in: storage)
         requests = try await RequestTable.counted(of: names, in: storage)
+        posts = try await storage.query(
+            "SELECT mirror, COUNT(*) AS number FROM posts WHERE mirror IN \(list: names) GROUP BY mirror"
+        ).reduce(into: [:]) { $0[try $1.text("mirror")] = try $1.int("number") }
     }
 
     /// Of the favorites that the bot gave or suggested: how many the human gave too, and how many the human saw and did not
@@ -172,22 +184,19 @@ private struct MetricsRows {
 private struct MirrorMetrics {
     private typealias Family = Exposition.Family
 
-    private let mirror: HumanMirror
     private let reading: HealthReading
-    private let health: Health?
-    private let spent: Money
     private let rows: MetricsRows
     private let now: Date
 
+    private var mirror: HumanMirror { reading.mirror }
     private var name: String { mirror.name }
 
-    init(_ reading: HealthSurvey.Reading, _ rows: MetricsRows, now: Date) {
-        (mirror, self.reading, health, spent) = (reading.mirror, reading.reading, reading.health, reading.spent)
-        (self.rows, self.now) = (rows, now)
+    init(_ reading: HealthReading, _ rows: MetricsRows, now: Date) {
+        (self.reading, self.rows, self.now) = (reading, rows, now)
     }
 
     var families: [Exposition.Family] {
-        var families = Health.families(of: name, health) + actions
+        var families = Health.families(of: name, Health(reading.facts)) + actions
         if let slots { families.append(slots) }
         families.append(archive)
         if let precision { families.append(precision) }
@@ -249,7 +258,7 @@ private struct MirrorMetrics {
 
     private var archive: Family {
         var family = Family(.archiveRows, .gauge, "Archived posts of the human.")
-        family.add(Double(reading.numbers.posts), ["mirror": name])
+        family.add(Double(rows.posts[name] ?? 0), ["mirror": name])
         return family
     }
 
@@ -271,7 +280,7 @@ private struct MirrorMetrics {
         guard !paid.isEmpty, let spending = reading.spending else { return [] }
         var family = Family(
             .spend, .counter, "What calls have cost, of both accounts, in US dollars.")
-        for network in paid { family.add(spent.dollars, ["mirror": name, "network": network.rawValue]) }
+        for network in paid { family.add(reading.spent.dollars, ["mirror": name, "network": network.rawValue]) }
         var budget = Family(.budget, .gauge, "What calls may cost in a month, of both accounts, in US dollars.")
         budget.add(spending.budget.dollars, ["mirror": name])
         var left = Family(.budgetLeft, .gauge, "What is left of that in the present month, in US dollars.")
@@ -325,25 +334,24 @@ extension Health {
     ///
     /// - Parameters:
     ///   - name: The mirror's.
-    ///   - health: Nil if a setting cannot be used.
-    static func families(of name: String, _ health: Health?) -> [Exposition.Family] {
+    ///   - health: Its health.
+    static func families(of name: String, _ health: Health) -> [Exposition.Family] {
         var well = Exposition.Family(
             .well, .gauge, "Whether the mirror does its work, or pauses as a person wants.")
-        well.add(health?.verdict.isWell == true ? 1 : 0, ["mirror": name])
+        well.add(health.verdict.isWell ? 1 : 0, ["mirror": name])
         var state = Exposition.Family(.state, .gauge, "The mirror's state: 1 for the one that holds.")
-        let present = health?.verdict.state ?? .failing
         for one in Health.Verdict.State.allCases {
-            state.add(one == present ? 1 : 0, ["mirror": name, "state": one.rawValue])
+            state.add(one == health.verdict.state ? 1 : 0, ["mirror": name, "state": one.rawValue])
         }
         var lost = Exposition.Family(
             .stopped, .gauge, "Whether a kind of work is lost as a whole, also by a setting.")
         for work in Obstacle.Work.allCases {
-            lost.add(health?.stopped.contains(work) ?? true ? 1 : 0, ["mirror": name, "work": work.rawValue])
+            lost.add(health.stopped.contains(work) ? 1 : 0, ["mirror": name, "work": work.rawValue])
         }
         var held = Exposition.Family(.obstacle, .gauge, "How many conditions of a kind hold.")
         for code in Obstacle.Code.allCases {
             for weight in Obstacle.Weight.allCases {
-                let number = (health?.obstacles ?? []).count { $0.code == code && $0.weight == weight }
+                let number = health.obstacles.count { $0.code == code && $0.weight == weight }
                 guard number > 0 else { continue }
                 held.add(Double(number), ["mirror": name, "code": code.rawValue, "weight": weight.rawValue])
             }

@@ -74,21 +74,28 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 }
 
 extension MirrorsStatus {
-    /// Reads the states, with the same number of statements however many mirrors there are.
+    /// Reads the states, with some statements for each 500 mirrors.
     ///
-    /// Verdicts are those of `status`, but for what `HealthSurvey` leaves out.
+    /// Verdicts are those of `status`.
     ///
-    /// - Parameter mirror: Any mirror of the database.
-    /// - Throws: The store's error; `ConfigurationError` for a key file that cannot be used.
-    package init(of mirror: HumanMirror, _ query: Query = Query(), now: Date) async throws {
-        let standings = try await HealthSurvey(mirror, silence: query.silence)
-            .standings(query.words.map(SearchWords.init), now: now)
+    /// - Throws: The store's error.
+    package init(of installation: Installation, _ query: Query = Query(), now: Date) async throws {
+        let words = query.words.map(SearchWords.init)
+        let asked = try await MirrorTable.all(in: installation.storage).filter { name, record in
+            words?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
+        }
+        let reader = HealthReader(installation, silence: query.silence)
+        var standings: [Standing] = []
+        for part in asked.portions(of: HealthReader.mirrorsAtOnce) {
+            standings += try await reader.readings(of: part, now: now).map { Standing($0, now: now) }
+        }
+        standings.sort { $0.order < $1.order }
         let size = max(1, query.size)
-        states = standings.reduce(into: [:]) { $0[$1.verdict.state.rawValue, default: 0] += 1 }
+        states = standings.reduce(into: [:]) { $0[$1.health.verdict.state.rawValue, default: 0] += 1 }
         asking = standings.count { $0.suggestions > 0 }
-        nextSlot = standings.compactMap(\.nextSlot).min()
+        nextSlot = standings.compactMap(\.next).min()
         let found = standings.filter { standing in
-            (query.state == nil || standing.verdict.state == query.state)
+            (query.state == nil || standing.health.verdict.state == query.state)
                 && (!query.areAsking || standing.suggestions > 0)
         }
         (total, page, pages) = (found.count, query.page, max(1, (found.count + size - 1) / size))
@@ -97,35 +104,73 @@ extension MirrorsStatus {
             ?? (max(1, min(query.page, pages + 1)) - 1) * size
         let shown = found.dropFirst(skipped).prefix(size)
         next = found.count > skipped + shown.count ? shown.last?.name : nil
-        mirrors = shown.map { standing in
-            let verdict = standing.verdict
-            let lost = standing.health.obstacles.count { [.stops, .hinders].contains($0.weight) }
-            return Line(
-                name: standing.name, human: standing.record.humanHandle, bot: standing.record.botHandle,
-                state: verdict.state, text: verdict.text, code: verdict.code,
-                since: standing.settingError == nil ? standing.health.leading?.since : nil,
-                obstacles: lost + (standing.settingError == nil ? 0 : 1),
-                suggestions: standing.suggestions, nextSlot: standing.nextSlot)
-        }
-        let ill = standings.filter { $0.failure != nil }
-        let names = ill.prefix(Check.listed).map(\.name).joined(separator: ", ")
-        let rest = ill.count > Check.listed ? " and \(ill.count - Check.listed) more" : ""
-        let text =
-            if let worst = ill.first {
-                "\(ill.count) of \(standings.count) mirrors do not work: \(names)\(rest); "
-                    + "\(worst.name): \(worst.verdict.text)"
-            } else {
-                "all \(standings.count) mirrors do their work, or pause as they were told"
-            }
-        guard !standings.isEmpty else {
-            let place = mirror.process.storage.place
-            check = Check(
-                text: query.words == nil
-                    ? "there is no mirror in the database \(place)"
-                    : "no mirror of the database \(place) has these words in its name or its handles",
-                failure: .configuration)
+        mirrors = shown.map(\.line)
+        check = Check(standings, query, in: installation)
+    }
+}
+
+/// A mirror and its health.
+private struct Standing {
+    let name: String
+    let record: MirrorRecord
+    let health: Health
+    let suggestions: Int
+    let next: Date?
+
+    init(_ reading: HealthReading, now: Date) {
+        (name, record, next) = (reading.mirror.name, reading.record, reading.next)
+        health = Health(reading.facts, next: reading.next, now: now)
+        suggestions = reading.facts.suggestions
+    }
+
+    var line: MirrorsStatus.Line {
+        let verdict = health.verdict
+        return MirrorsStatus.Line(
+            name: name, human: record.humanHandle, bot: record.botHandle, state: verdict.state, text: verdict.text,
+            code: verdict.code, since: health.leading?.since,
+            obstacles: health.obstacles.count { [.stops, .hinders].contains($0.weight) }, suggestions: suggestions,
+            nextSlot: next)
+    }
+
+    /// The place in a list with the worst first: by state, then by the leading obstacle, then by name.
+    var order: (Int, Int, String) {
+        (health.verdict.state.severity, health.verdict.code?.rank ?? .max, name)
+    }
+}
+
+extension MirrorsStatus.Check {
+    fileprivate init(_ standings: [Standing], _ query: MirrorsStatus.Query, in installation: Installation) {
+        let ill = standings.filter { $0.health.failure != nil }
+        guard let worst = ill.first else {
+            // A watchdog that looks into the wrong database is not to sleep.
+            let place = installation.process.storage.place
+            failure = standings.isEmpty ? .configuration : nil
+            text =
+                switch standings.count {
+                case 0 where query.words == nil: "there is no mirror in the database \(place)"
+                case 0: "no mirror of the database \(place) has these words in its name or its handles"
+                case let count: "all \(count) mirrors do their work, or pause as they were told"
+                }
             return
         }
-        check = Check(text: text, failure: ill.first?.failure)
+        let names = ill.prefix(Self.listed).map(\.name).joined(separator: ", ")
+        let rest = ill.count > Self.listed ? " and \(ill.count - Self.listed) more" : ""
+        failure = worst.health.failure
+        text =
+            "\(ill.count) of \(standings.count) mirrors do not work: \(names)\(rest); "
+            + "\(worst.name): \(worst.health.verdict.text)"
+    }
+}
+
+extension Health.Verdict.State {
+    /// 0 for the worst state.
+    fileprivate var severity: Int {
+        switch self {
+        case .failing: 0
+        case .unset: 1
+        case .hindered: 2
+        case .paused: 3
+        case .healthy: 4
+        }
     }
 }

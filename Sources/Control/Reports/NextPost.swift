@@ -65,8 +65,8 @@ extension HumanMirror {
     ///   - today: As for ``NextPost/foreseen(before:within:today:)``.
     /// - Throws: The store's error.
     func nextPost(_ reading: HealthReading, today: [Action]? = nil, now: Date) async throws -> Date? {
-        let (stored, facts) = (reading.numbers.next, reading.facts)
-        guard let zone = facts.zone, facts.knowsPast, facts.posts > 0 else { return stored }
+        let (stored, facts) = (reading.next, reading.facts)
+        guard let zone = facts.zone, facts.knowsPast, facts.hasPosts else { return stored }
         return try await NextPost(of: self, in: zone, now: now).foreseen(before: stored, today: today)?.due ?? stored
     }
 }

@@ -317,18 +317,22 @@ package struct StatusReporter: Sendable {
     /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not thrown.
     package func report(now: Date) async throws -> StatusReport {
         let configuration = mirror.configuration
-        var reading = try await HealthReader(mirror).reading(now: now)
+        var reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
         let (record, outbox, zone) = (reading.record, mirror.outbox(lease: nil), reading.facts.zone)
         let today = zone.map { LocalTime(now, in: $0).day }
         let planned = try await plan(today, zone, now: now)
         let plan = planned?.shown
-        let (classifier, fact) = try await classifier(hasDecided: reading.numbers.hasFavorites)
+        let numbers = try await ReportNumbers(of: mirror, now: now)
+        let (classifier, fact) = try await classifier(hasDecided: numbers.hasFavorites)
         reading.facts.classifier = fact
         reading.facts.isSilentDay = plan.map { $0.isStored && $0.slots.isEmpty } ?? false
-        let numbers = reading.numbers
         if numbers.unconfirmed > 0 {
             let since = now - 86_400
             reading.facts.unconfirmed = try await outbox.unconfirmed(since: since, limit: Self.unconfirmedSearched)
+        }
+        if !reading.facts.setup.isEmpty {
+            // With a proposal for the time zone, for which the archive is read.
+            reading.facts.setup = try await mirror.setupSteps(record, reading.accounts, posts: numbers.posts)
         }
         reading.facts.setAside = try await outbox.setAside(limit: Self.setAsideShown)
         let next = try await mirror.nextPost(reading, today: planned?.previewed, now: now)
@@ -348,11 +352,12 @@ package struct StatusReporter: Sendable {
             storage: "\(mirror.process.storage)", place: StatusReport.Place(mirror.process, configuration),
             human: record.humanHandle,
             bot: record.botHandle, accounts: reading.accounts.states(record),
-            spending: reading.spending.map(StatusReport.SpendingState.init),
+            spending: reading.spending == nil
+                ? nil : StatusReport.SpendingState(try await mirror.spending.spending(at: now)),
             training: try await training(reading.accounts, now: now),
             timeZone: mirror.timeZoneName(record), zones: zones.isEmpty ? nil : zones,
             archive: .init(
-                posts: reading.facts.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
+                posts: numbers.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
                 newest: numbers.span?.newest,
                 texts: countsAll
                     ? StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness) : nil,
@@ -439,6 +444,54 @@ package struct StatusReporter: Sendable {
             return (nil, .noDictionary("\(error)"))
         } catch {
             return (nil, .noCounts("\(error)"))
+        }
+    }
+}
+
+/// What one statement counts for a report of one mirror, and its health does not need.
+struct ReportNumbers {
+    private(set) var posts = 0
+    /// When the oldest and the newest post of the archive were made; nil without any.
+    private(set) var span: (oldest: Date, newest: Date)?
+    /// Whether a favorite was ever decided on, as far as they are kept.
+    private(set) var hasFavorites = false
+    /// Actions of the last day that may or may not have arrived.
+    private(set) var unconfirmed = 0
+    /// Spans of other zones that are noted.
+    private(set) var zones = 0
+    private(set) var undo = UndoTally()
+    private(set) var examination: LastExamination?
+
+    /// - Throws: The store's error.
+    init(of mirror: HumanMirror, now: Date) async throws {
+        let name: SQL = "\(mirror.name)"
+        let rows = try await mirror.storage.query(
+            """
+            SELECT (SELECT COUNT(*) FROM posts WHERE mirror = \(name)) AS posts,
+                (SELECT MIN(created_ms) FROM posts WHERE mirror = \(name)) AS oldest_ms,
+                (SELECT MAX(created_ms) FROM posts WHERE mirror = \(name)) AS newest_ms,
+                (SELECT CASE WHEN EXISTS (SELECT 1 FROM actions WHERE mirror = \(name) AND kind = 'favorite')
+                    THEN 1 ELSE 0 END) AS has_favorites,
+                (SELECT COUNT(*) FROM actions
+                    WHERE mirror = \(name) AND updated_ms >= \((now - 86_400).milliseconds)
+                    AND state = 'failed' AND reason = \(Action.Reason.unconfirmed)) AS unconfirmed,
+                (SELECT COUNT(*) FROM zones WHERE mirror = \(name)) AS zones,
+                (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'fail') AS failed,
+                (SELECT COUNT(*) FROM findings WHERE mirror = \(name) AND verdict = 'warn') AS warned,
+                (SELECT MAX(noted_ms) FROM findings WHERE mirror = \(name)) AS examined_ms,
+                \(OutboxStore.undoNumbers(of: name))
+            """)
+        guard let row = rows.first else { return }
+        posts = try row.int("posts")
+        zones = try row.int("zones")
+        if let oldest = try row.optionalDate("oldest_ms"), let newest = try row.optionalDate("newest_ms") {
+            span = (oldest, newest)
+        }
+        hasFavorites = try row.int("has_favorites") == 1
+        unconfirmed = try row.int("unconfirmed")
+        undo = try UndoTally(row: row)
+        if let at = try row.optionalDate("examined_ms") {
+            examination = LastExamination(at: at, failed: try row.int("failed"), warned: try row.int("warned"))
         }
     }
 }

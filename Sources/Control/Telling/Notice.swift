@@ -68,7 +68,8 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .stopped: "The worker has ended\(about). mirror-bot doctor says what to do."
         case .refused: "Nothing is sent. Log in again: mirror-bot login NETWORK --as bot."
         case .humanRefused: "Nothing new is learned. Log in again: mirror-bot login NETWORK --as human."
-        case .database: "Nothing is sent until it takes changes again. mirror-bot doctor says more."
+        case .database:
+            "Nothing is sent for any of its mirrors until it takes changes again. mirror-bot doctor says more."
         case .failing:
             "The worker retries\(about). mirror-bot status says why, and mirror-bot doctor what to do."
         case .unreachable: "The worker retries until it answers\(about). mirror-bot status says more."

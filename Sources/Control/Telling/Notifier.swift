@@ -1,135 +1,202 @@
 import Foundation
 import Logging
 package import Mirroring
-import Networks
-import Outbox
 import Posts
 import Settings
 import Storage
 
-/// Tells a person what they should know while nobody looks, and a dead man's switch that all is well.
+/// Tells a person what they should know of the mirrors of a process while nobody looks, and a dead man's switch that the
+/// process does its work.
 ///
-/// Never throws, and changes nothing but its own table: a mirror whose operator cannot be told works on.
+/// A process that works for one mirror has a list of one. Never throws, and changes nothing but its own table: a mirror
+/// whose operator cannot be told works on.
 package actor Notifier {
+    /// The mirrors that a process works for now.
+    package struct Watch: Sendable {
+        /// What the process knows of the work for each mirror that it holds; of others their processes tell.
+        package var pulses: [String: WorkerPulse]
+        /// Whether the process does its work in time.
+        package var isLively = true
+        /// Whether a process without any mirror does all that there is to do.
+        package var mayBeIdle = false
+
+        package init(_ pulses: [String: WorkerPulse]) { self.pulses = pulses }
+
+        /// One mirror, while the process holds it.
+        package init(_ mirror: String, _ pulse: WorkerPulse) { self.init(pulse.holdsMirror ? [mirror: pulse] : [:]) }
+    }
+
     /// Between two heartbeats, in seconds of a clock that nobody sets.
     private static let heartbeat: TimeInterval = 240
 
-    private let mirror: HumanMirror
+    private let installation: Installation
+    private let clock: any WallClock
     private let configuration: NoticeConfiguration
     private let sender: NoticeSender
     private var lastBeat: TimeInterval?
-    /// What was remembered last, for when the database is away.
-    private var memory: [NoticeRow] = []
+    /// Of the mirrors of the last look, those about which a person may have been told something that is not over.
+    private var open: Set<String> = []
+    private var looked: Set<String> = []
+    /// What was remembered last of each mirror, for when the database is away.
+    private var memory: [String: [NoticeRow]] = [:]
     /// The causes about which the memory knows better than the database.
-    private var unsaved: Set<NoticeCause> = []
+    private var unsaved: [String: Set<NoticeCause>] = [:]
     private var databaseAwaySince: Date?
 
-    /// - Parameter mirror: The mirror, open. Nil if nobody wants to be told anything.
-    package init?(of mirror: HumanMirror) {
-        guard !mirror.process.notices.isIdle else { return nil }
-        self.mirror = mirror
-        configuration = mirror.process.notices
+    /// - Parameters:
+    ///   - installation: Where the mirrors are.
+    ///   - clock: Tells the time.
+    /// - Returns: Nil if nobody wants to be told anything.
+    package init?(_ installation: Installation, clock: any WallClock) {
+        guard !installation.process.notices.isIdle else { return nil }
+        (self.installation, self.clock) = (installation, clock)
+        configuration = installation.process.notices
         sender = NoticeSender(configuration)
     }
 
     /// Ends what was opened for it.
     package nonisolated func shutdown() { sender.shutdown() }
 
-    /// Looks at the mirror, tells what is to be told, and gives a sign of life if all is well.
+    /// Looks at the mirrors, tells what is to be told, and gives a sign of life if the process can work.
     ///
-    /// - Parameter pulse: What the process knows of its worker; without the mirror nothing is looked at.
-    package func look(_ pulse: WorkerPulse) async {
-        guard pulse.holdsMirror else { return }
-        let now = mirror.clock.now
+    /// A mirror that cannot work is told of, and ends the signs of life only if no other of the process can.
+    package func look(at watch: Watch) async {
+        let (now, uptime) = (clock.now, clock.uptime)
         do {
-            let mirror = try await currentMirror()
-            let facts = try await HealthReader(mirror).reading(now: now, pulse: pulse).facts
-            let health = Health(facts)
+            let readings = try await readings(of: watch.pulses, now: now)
             // It is told of from memory in case that nothing can be written.
-            databaseAwaySince = facts.store.map { $0.since ?? databaseAwaySince ?? now }
-            if configuration.tells {
-                var findings = health.notices(
-                    knowsFaults: facts.knowsFaults, knowsClock: facts.clockLead != nil, now: now)
-                if pulse.hasWorked { findings[.stopped] = .isOver }
-                try await tell(findings, now: now)
+            databaseAwaySince = readings.compactMap(\.facts.store).first.map { $0.since ?? databaseAwaySince ?? now }
+            let works = readings.contains { reading in
+                let isLively = watch.pulses[reading.mirror.name]?.isLively(uptime: uptime) ?? false
+                return isLively && Health(reading.facts).verdict.isWell
             }
-            if health.verdict.isWell, pulse.isLively(uptime: mirror.clock.uptime) { await beat() }
+            if configuration.tells { try await tell(of: readings, watch, now: now) }
+            if watch.isLively, readings.isEmpty ? watch.mayBeIdle : works { await beat() }
         } catch is CancellationError {
             return
         } catch is StorageError {
-            await tellOfDatabase(now: now)
+            await tellOfDatabase(watch, now: now)
         } catch {
-            mirror.logger.warning("Nobody told", metadata: [LogKeys.error: "\(error)"])
+            installation.logger.warning("Nobody told", metadata: [LogKeys.error: "\(error)"])
         }
     }
 
-    /// Tells that the worker ends for a reason that a person has to mend; a process that told so today is silent.
+    private func readings(of pulses: [String: WorkerPulse], now: Date) async throws -> [HealthReading] {
+        let mirrors = try await MirrorTable.records(of: pulses.keys.sorted(), in: installation.storage)
+        return try await HealthReader(installation).readings(of: mirrors, pulses: pulses, now: now)
+    }
+
+    /// Tells that the work for a mirror ends for a reason that a person has to mend; a process that told so today is silent.
     ///
     /// - Parameters:
     ///   - cause: Why it ends.
     ///   - detail: What there is to say of it, in our own words.
-    package func tellEnd(_ cause: NoticeCause, _ detail: String?) async {
+    ///   - mirror: The mirror, or any that the process worked for.
+    package func tellEnd(_ cause: NoticeCause, _ detail: String?, of mirror: String) async {
         guard configuration.tells else { return }
-        let now = mirror.clock.now
+        let now = clock.now
         // Only the database knows what was told before, and a process that begins again and again would tell each time.
-        try? await tell([cause: .holds(since: now, detail: detail, isCertain: true)], now: now, isLast: true)
+        _ = try? await tell(
+            [cause: .holds(since: now, detail: detail, isCertain: true)], of: mirror, now: now, isLast: true)
     }
 
     /// Whether what a network refuses is the human's account and not the bot's, without which there is enough to do.
-    package var isHumanRefusedAlone: Bool {
-        get async {
-            guard let refused = try? await mirror.refusals.rows().refusals else { return false }
-            return refused[.human] != nil && refused[.bot] == nil
-        }
+    package func isHumanRefusedAlone(of mirror: String) async -> Bool {
+        // A store that does not answer knows of no refusal.
+        let faults = try? await FaultTable.all(of: [mirror], in: installation.storage)[mirror]
+        guard let refused = faults?.refusals else { return false }
+        return refused[.human] != nil && refused[.bot] == nil
     }
 
-    /// The mirror with what is set for it now, such as a budget.
-    private func currentMirror() async throws -> HumanMirror {
-        do {
-            return try await mirror.withCurrentSettings()
-        } catch is ConfigurationError {
-            return mirror
+    private func tell(of readings: [HealthReading], _ watch: Watch, now: Date) async throws {
+        let held = Set(readings.map(\.mirror.name))
+        // Of a mirror that was taken over, another process may have told.
+        let known = try await held.isSubset(of: looked) ? open : NoticeTable.mirrors(in: installation.storage)
+        var open: Set<String> = []
+        var isDatabaseTold = false
+        for reading in readings {
+            let name = reading.mirror.name
+            var findings = findings(of: reading, hasWorked: watch.pulses[name]?.hasWorked ?? false, now: now)
+            // Of the database a process tells once, for all of its mirrors.
+            if case .holds = findings[.database] {
+                if isDatabaseTold { findings[.database] = nil }
+                isDatabaseTold = true
+            }
+            let holds = findings.values.contains { if case .holds = $0 { true } else { false } }
+            guard holds || known.contains(name) || unsaved[name] != nil else { continue }
+            if try await tell(findings, of: name, reading.facts.flags, now: now) { open.insert(name) }
         }
+        // Of those that others hold now their processes tell.
+        memory = memory.filter { held.contains($0.key) }
+        unsaved = unsaved.filter { held.contains($0.key) }
+        (self.open, looked) = (open, held)
     }
 
+    private func findings(
+        of reading: HealthReading, hasWorked: Bool, now: Date
+    ) -> [NoticeCause: NoticeFinding] {
+        let (facts, health) = (reading.facts, Health(reading.facts))
+        var findings = health.notices(
+            knowsFaults: facts.knowsFaults, knowsClock: facts.clockLead != nil, now: now)
+        // What ended the work for a mirror is noted as its fault until somebody has mended it.
+        if let end = health.obstacles.first(where: { [.workerEnded, .settingUnusable].contains($0.code) }) {
+            findings[.stopped] = .holds(
+                since: end.since ?? now, detail: "a setting or a login has to be mended", isCertain: true)
+        } else if hasWorked {
+            findings[.stopped] = .isOver
+        }
+        return findings
+    }
+
+    /// - Returns: Whether something holds, or a person is still to be told that it is over.
+    @discardableResult
     private func tell(
-        _ findings: [NoticeCause: NoticeFinding], now: Date, isLast: Bool = false
-    ) async throws {
-        let known = memory.filter { unsaved.contains($0.cause) }
-        let (notices, rows) = try await mirror.notices.take(findings, knowing: known, now: now)
-        (memory, unsaved) = (rows, [])
-        for notice in notices {
-            guard let index = memory.firstIndex(where: { $0.cause == notice.cause }),
-                await sender.send(notice, isLast: isLast, logger: mirror.logger)
-            else {
-                continue
-            }
-            memory[index].heard(notice)
+        _ findings: [NoticeCause: NoticeFinding], of mirror: String, _ flags: [String] = [], now: Date,
+        isLast: Bool = false
+    ) async throws -> Bool {
+        let table = NoticeTable(storage: installation.storage, mirror: mirror)
+        let known = (memory[mirror] ?? []).filter { unsaved[mirror]?.contains($0.cause) == true }
+        var (notices, rows) = try await table.take(findings, knowing: known, now: now)
+        unsaved[mirror] = nil
+        for var notice in notices {
+            notice.text = CommandWords.adding(flags, to: notice.text)
+            guard let index = rows.firstIndex(where: { $0.cause == notice.cause }), await send(notice, isLast: isLast)
+            else { continue }
+            rows[index].heard(notice)
             do {
-                try await mirror.notices.store(memory[index], told: notice)
+                try await table.store(rows[index], told: notice)
             } catch {
-                unsaved.insert(memory[index].cause)
+                unsaved[mirror, default: []].insert(rows[index].cause)
             }
         }
+        memory[mirror] = rows
+        return rows.contains { $0.since != nil || $0.toldSince != nil } || unsaved[mirror] != nil
     }
 
-    /// What can be told while nothing can be looked up: that.
-    private func tellOfDatabase(now: Date) async {
-        guard configuration.tells else { return }
+    private func send(_ notice: Notice, isLast: Bool = false) async -> Bool {
+        await sender.send(notice, isLast: isLast, logger: installation.logger(of: notice.mirror))
+    }
+
+    /// What can be told while nothing can be looked up: that, once for all mirrors of the process.
+    private func tellOfDatabase(_ watch: Watch, now: Date) async {
+        guard configuration.tells, let mirror = watch.pulses.keys.min() else { return }
         let since = databaseAwaySince ?? now
         databaseAwaySince = since
-        let index = memory.firstIndex { $0.cause == .database } ?? memory.endIndex
-        if index == memory.endIndex { memory.append(NoticeRow(.database)) }
-        unsaved.insert(.database)
-        let notice = memory[index].take(.holds(since: since), mirror: mirror.name, now: now)
-        if let notice, await sender.send(notice, isLast: false, logger: mirror.logger) { memory[index].heard(notice) }
+        var rows = memory[mirror] ?? []
+        let index = rows.firstIndex { $0.cause == .database } ?? rows.endIndex
+        if index == rows.endIndex { rows.append(NoticeRow(.database)) }
+        unsaved[mirror, default: []].insert(.database)
+        if let notice = rows[index].take(.holds(since: since), mirror: mirror, now: now), await send(notice) {
+            rows[index].heard(notice)
+        }
+        memory[mirror] = rows
     }
 
     private func beat() async {
-        let uptime = mirror.clock.uptime
+        let uptime = clock.uptime
         guard lastBeat.map({ uptime - $0 >= Self.heartbeat }) ?? true else { return }
         lastBeat = uptime
         guard let problem = await sender.beat() else { return }
-        mirror.logger.warning("Heartbeat not delivered", metadata: [LogKeys.error: "HEARTBEAT_URL: \(problem)"])
+        installation.logger.warning("Heartbeat not delivered", metadata: [LogKeys.error: "HEARTBEAT_URL: \(problem)"])
     }
 }

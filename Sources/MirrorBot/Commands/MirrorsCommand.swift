@@ -39,10 +39,8 @@ struct MirrorsListCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(
-            readsAccounts: false, looksOnly: true, opening: MirrorOptions.openWhicheverThereAre
-        ) { mirror in
-            let list = try await MirrorList(in: mirror.storage, now: mirror.clock.now)
+        try await options.withInstallation(readsAccounts: false) { installation in
+            let list = try await MirrorList(in: installation.storage, now: installation.clock.now)
             if json { return try JSONOutput.print(list) }
             guard !list.mirrors.isEmpty else {
                 return print("there are no mirrors yet; mirror-bot login, train, set and mirrors add make one")
@@ -105,10 +103,8 @@ struct MirrorsAddCommand: AsyncParsableCommand {
                 throw CommandError(.badData, "--credentials \(Printable.line(credentials)): \(error)")
             }
         }
-        try await options.withMirror(
-            readsAccounts: false, looksOnly: true, making: .mirror, opening: MirrorOptions.openRegister
-        ) { mirror in
-            let added = try await MirrorRegister(mirror).add(entry)
+        try await options.withInstallation(.made, readsAccounts: false) { installation in
+            let added = try await MirrorRegister(installation).add(entry)
             if json { return try JSONOutput.print(added) }
             let logins = added.logins.isEmpty ? "no logins" : "logins of \(added.logins.joined(separator: " and "))"
             let count = added.settings.count
@@ -154,11 +150,8 @@ struct MirrorsImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let data = try InputFile.contents(of: file, atMost: MirrorRegister.maximumBytes)
-        try await options.withMirror(
-            readsAccounts: false, looksOnly: true, making: dryRun ? .nothing : .mirror,
-            opening: MirrorOptions.openRegister
-        ) { mirror in
-            let report = try await MirrorRegister(mirror).importMirrors(data, isDryRun: dryRun)
+        try await options.withInstallation(dryRun ? .pretended : .made, readsAccounts: false) { installation in
+            let report = try await MirrorRegister(installation).importMirrors(data, isDryRun: dryRun)
             if json { try JSONOutput.print(report) } else { for line in report.lines { print(line) } }
             guard !report.problems.isEmpty else { return }
             try Console.current.output.flush()
@@ -228,12 +221,10 @@ struct MirrorsExportCommand: AsyncParsableCommand {
         let name = file ?? OutputFile.standardOutput
         let output = OutputFile(name, isForced: force)
         try output.check()
-        try await options.withMirror(
-            readsAccounts: false, looksOnly: true, opening: MirrorOptions.openRegister
-        ) { mirror in
+        try await options.withInstallation(readsAccounts: false) { installation in
             var text = ""
             let isPrinted = name == OutputFile.standardOutput
-            let report = try await MirrorRegister(mirror).export(withSecrets: withSecrets) { line in
+            let report = try await MirrorRegister(installation).export(withSecrets: withSecrets) { line in
                 if isPrinted { Console.current.output.write(JSONOutput.escaped(line)) } else { text += line }
             }
             if !isPrinted {

@@ -168,26 +168,14 @@ enum InputFile {
 }
 
 extension MirrorOptions {
-    /// Opens a database for a command about all of its mirrors, without the settings of the one that `MIRROR` names.
-    static func openRegister(
-        _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
-    ) async throws -> HumanMirror {
-        var configuration = configuration
-        configuration.mirror.ignoresStored = true
-        if making == .nothing { try configuration.process.requireDatabase() }
-        return try await HumanMirror.open(configuration)
-    }
-
     /// Asks the desks of several mirrors for the same change, one after the other, and tells what came of each.
     ///
     /// - Throws: `ConfigurationError` if one of the names is no mirror's, before anything is changed; what the desks throw.
     fileprivate func change<Operation: PersonOperation>(
         _ names: [String], _ operation: Operation, json: Bool, _ lines: (Operation.Outcome) -> [String]
     ) async throws {
-        try await withMirror(
-            readsAccounts: false, looksOnly: true, opening: MirrorOptions.openWhicheverThereAre
-        ) { mirror in
-            for desk in try await MirrorRegister(mirror).desks(of: names) {
+        try await withInstallation(readsAccounts: false) { installation in
+            for desk in try await MirrorRegister(installation).desks(of: names) {
                 let outcome = try await desk.perform(operation)
                 if json {
                     try JSONOutput.print(outcome, isOneLine: true)

@@ -1,3 +1,4 @@
+import Control
 import Fleet
 import Foundation
 import Logging
@@ -134,9 +135,12 @@ extension HumanMirror {
     func withWorker(
         manager: ServiceManager? = nil, isAccompanied: Bool = true, _ body: (Worker) async throws -> Void
     ) async throws {
-        guard isAccompanied, let herald = Herald(of: self) else {
+        guard isAccompanied, let herald = Herald(installation, clock: clock) else {
             return try await body(Worker(mirror: self, manager: manager))
         }
-        try await herald.accompany { try await body(Worker(mirror: self, manager: manager, pulse: $0)) }
+        let pulse = WorkerPulse()
+        try await herald.accompany({ [name] in Notifier.Watch(name, pulse) }, endsFor: name) {
+            try await body(Worker(mirror: self, manager: manager, pulse: pulse))
+        }
     }
 }

@@ -107,10 +107,10 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func showAll() async throws {
-        try await options.withMirror(looksOnly: true, opening: MirrorOptions.openRegister) { mirror in
+        try await options.withInstallation { installation in
             var query = MirrorsStatus.Query(words: search, page: page ?? 1)
             query.silence = maxAge.map(TimeInterval.init)
-            let status = try await MirrorsStatus(of: mirror, query, now: mirror.clock.now)
+            let status = try await MirrorsStatus(of: installation, query, now: installation.clock.now)
             if check {
                 let line = Printable.line(status.check.text)
                 guard let cause = status.check.failure else { return print(line) }
@@ -127,18 +127,14 @@ struct StatusCommand: AsyncParsableCommand {
         try file.check()
         let build = MetricsReport.Build(version: Version.current, commit: SourceCommit.name)
         do {
-            let text = try await options.withMirror(
-                looksOnly: true,
-                opening: { configuration, making in
-                    configuration.mirror.isNamed
-                        ? try await HumanMirror.open(configuration, making: making)
-                        : try await MirrorOptions.openWhicheverThereAre(configuration, making)
+            let text =
+                try await options.configuration().mirror.isNamed
+                ? try await options.withMirror(looksOnly: true) { mirror in
+                    try await MetricsReport(of: mirror, build: build, now: mirror.clock.now).exposition.text
                 }
-            ) { mirror in
-                try await MetricsReport(
-                    of: mirror, isAlone: mirror.configuration.isNamed, build: build, now: mirror.clock.now
-                ).exposition.text
-            }
+                : try await options.withInstallation { installation in
+                    try await MetricsReport(of: installation, build: build, now: installation.clock.now).exposition.text
+                }
             try file.write(text)
         } catch let error where !(error is CommandError) && !(error is ValidationError) {
             try file.write(MetricsReport.down(build).text)

@@ -31,7 +31,7 @@ extension WebSite {
             (search.areAsking, search.state) =
                 query["state"] == Self.asking
                 ? (true, nil) : (false, query["state"].flatMap(Health.Verdict.State.init))
-            let status = try await MirrorsStatus(of: try await installation.anyMirror(), search, now: now)
+            let status = try await MirrorsStatus(of: installation, search, now: now)
             context = list(status, search)
         }
         let words = Words(zone: .gmt, now: now)

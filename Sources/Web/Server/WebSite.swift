@@ -334,9 +334,7 @@ final class WebSite: Sendable {
         }
         let text: String
         do {
-            text = try await MetricsReport(
-                of: try await installation.anyMirror(), isAlone: false, build: build, now: now
-            ).exposition.text
+            text = try await MetricsReport(of: installation, build: build, now: now).exposition.text
         } catch {
             logger.error("Metrics not read", metadata: ["type": "\(type(of: error))"])
             text = MetricsReport.down(build).text

@@ -41,9 +41,9 @@ import Testing
     @Test func theTitleSaysWhatAWatchdogIsTold() async throws {
         try await WebStand.with(["ann"]) { stand in
             for name in ["new", "newer"] {
-                try await stand.installation.anyMirror().other(name).table.add(now: WebStand.now)
+                try await stand.add(name)
             }
-            let status = try await MirrorsStatus(of: stand.mirror("ann"), now: WebStand.now)
+            let status = try await MirrorsStatus(of: stand.installation, now: WebStand.now)
             let idle = status.mirrors.count { [.failing, .unset].contains($0.state) }
             let answer = try await stand.client.send("/")
             #expect(idle >= 2)
@@ -64,8 +64,7 @@ import Testing
     @Test func itIsPagedByNames() async throws {
         let names = (0..<120).map { "m\($0)" }
         try await WebStand.with(["m0"]) { stand in
-            let any = try await stand.installation.anyMirror()
-            for name in names.dropFirst() { try await any.other(name).table.add(now: WebStand.now) }
+            for name in names.dropFirst() { try await stand.add(name) }
             var (path, seen, pages): (String, [String], Int) = ("/", [], 0)
             while pages < 5 {
                 let answer = try await stand.client.send(path)

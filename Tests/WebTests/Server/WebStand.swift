@@ -164,6 +164,11 @@ final class WebStand: Sendable {
 
     func mirror(_ name: String = "mika") async throws -> HumanMirror { try await installation.mirror(named: name) }
 
+    /// Adds a mirror of which nothing is known but its name.
+    func add(_ name: String) async throws {
+        try await MirrorTable(storage: installation.storage, mirror: name).add(now: Self.now)
+    }
+
     /// Logs in with the right password.
     func logIn() async throws {
         let answer = try await client.send("/login", form: [("password", Self.password), ("next", "/")])
