@@ -136,6 +136,30 @@ extension Archive {
         return replies.mapValues { $0.sorted { $0.original.post.isNewer(than: $1.original.post) } }
     }
 
+    /// The newest of what the human has answered to others, newest first.
+    ///
+    /// - Parameters:
+    ///   - limit: The most replies.
+    ///   - answered: As for ``replies(to:answered:of:on:)``.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package static func newestReplies(
+        _ limit: Int, answered: SQL, of mirror: String, on connection: any StorageConnection
+    ) throws -> [PastReply] {
+        try connection.query(
+            """
+            SELECT \(Original.fields), \(answered) AS answered FROM posts
+            WHERE mirror = \(mirror) AND is_reply = TRUE AND reply_to_author IS NOT NULL
+                AND reply_to_author <> COALESCE(author, '')
+            ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT \(limit)
+            """
+        ).map { PastReply(original: try Original($0), answered: try $0.optionalText("answered")) }
+    }
+
+    /// The newest of what the human has answered to others, as ``newestReplies(_:answered:of:on:)``.
+    package func newestReplies(_ limit: Int, answered: SQL) async throws -> [PastReply] {
+        try await storage.read { [mirror] in try Self.newestReplies(limit, answered: answered, of: mirror, on: $0) }
+    }
+
     /// Reads all that the human has answered to others, in any order.
     ///
     /// - Parameter body: Told each reply and whom it answers.

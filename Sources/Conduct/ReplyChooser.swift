@@ -13,19 +13,19 @@ package struct ReplyCandidate: Equatable, Sendable {
     package let isInFlight: Bool
     /// Whether ``ReplyFilter`` lets it pass.
     package let isPlain: Bool
-    /// How alike the mention and the reply are, or the mention and what the reply once answered; see ``WordLikeness``.
-    package let likeness: Double
+    /// How well the reply answers the mention.
+    package let score: ReplyScore
 
     package init(
         id: PostID, textKey: String, lastUsed: Date? = nil, isInFlight: Bool = false, isPlain: Bool = true,
-        likeness: Double = 0
+        score: ReplyScore = ReplyScore()
     ) {
         self.id = id
         self.textKey = textKey
         self.lastUsed = lastUsed
         self.isInFlight = isInFlight
         self.isPlain = isPlain
-        self.likeness = likeness
+        self.score = score
     }
 }
 
@@ -36,7 +36,7 @@ package struct ReplyChoice: Equatable, Sendable {
     package let poolSize: Int
     /// How many of those ``ReplyFilter`` lets pass; where it is none, all of them were compared with the mention.
     package let plain: Int
-    /// How many were as near to the mention as the chosen one, itself included: the seed chose among these.
+    /// How many had the score of the chosen one, itself included: the seed chose among these.
     package let nearest: Int
 }
 
@@ -44,7 +44,7 @@ package struct ReplyChoice: Equatable, Sendable {
 package struct ReplyChooser: Equatable, Sendable {
     /// How many days must pass before a person gets the same text again.
     package var repeatAfterDays: Int
-    /// Differences of likeness below this one come from rounding.
+    /// Differences of scores below this one come from rounding.
     private static let tolerance = 1e-9
 
     package init(repeatAfterDays: Int = 7) { self.repeatAfterDays = repeatAfterDays }
@@ -52,8 +52,8 @@ package struct ReplyChooser: Equatable, Sendable {
     /// Chooses by the mention and the candidates alone, so that the same mention always gets the same answer.
     ///
     /// Texts this person never got from the bot come first: of those that ``ReplyFilter`` lets pass, or of all if it lets
-    /// none, the one most like the mention. A seed of mirror and mention chooses among equals, and among all if none has a
-    /// word of the mention. When all were sent, the one sent longest ago follows, if that is long enough.
+    /// none, the one with the highest score. A seed of mirror and mention chooses among equals. When all were sent, the one
+    /// sent longest ago follows, if that is long enough.
     ///
     /// - Parameters:
     ///   - candidates: The human's old replies to the person, in any order.
@@ -74,8 +74,8 @@ package struct ReplyChooser: Equatable, Sendable {
         if !unused.isEmpty {
             let plain = unused.filter(\.isPlain)
             let compared = plain.isEmpty ? unused : plain
-            let highest = compared.map(\.likeness).max() ?? 0
-            let nearest = compared.filter { $0.likeness >= highest - Self.tolerance }
+            let highest = compared.map(\.score.total).max() ?? 0
+            let nearest = compared.filter { $0.score.total >= highest - Self.tolerance }
             let index = Self.draw(below: nearest.count, mirror: mirror, mention: mention)
             return ReplyChoice(
                 id: nearest[index].id, poolSize: unused.count, plain: plain.count, nearest: nearest.count)

@@ -188,6 +188,9 @@ package struct ReplyFilter: Sendable {
 }
 
 extension Unicode.Scalar {
+    /// Whether it is a question mark of any script.
+    var isQuestionMark: Bool { self == "?" || !isASCII && Self.questionMarks.contains(self) }
+
     /// A digit or a written number of any script but Chinese numerals, which are in many words; or a question mark.
     fileprivate var isDigitOrQuestion: Bool {
         if isASCII { return self == "?" || ("0"..."9").contains(self) }

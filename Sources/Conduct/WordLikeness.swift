@@ -61,6 +61,30 @@ package struct WordLikeness: Sendable {
         log(Double(1 + texts) / Double(1 + frequencies[word, default: 0]))
     }
 
+    /// A sum of texts, to which others are compared at once.
+    package struct Sum: Sendable {
+        private var weights: [String: Double] = [:]
+        private var texts = 0
+
+        package init() {}
+
+        package mutating func add(_ vector: Vector) {
+            texts += 1
+            guard vector.length > 0 else { return }
+            for (word, weight) in vector.parts { weights[word, default: 0] += weight / vector.length }
+        }
+
+        /// Returns the mean likeness of a text to the texts of the sum; 0 without any.
+        ///
+        /// - Parameter isIncluded: Whether the text is one of them; it is not compared with itself.
+        package func likeness(to vector: Vector, isIncluded: Bool) -> Double {
+            let others = isIncluded ? texts - 1 : texts
+            guard others > 0, vector.length > 0 else { return 0 }
+            let dot = vector.parts.reduce(0) { $0 + $1.weight * weights[$1.word, default: 0] } / vector.length
+            return max(0, isIncluded ? dot - 1 : dot) / Double(others)
+        }
+    }
+
     /// Compares two texts.
     ///
     /// - Returns: The likeness, from 0 for nothing in common to 1; and the common words, those first that add most to it.

@@ -64,12 +64,17 @@ package struct ReplyScores: Encodable, Equatable, Sendable {
     package internal(set) var peopleWithPlain = 0
     /// Of how many replies it is known what they answered.
     package internal(set) var answersKnown = 0
+    /// How often the chosen reply was the human's own; nil if too few answered mentions are known.
+    package internal(set) var choices: ReplyMeasure?
 
     init() {}
 
-    package init(people: Int, replies: Int, plain: Int, peopleWithPlain: Int, answersKnown: Int) {
+    package init(
+        people: Int, replies: Int, plain: Int, peopleWithPlain: Int, answersKnown: Int, choices: ReplyMeasure? = nil
+    ) {
         (self.people, self.replies, self.plain) = (people, replies, plain)
         (self.peopleWithPlain, self.answersKnown) = (peopleWithPlain, answersKnown)
+        self.choices = choices
     }
 }
 
@@ -140,13 +145,13 @@ package struct ScoreReporter: Sendable {
         return ScoreReport(
             mirror: mirror.configuration.mirror, scheduler: try await scheduler(now: now, executor),
             classifier: try await classifier(executor), texts: try await texts(),
-            replies: try await replies())
+            replies: try await replies(now: now, executor))
     }
 
     /// How many posts are asked for at once that replies answered.
     private static let portion = 2_000
 
-    private func replies() async throws -> ScoreReport.Part<ReplyScores> {
+    private func replies(now: Date, _ executor: ThreadExecutor) async throws -> ScoreReport.Part<ReplyScores> {
         let known = try await mirror.people.knownNames()
         let found = FoundReplies(known)
         try await mirror.archive.forEachReply { found.add($0, to: $1) }
@@ -158,6 +163,12 @@ package struct ScoreReporter: Sendable {
             let texts = try await Favorites.texts(of: portion, learnedBy: mirror.name, in: mirror.storage)
             scores.answersKnown += portion.count { texts[$0] != nil }
         }
+        let replies = try await mirror.archive.newestReplies(
+            mirror.configuration.archiveLimit, answered: Favorites.textOfAnswered)
+        // Without a dictionary no words are compared, as when the worker chooses.
+        let words = (try? Tokenizer(dictionary: mirror.process.dictionary)).map(WordCounter.init)
+        let evaluation = ReplyEvaluation(words: words, known: known, mirror: mirror.name)
+        scores.choices = await withTaskExecutorPreference(executor) { await evaluation.measure(replies, now: now) }
         return .measured(scores)
     }
 

@@ -39,6 +39,7 @@ package final class Installation: Sendable {
     let requests = RequestTallies()
     /// When feeds were read, until that is stored.
     package let readTimes = ReadTimes()
+    let replyHabits = KeptHabits()
     private let lock = NSLock()
     // These are only touched under `lock`.
     private(set) nonisolated(unsafe) var openTokenizer: Tokenizer?

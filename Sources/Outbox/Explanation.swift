@@ -72,14 +72,43 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var replies: Int
         /// The number of those that are short, ask nothing and name nobody else; if it is 0, all were compared.
         package var plain: Int
-        /// The number of replies with the same likeness as the chosen one, including it.
+        /// The number of replies with the same score as the chosen one, including it.
         package var nearest: Int
-        /// The likeness to the mention: from 0 for no common word to 1.
+        /// The likeness to the mention: from 0 for no common telling word to 1.
         package var likeness: Double
-        /// Words shared with the mention, the most significant first; nil without a dictionary.
+        /// Telling words shared with the mention, the most significant first; nil without a dictionary.
         package var words: [String]?
         /// Whether the words are those of the post that the reply once answered, instead of the reply's.
         package var isByAnswered: Bool
+        /// The summands of the score besides the likeness; nil if not recorded.
+        package var score: Score?
+
+        /// Why one reply was better than others.
+        package struct Score: Codable, Equatable, Sendable {
+            /// How much more likely than usual such a reply is after such a mention, as a logarithm.
+            package var kind: Double
+            /// The mean likeness to the human's other short replies.
+            package var centre: Double
+            package var total: Double
+            /// The kind of the mention; nil in a language whose kinds are not known.
+            package var mention: String?
+            /// The kind of the reply.
+            package var reply: String?
+            /// The largest summand: `words`, `kind` or `centre`; nil if none is above 0.
+            package var largest: String?
+
+            package init(
+                kind: Double, centre: Double, total: Double, mention: String? = nil, reply: String? = nil,
+                largest: String? = nil
+            ) {
+                self.kind = kind
+                self.centre = centre
+                self.total = total
+                self.mention = mention
+                self.reply = reply
+                self.largest = largest
+            }
+        }
 
         package init(
             replies: Int, plain: Int, nearest: Int = 1, likeness: Double = 0, words: [String]? = [],

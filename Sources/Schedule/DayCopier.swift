@@ -44,7 +44,7 @@ package struct DayCopier: Sendable {
     ///
     /// A post that is moved past an end of its stretch, or of the day, comes back from there, as from a mirror. A post
     /// whose minute is taken gets the next one that is free, after midnight the first of the same day; it is dropped if
-    /// that is too far.
+    /// that is too far. Two posts of one minute stay together, unless slots must be further apart; a third one does not.
     ///
     /// - Parameters:
     ///   - past: The minutes of the human's day, ascending.
@@ -56,14 +56,22 @@ package struct DayCopier: Sendable {
         let together = move(Self.dayStep)
         var isTaken = Array(repeating: false, count: MinuteOfDay.count)
         var placed: [MinuteOfDay] = []
+        // The last post that is alone in its minute yet.
+        var single: (past: MinuteOfDay, copy: MinuteOfDay)?
         for minute in past {
             guard let rank = ranks.uniform(at: minute, part: uniform()) else { return [] }
             let moved = rank + together + move(Self.postStep)
+            if let pair = single, pair.past == minute, minimumGapMinutes == 1 {
+                placed.append(pair.copy)
+                single = nil
+                continue
+            }
             let stretch = stretches.first { $0.minutes.contains(minute.value) } ?? .day
             guard let drawn = stretch.minute(atRank: moved, in: ranks), let free = free(from: drawn, isTaken) else {
                 continue
             }
             placed.append(free)
+            single = (minute, free)
             for near in max(0, free.value - minimumGapMinutes + 1)..<min(isTaken.count, free.value + minimumGapMinutes)
             {
                 isTaken[near] = true

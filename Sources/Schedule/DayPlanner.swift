@@ -8,8 +8,9 @@ package import Posts
 /// counts, not one drawn again.
 package struct DayPlanner: Sendable {
     /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are known, 3 since whole
-    /// days are copied, 4 since slots stay in the human's hours.
-    package static let modelVersion = 4
+    /// days are copied, 4 since slots stay in the human's hours, 5 since two posts may share a minute and a busy day is
+    /// thinned evenly.
+    package static let modelVersion = 5
     /// How many days before a day are previewed to know the state in which it begins.
     package static let longestPreview = 366
 
@@ -146,8 +147,15 @@ package struct DayModel: Sendable {
         let day = copied.dailyCounts.first.advanced(by: index)
         let past = copied.minutes(of: day)
         return DayDraw(
-            minutes: copier.minutes(like: Array(past.prefix(maximumPerDay))) { generator.nextUniform() },
+            minutes: copier.minutes(like: Self.thinned(past, to: maximumPerDay)) { generator.nextUniform() },
             pattern: PastDay(day: day, posts: past.count))
+    }
+
+    /// Returns at most `limit` minutes of a day, evenly spread over its posts, so that a busy day does not end at noon.
+    static func thinned(_ minutes: [MinuteOfDay], to limit: Int) -> [MinuteOfDay] {
+        guard minutes.count > limit else { return minutes }
+        // The middle of each of `limit` equal parts.
+        return (0..<limit).map { minutes[(2 * $0 + 1) * minutes.count / (2 * limit)] }
     }
 }
 

@@ -83,6 +83,8 @@ package struct MirrorSettings: Sendable {
     package private(set) var confirmsStop: Bool
     /// Favorites on one local day at most.
     package var favoritesPerDay: Int
+    /// What becomes of an old reply that hardly fits the mention.
+    package private(set) var replyMode: ReplyMode
     /// Replies to one person on one local day at most.
     package var repliesPerPerson: Int
     /// Replies in one conversation at most.
@@ -144,6 +146,7 @@ package struct MirrorSettings: Sendable {
         deletesOnFavorite = values.text(.deleteOnFavorite) == "yes"
         confirmsStop = values.text(.confirmStop) == "yes"
         favoritesPerDay = values.integer(.favoritesPerDay)
+        replyMode = values.text(.replies).flatMap(ReplyMode.init) ?? .likely
         repliesPerPerson = values.integer(.repliesPerPerson)
         repliesPerThread = values.integer(.repliesPerThread)
         archiveLimit = values.integer(.archiveLimit)

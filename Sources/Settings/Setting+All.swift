@@ -14,7 +14,7 @@ extension Setting {
             fitness, noRepeatDays, maxUses, minAgeDays, maxAgeDays, links, contentWarnings, media, mediaWithoutAlt,
             threads, quotes, whoMayReply,
         ]
-        + [repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite, confirmStop]
+        + [replies, repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite, confirmStop]
         + [favoriteMode, favoritesPerDay, favoriteRateThreshold, features, weights, exampleLimit]
         + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
         + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
@@ -233,6 +233,13 @@ extension Setting {
 
     // MARK: Replies
 
+    package static let replies = Setting(
+        "REPLIES", .replies,
+        "what becomes of an old reply that hardly fits the mention: `likely` stays silent, `review` lets it wait in "
+            + "`mirror-bot suggestions`, `all` sends it",
+        form: .choice(ReplyMode.allCases.map(\.rawValue)), fallback: "likely", uptake: .nextDecision,
+        effect: "What was decided already stays.",
+        details: "in English and Japanese; what hardly fits, `mirror-bot score` finds on the human's own past")
     package static let repliesPerPerson = Setting(
         "REPLIES_PER_PERSON", .replies, "replies to one person a day at most", form: .integer(0...100), fallback: "3",
         uptake: .nextDecision)

@@ -111,7 +111,7 @@ import Testing
         ReplyCandidate(
             id: PostID(network: .x, value: String(id)), textKey: key ?? "text \(id)",
             lastUsed: daysSinceUse.map { noon.addingTimeInterval(-$0 * 86_400) }, isInFlight: isInFlight,
-            isPlain: isPlain, likeness: likeness)
+            isPlain: isPlain, score: ReplyScore(words: likeness))
     }
 
     @Test func aRefusalThatAllShareIsNamed() {

@@ -82,8 +82,8 @@ import Testing
         let action = try await answer("stormy weather! 🙏 … 〜", paper, parts)
         let reply = try #require(action.explanation?.oldReply)
         #expect(reply.words == [])
-        #expect(reply.nearest == reply.plain)
         #expect(reply.likeness == 0)
+        #expect(reply.score?.largest != "words")
     }
 
     /// Where each reply asks something, its question mark does not choose it.
@@ -118,8 +118,8 @@ import Testing
         #expect(action.explanation?.oldReply?.plain == 0)
     }
 
-    /// As the measured rule has it, the seed chooses where no word is shared.
-    @Test func withoutCommonWordsTheSeedChooses() async throws {
+    /// The seed chooses among replies of the same kind, which share no word with the mention.
+    @Test func amongEqualsTheSeedChooses() async throws {
         let texts = Dictionary(uniqueKeysWithValues: "abcdefgh".map { (String($0), "\($0)\($0)\($0)\($0) indeed") })
         var answers: [[String?]] = []
         for _ in 0..<2 {
@@ -183,6 +183,114 @@ import Testing
         let action = try await answer("late train", paper, parts)
         #expect(source(action) == "plain")
         #expect(action.explanation?.oldReply?.words == nil)
+    }
+
+    // MARK: Kind, centre and doubt
+
+    @Test(
+        arguments: [
+            (
+                "thank you so much!", "welcome",
+                "the mention says thanks, and \"you are welcome\" is a usual answer to that"
+            ),
+            ("good morning", "greeting", "the mention is a greeting, and a greeting is a usual answer to that"),
+            ("are you awake?", "yes", "the mention asks a yes-or-no question, and a yes is a usual answer to that"),
+        ])
+    func whereNoTellingWordMeetsTheKindDecides(text: String, id: String, reason: String) async throws {
+        let (paper, parts) = try await mirror([
+            "welcome": "You're welcome!", "greeting": "Hello hello", "yes": "Yep", "other": "Tea with milk, always",
+        ])
+        let action = try await answer(text, paper, parts)
+        #expect(source(action) == id)
+        #expect(action.explanation?.oldReply?.score?.largest == "kind")
+        expect(action.explanation?.summary) { $0?.hasSuffix("; \(reason)") == true }
+    }
+
+    @Test func inJapaneseTheKindDecidesToo() async throws {
+        let (paper, parts) = try await mirror(["礼": "どういたしまして", "猫": "猫はかわいい", "挨拶": "こんばんは"])
+        let action = try await answer("教えてくれてありがとう！", paper, parts)
+        #expect(source(action) == "礼")
+    }
+
+    @Test func inAnotherLanguageTheCentreDecides() async throws {
+        let texts = [
+            "common": "sehr schön gemacht", "rare": "Kartoffeln im Keller", "near": "schön gemacht wieder",
+            "also": "sehr schön heute",
+        ]
+        let (paper, parts) = try await mirror(texts)
+        let mention = paperPost(
+            "mention", by: "friend", on: .mastodon, "@bot Fahrrad über Äcker", at: paper.clock.now - 1,
+            mentions: ["bot"])
+        let decided = try await parts.mentionDecider.decide([mention], now: paper.clock.now, tries: 0).decided
+        let action = try #require(decided.first).action
+        let reply = try #require(action.explanation?.oldReply)
+        #expect(source(action) == "common")
+        #expect(reply.score?.largest == "centre")
+        #expect(reply.score?.mention == nil)
+        expect(action.explanation?.summary) {
+            $0?.hasSuffix("this one is most like what the human usually answers") == true
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([:], .skipped), (["REPLIES": "likely"], .skipped), (["REPLIES": "review"], .suggested),
+            (["REPLIES": "all"], .planned),
+            (["REPLIES": "all", "REVIEW": "replies"], .suggested),
+            (["REPLIES": "likely", "REVIEW": "replies"], .skipped),
+        ] as [([String: String], ActionState)])
+    func aReplyThatHardlyFitsIsNotSentUnasked(variables: [String: String], state: ActionState) async throws {
+        let texts = ["welcome": "You're welcome!", "problem": "No problem"]
+        let (paper, parts) = try await mirror(texts, variables: variables)
+        try await paper.mirror.keep(Self.measure)
+        let action = try await answer("what is that in your garden?", paper, parts)
+        #expect(action.state == state)
+        let isSilent = state == .skipped
+        #expect(action.reason == (isSilent ? "unlikely-reply" : nil))
+        #expect((source(action) == nil) == isSilent)
+        if isSilent {
+            #expect(
+                action.explanation?.summary
+                    == "the best of 2 old replies to this person hardly fits: the mention asks an open question, and "
+                    + "\"you are welcome\" is no usual answer to that")
+        }
+        // What fits is sent as before.
+        let thanked = try await answer("thank you!", as: "another", paper, parts)
+        #expect(thanked.state == (variables["REVIEW"] == nil ? .planned : .suggested))
+    }
+
+    private static let measure = ReplyMeasure(
+        measured: PaperMirror.now, answers: 60, same: 6, sameByChance: 3, withKind: 60, ofKind: 40,
+        ofKindByChance: 25, threshold: 0, held: 20)
+
+    @Test func nothingIsHeldBackBeforeItWasMeasured() async throws {
+        let (paper, parts) = try await mirror(["welcome": "You're welcome!"])
+        let action = try await answer("what is that in your garden?", paper, parts)
+        #expect(source(action) == "welcome")
+    }
+
+    /// A person who is not answered for another reason is not answered by a setting.
+    @Test(arguments: ["likely", "review", "all"]) func aStrangerIsNeverAnswered(replies: String) async throws {
+        let (paper, parts) = try await mirror(["welcome": "You're welcome!"], variables: ["REPLIES": replies])
+        let action = try await answer("thank you!", by: "stranger", paper, parts)
+        #expect(action.state == .skipped)
+        #expect(action.reason == "no-past-reply")
+    }
+
+    @Test(arguments: Engine.allCases) func theThresholdIsTheMeasuredOne(_ engine: Engine) async throws {
+        let (paper, parts) = try await mirror(["welcome": "You're welcome!"], on: engine)
+        var measure = Self.measure
+        measure.threshold = 5
+        try await paper.mirror.keep(measure)
+        let silent = try await answer("thank you!", paper, parts)
+        #expect(silent.reason == "unlikely-reply")
+        expect(silent.explanation?.summary) { $0?.hasSuffix("that may be sent now hardly fits") == true }
+        measure.threshold = 0.1
+        try await paper.mirror.keep(measure)
+        try await expect(paper.mirror.replyMeasure(), equals: measure)
+        #expect(try await paper.mirror.classifierMeasure() == nil)
+        let answered = try await answer("thank you!", as: "another", paper, parts)
+        #expect(source(answered) == "welcome")
     }
 
     @Test func aReplyWasAlwaysToThatSamePerson() async throws {

@@ -249,7 +249,10 @@ import Testing
     private static func isReader(_ statement: String) -> Bool { readers.contains { statement.contains($0) } }
 
     /// Indexes of few rows, whatever the table holds: those of actions that have not ended.
-    private static let small = "actions_(not_ended|in_flight)"
+    ///
+    /// The newest answers to others are read in the order of their index; a mirror that has fewer than are wanted may have
+    /// all of its own sorted.
+    private static let small = "actions_(not_ended|in_flight)|posts_by_reply_age"
 
     /// A condition of an index that leaves all that a mirror has, or all of one kind.
     private static var whole: Regex<Substring> {

@@ -100,6 +100,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Action.Reason.humanFavorite: Setting.deleteOnFavorite.name,
         Refusal.Reason.personCap.rawValue: Setting.repliesPerPerson.name,
         Refusal.Reason.threadCap.rawValue: Setting.repliesPerThread.name,
+        Refusal.Reason.unlikelyReply.rawValue: Setting.replies.name,
         Refusal.Reason.dailyCap.rawValue: Setting.favoritesPerDay.name,
         Refusal.Reason.hasLink.rawValue: Setting.links.name,
         Refusal.Reason.hasMedia.rawValue: Setting.media.name,

@@ -255,6 +255,7 @@ struct Demo {
         let now = mirror.clock.now
         let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
         if let scores = report.classifier.scores { try await mirror.keep(ClassifierMeasure(scores, at: now)) }
+        if let choices = report.replies.scores?.choices { try await mirror.keep(choices) }
     }
 
     private var announcement: String { "living through \(days) \(days == 1 ? "day" : "days") …" }

@@ -190,6 +190,7 @@ struct DemoView {
     private static let unanswered = [
         "no-past-reply": "of people never answered before",
         "not-linked": "of people never answered before",
+        "unlikely-reply": "that no old reply fits",
         "bot-author": "by bots",
         "opted-out": "by people who want no bots",
         "asked-to-stop": "that asked the bot to stop",

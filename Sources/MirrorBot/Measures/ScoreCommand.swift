@@ -10,8 +10,9 @@ struct ScoreCommand: AsyncParsableCommand {
         discussion: """
             Both models learn the first four fifths of what the mirror knows, and predict the rest. The schedule \
             keeps what it learned; favorites are predicted one by one and learned after that, as the mirror does \
-            every day. No network is asked, and what was learned stays as it is; the figures of the favorites are kept \
-            for mirror-bot stats and the page.
+            every day. Of the last fifth of the human's answers whose mention is known, each competes with their earlier \
+            replies to that person; from then on REPLIES goes by what is found. No network is asked, and what was learned \
+            stays as it is; the figures of favorites and replies are kept for mirror-bot stats and the page.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -28,6 +29,7 @@ struct ScoreCommand: AsyncParsableCommand {
                 // Where the database takes no changes, the figures are told all the same.
                 try? await mirror.keep(ClassifierMeasure(scores, at: now))
             }
+            if let choices = report.replies.scores?.choices { try? await mirror.keep(choices) }
             if json { return try JSONOutput.print(report) }
             for line in ScoreView.lines(report, terminal: .output) { print(line) }
         }

@@ -11,7 +11,7 @@ enum ScoreView {
         var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen"]
         let sentences = [
             favoritesInWords(report.classifier.scores), textsInWords(report.texts),
-            repliesInWords(report.replies.scores),
+            repliesInWords(report.replies.scores), report.replies.scores.map(choicesInWords),
             report.scheduler.scores.map(ScheduleWords.sentence),
         ]
         lines +=
@@ -92,6 +92,12 @@ enum ScoreView {
             + "nobody (\(share) % of \(scores.replies) replies)"
         guard scores.answersKnown > 0 else { return first }
         return first + "; what they once answered is known of \(max(1, known)) %"
+    }
+
+    /// How often the chosen reply is the human's own, as one would say it.
+    static func choicesInWords(_ scores: ReplyScores) -> String {
+        scores.choices?.inWords
+            ?? "too few answers have a known mention to say how well replies are chosen"
     }
 
     /// Of fewer favorites no share is told.

@@ -357,7 +357,15 @@ package struct MentionDecider: Sendable {
         {
         case .failure(let refusal): return .decided(intent.skipped(refusal))
         case .success(let choice):
-            (reply.wording, intent.explanation) = (choice.wording, choice.explanation)
+            if let doubt = choice.doubt {
+                switch configuration.replyMode {
+                case .likely: return .decided(intent.skipped(doubt))
+                case .review: intent.state = .suggested
+                case .all: break
+                }
+            }
+            reply.wording = choice.wording
+            intent.explanation = choice.explanation
             source = choice.source
         }
         if intent.state == .suggested { reply.target = mention.shownTarget }

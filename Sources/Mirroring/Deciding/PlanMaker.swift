@@ -116,10 +116,12 @@ package struct PlanMaker: Sendable {
         var texts = try await TextPool(maker: self, planned: planned, now: now)
         var slots: [Intent] = []
         let pattern = drawn.pattern.map { Explanation.Pattern(day: $0.day, posts: $0.posts) }
+        let sharing = Dictionary(grouping: drawn.slots, by: \.minute)
         for slot in drawn.slots {
             var choice = try await texts.next(at: slot.minute, of: drawn.day)
             choice.why.pattern = pattern
-            let intent = intent(for: slot, choice)
+            let together = sharing[slot.minute, default: [slot]]
+            let intent = intent(for: slot, second: second(of: slot, among: together), choice)
             slots.append(intent)
             if isEnough(intent) { break }
         }
@@ -139,9 +141,19 @@ package struct PlanMaker: Sendable {
         return planner.recentDays(before: day, planned: planned, from: today, in: zone, mirror: mirror)
     }
 
-    private func intent(for slot: Slot, _ choice: (wording: Action.Wording?, why: Explanation)) -> Intent {
-        // Seconds inside the minute, so that not every bot posts on the stroke of it.
-        let second = PlanSeed.text(mirror: mirror, day: slot.name.day, minute: slot.minute) % 60
+    /// Seconds inside the minute, so that not every bot posts on the stroke of it.
+    ///
+    /// Slots that share a minute have equal parts of it, one after the other.
+    private func second(of slot: Slot, among together: [Slot]) -> Int {
+        let seed = PlanSeed.text(mirror: mirror, day: slot.name.day, minute: slot.minute)
+        let part = max(1, 60 / together.count)
+        let place = together.firstIndex { $0.name == slot.name } ?? 0
+        return min(59, place * part + Int(seed % UInt64(part)))
+    }
+
+    private func intent(
+        for slot: Slot, second: Int, _ choice: (wording: Action.Wording?, why: Explanation)
+    ) -> Intent {
         let due = slot.due + Double(second)
         let state: ActionState = configuration.review.contains(.post) ? .suggested : .planned
         return Intent(

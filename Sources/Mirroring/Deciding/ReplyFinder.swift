@@ -9,7 +9,7 @@ import Posts
 import Settings
 import Storage
 
-/// Finds the old reply that answers a mention: of those to the same person, the one nearest to it.
+/// Finds the old reply that answers a mention: of those to the same person, the one with the highest ``ReplyScore``.
 package struct ReplyFinder: Sendable {
     /// How many replies are prepared before other tasks may go on.
     private static let portion = 50
@@ -18,8 +18,9 @@ package struct ReplyFinder: Sendable {
 
     let network: any SocialNetwork
     let configuration: MirrorSettings
-    /// Counts words; nil where there is no dictionary, and then the seed chooses.
+    /// Counts words; nil where there is no dictionary, and then kinds alone choose.
     let words: WordCounter?
+    let habits: KeptHabits
 
     /// What the database tells about old replies to some people, at one moment.
     struct Facts: Sendable {
@@ -28,12 +29,22 @@ package struct ReplyFinder: Sendable {
         fileprivate var names = ReplyFilter.KnownNames([])
         /// Where the human answered others; read if there is nobody to whom they did.
         fileprivate var networks: Set<NetworkName> = []
+        /// The human's newest replies to anybody.
+        fileprivate var newest: [Archive.PastReply] = []
+        /// The least score of a likely reply; nil as long as it was not measured.
+        fileprivate var threshold: Double?
 
         init() {}
     }
 
     /// A reply that was chosen.
-    typealias Choice = (wording: Action.Wording, explanation: Explanation?, source: Archive.Original)
+    struct Choice: Sendable {
+        let wording: Action.Wording
+        let explanation: Explanation
+        let source: Archive.Original
+        /// Why the reply hardly fits; nil if it is likely to.
+        let doubt: Refusal?
+    }
 
     /// An old reply that may be sent.
     private struct Usable {
@@ -41,13 +52,6 @@ package struct ReplyFinder: Sendable {
         let wording: Action.Wording
 
         var post: Post { past.original.post }
-    }
-
-    /// How near a reply is to the mention.
-    private struct Nearness {
-        var likeness = 0.0
-        var common: [String] = []
-        var isByAnswered = false
     }
 
     /// Reads what is known of old replies to some accounts.
@@ -60,8 +64,13 @@ package struct ReplyFinder: Sendable {
         var facts = Facts()
         facts.unwanted = Unwanted(circumstances)
         facts.replies = try Archive.replies(
-            to: accounts, answered: words == nil ? "NULL" : Favorites.textOfAnswered, of: mirror, on: connection)
-        if !facts.replies.isEmpty { facts.names = .init(telling: try People.names(in: mirror, on: connection)) }
+            to: accounts, answered: Favorites.textOfAnswered, of: mirror, on: connection)
+        if !facts.replies.isEmpty {
+            facts.names = .init(telling: try People.names(in: mirror, on: connection))
+            facts.newest = try Archive.newestReplies(
+                ReplyHabits.longest, answered: Favorites.textOfAnswered, of: mirror, on: connection)
+            facts.threshold = try ReplyMeasure.kept(of: mirror, on: connection)?.threshold
+        }
         if accounts.contains(where: { facts.replies[$0] == nil }) {
             facts.networks = try Archive.networksOfReplies(of: mirror, on: connection)
         }
@@ -87,7 +96,7 @@ package struct ReplyFinder: Sendable {
         guard !past.isEmpty else { return .failure(refusalOfStranger(accounts, facts)) }
         let (usable, refusals) = try await usable(among: past, for: mention, facts.unwanted)
         let filter = filter(for: mention, accounts, called: author?.handles ?? [], facts)
-        let near = await nearness(of: usable, among: past, to: mention)
+        let scores = await scores(of: usable, among: past, for: mention, facts)
         var candidates: [ReplyCandidate] = []
         for (index, reply) in usable.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
@@ -96,26 +105,34 @@ package struct ReplyFinder: Sendable {
                 ReplyCandidate(
                     id: reply.post.id, textKey: TextRules.textKey(reply.wording.text), lastUsed: use?.last,
                     isInFlight: use?.isInFlight ?? false, isPlain: filter.passes(reply.post),
-                    likeness: near[reply.post.id]?.likeness ?? 0))
+                    score: scores[reply.post.id]?.score ?? ReplyScore()))
         }
         let choice = ReplyChooser().choose(
             from: candidates, mirror: configuration.mirror, mention: mention.post.id, now: now)
         guard let choice, let chosen = usable.first(where: { $0.post.id == choice.id }) else {
             return .failure(ReplyChooser.refusal(ofAll: past.count, refused: refusals))
         }
-        return .success((chosen.wording, explanation(choice, near[choice.id] ?? Nearness()), chosen.past.original))
-    }
-
-    private func explanation(_ choice: ReplyChoice, _ near: Nearness) -> Explanation {
-        // Small words are told only where nothing else met.
-        let telling = near.common.filter { !SmallFeatures.contains($0) }
-        let reply = Explanation.OldReply(
-            replies: choice.poolSize, plain: choice.plain, nearest: choice.nearest, likeness: near.likeness,
-            words: words != nil ? Array((telling.isEmpty ? near.common : telling).prefix(Self.wordsNoted)) : nil,
-            isByAnswered: near.isByAnswered)
+        let scored = scores[choice.id] ?? ReplyScorer.Scored()
+        let reply = oldReply(choice, scored)
         var explanation = Explanation(reply.sentence, pool: choice.poolSize)
         explanation.oldReply = reply
-        return explanation
+        let isDoubtful = scored.score.isDoubtful(below: facts.threshold)
+        return .success(
+            Choice(
+                wording: chosen.wording, explanation: explanation, source: chosen.past.original,
+                doubt: isDoubtful ? Refusal(.unlikelyReply, reply.doubt) : nil))
+    }
+
+    private func oldReply(_ choice: ReplyChoice, _ scored: ReplyScorer.Scored) -> Explanation.OldReply {
+        var reply = Explanation.OldReply(
+            replies: choice.poolSize, plain: choice.plain, nearest: choice.nearest, likeness: scored.score.words,
+            words: words != nil ? Array(scored.common.prefix(Self.wordsNoted)) : nil,
+            isByAnswered: scored.isByAnswered)
+        reply.score = Explanation.OldReply.Score(
+            kind: scored.score.kind, centre: scored.score.centre, total: scored.score.total,
+            mention: scored.score.kinds?.mention.rawValue, reply: scored.score.kinds?.reply.rawValue,
+            largest: scored.score.largest?.rawValue)
+        return reply
     }
 
     // MARK: Which may be sent
@@ -170,30 +187,24 @@ package struct ReplyFinder: Sendable {
         return ReplyFilter(answering: accounts, called: names, known: facts.names)
     }
 
-    /// How near replies are to a mention, by their words or, where it is known, by what they once answered.
-    ///
-    /// How much a word says is told by all old replies to the person.
-    private func nearness(
-        of usable: [Usable], among past: [Archive.PastReply], to mention: ObservedPost
-    ) async -> [PostID: Nearness] {
-        guard let words else { return [:] }
-        var counted: [PostID: WordLikeness.Words] = [:]
+    private func scores(
+        of usable: [Usable], among past: [Archive.PastReply], for mention: ObservedPost, _ facts: Facts
+    ) async -> [PostID: ReplyScorer.Scored] {
+        let scored = Set(usable.map(\.post.id))
+        func counted(_ text: String) -> WordLikeness.Words { words?.words(of: text) ?? [:] }
+        var replies: [ReplyScorer.Reply] = []
         for (index, reply) in past.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }
-            counted[reply.post.id] = words.words(of: reply.post.text)
+            let post = reply.post
+            let isScored = scored.contains(post.id)
+            let text = ReplyScorer.Text(post.text, language: post.language, words: counted(post.text))
+            let answered = isScored && words != nil ? reply.answered.map(counted) : nil
+            replies.append(ReplyScorer.Reply(post.id, text, answered: answered, isScored: isScored))
         }
-        let likeness = WordLikeness(counted.values)
-        let asked = likeness.vector(words.words(of: mention.post.text))
-        var near: [PostID: Nearness] = [:]
-        for reply in usable {
-            let known = reply.past.answered
-            let compared = known.map(words.words(of:)) ?? counted[reply.post.id] ?? [:]
-            let (value, common) = WordLikeness.compare(asked, likeness.vector(compared))
-            if value > 0 || known != nil {
-                near[reply.post.id] = Nearness(likeness: value, common: common, isByAnswered: known != nil)
-            }
-        }
-        return near
+        let asked = ReplyScorer.Text(
+            mention.post.text, language: mention.post.language, words: counted(mention.post.text))
+        let told = habits.habits(of: facts.newest, in: configuration.mirror, words)
+        return await ReplyScorer(habits: told).scores(of: replies, for: asked)
     }
 }
 
@@ -213,16 +224,70 @@ extension Explanation.OldReply {
 
     private var reason: String {
         let isDrawn = nearest > 1
+        let drawn = isDrawn ? " and was drawn among \(nearest) that are as near" : ""
+        let subject = replies > 1 ? "this one" : "it"
+        switch score?.largest.flatMap(ReplyScore.Part.init) {
+        case .kind:
+            if let kinds { return "\(kinds.mention), and \(kinds.reply) is a usual answer to that\(drawn)" }
+        case .centre: return "\(subject) is most like what the human usually answers\(drawn)"
+        case .words, nil: break
+        }
         guard let words else { return isDrawn ? "one was drawn" : "nothing was compared" }
         guard !words.isEmpty else {
             return isDrawn
                 ? "none shares a word with the mention, so one was drawn" : "it shares no word with the mention"
         }
-        let subject = replies > 1 ? "this one" : "it"
         let quoted = words.map { "'\($0)'" }.joined(separator: ", ")
-        let shared =
-            "\(subject) \(isByAnswered ? "once answered a post that shares" : "shares") \(quoted) with the mention"
-        return isDrawn ? "\(shared) and was drawn among \(nearest) that are as near" : shared
+        let verb = isByAnswered ? "once answered a post that shares" : "shares"
+        return "\(subject) \(verb) \(quoted) with the mention\(drawn)"
+    }
+
+    /// Why the reply hardly fits, for people.
+    var doubt: String {
+        let best =
+            replies > 1
+            ? "the best of \(replies) old replies to this person hardly fits"
+            : "the only old reply to this person that may be sent now hardly fits"
+        guard let kinds, (score?.kind ?? 0) < 0 else { return best }
+        return "\(best): \(kinds.mention), and \(kinds.reply) is no usual answer to that"
+    }
+
+    /// The kinds of mention and reply in words; nil where they are not known.
+    private var kinds: (mention: String, reply: String)? {
+        guard let mention = score?.mention.flatMap(ReplyKinds.Mention.init),
+            let reply = score?.reply.flatMap(ReplyKinds.Reply.init)
+        else { return nil }
+        return (mention.inWords, reply.inWords)
+    }
+}
+
+extension ReplyKinds.Mention {
+    fileprivate var inWords: String {
+        switch self {
+        case .thanks: "the mention says thanks"
+        case .greeting: "the mention is a greeting"
+        case .sorry: "the mention is an apology"
+        case .yesNoQuestion: "the mention asks a yes-or-no question"
+        case .whQuestion: "the mention asks an open question"
+        case .acknowledgement: "the mention agrees or takes note"
+        case .request: "the mention asks for something"
+        case .statement: "the mention tells something"
+        }
+    }
+}
+
+extension ReplyKinds.Reply {
+    fileprivate var inWords: String {
+        switch self {
+        case .welcome: "\"you are welcome\""
+        case .thanks: "thanks"
+        case .greeting: "a greeting"
+        case .yes: "a yes"
+        case .no: "a no"
+        case .acknowledgement: "agreeing or taking note"
+        case .sorry: "an apology"
+        case .other: "a reply of no special kind"
+        }
     }
 }
 
@@ -248,10 +313,10 @@ extension HumanMirror {
     /// Finds what to answer mentions with.
     ///
     /// - Parameter network: The bot's network.
-    /// - Returns: The finder; without a dictionary it compares nothing.
+    /// - Returns: The finder; without a dictionary it compares no words.
     package func replyFinder(on network: any SocialNetwork) -> ReplyFinder {
         ReplyFinder(
             network: network, configuration: configuration,
-            words: (try? installation.tokenizer()).map(WordCounter.init))
+            words: (try? installation.tokenizer()).map(WordCounter.init), habits: installation.replyHabits)
     }
 }

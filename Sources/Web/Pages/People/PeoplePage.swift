@@ -69,6 +69,10 @@ enum PeoplePage: MirrorPage {
             "first": .text(cursor.map { _ in request.link("/people", fields(stance, nil)) }),
             "next": .text(list.next.map { request.link("/people", fields(stance, $0)) }),
         ]
+        context["choices"] = .text(
+            try await request.mirror.replyMeasure().map { measure in
+                FavoriteWords.sentence(measure.inWords) + " Measured \(words.moment(measure.measured))."
+            })
         let servers = list.servers.prefix(serversShown)
         context["hasServers"] = .flag(!servers.isEmpty)
         context["servers"] = .list(

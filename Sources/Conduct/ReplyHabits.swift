@@ -1,0 +1,113 @@
+import Foundation
+package import Posts
+
+/// What the human's old replies to anybody tell of which of them answers a mention.
+package struct ReplyHabits: Sendable {
+    /// The newest replies that are looked at.
+    package static let longest = 2_000
+    /// With fewer answered mentions in a language its shipped table counts.
+    package static let fewestOwnAnswers = 200
+    /// The most words that tell nothing because they are frequent.
+    private static let frequentWords = 100
+    /// The share of all words of which as many are frequent at most, so that whoever uses few words has telling ones.
+    private static let frequentShare = 0.02
+    /// A word of fewer replies is not frequent, so that an archive of few replies has telling words.
+    private static let fewestOfFrequentWord = 10
+
+    /// One of the human's replies.
+    package struct Reply: Sendable {
+        package let id: PostID
+        package let text: String
+        /// The language tag of the post.
+        package let language: String?
+        /// The words of the text; none where there is no dictionary.
+        package let words: WordLikeness.Words
+        /// The text of the post that it answered; nil if it is not known.
+        package let answered: String?
+
+        package init(
+            id: PostID, text: String, language: String?, words: WordLikeness.Words, answered: String?
+        ) {
+            self.id = id
+            self.text = text
+            self.language = language
+            self.words = words
+            self.answered = answered
+        }
+    }
+
+    private let kinds: ReplyKinds
+    private let tables: [ReplyKinds.Language: KindTable]
+    private let likeness: WordLikeness
+    private let sum: WordLikeness.Sum
+    private let short: Set<PostID>
+    private let frequent: Set<String>
+
+    /// - Parameter replies: The human's replies to anybody.
+    package init(_ replies: [Reply] = [], kinds: ReplyKinds = .standard) {
+        self.kinds = kinds
+        let short = replies.filter { Self.isShort($0.text) }
+        self.short = Set(short.map(\.id))
+        likeness = WordLikeness(short.map(\.words))
+        var sum = WordLikeness.Sum()
+        for reply in short { sum.add(likeness.vector(reply.words)) }
+        self.sum = sum
+        frequent = Self.frequentWords(of: replies)
+        tables = Self.tables(of: replies, kinds)
+    }
+
+    /// Whether a text has at most as many characters as a reply that ``ReplyFilter`` lets pass.
+    private static func isShort(_ text: String) -> Bool {
+        TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text)).count <= ReplyFilter.longest
+    }
+
+    private static func frequentWords(of replies: [Reply]) -> Set<String> {
+        var counts: [String: Int] = [:]
+        for reply in replies {
+            for word in reply.words.keys { counts[word, default: 0] += 1 }
+        }
+        let frequent = counts.filter { $0.value >= fewestOfFrequentWord }
+            .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return Set(frequent.prefix(min(frequentWords, Int(Double(counts.count) * frequentShare))).map(\.key))
+    }
+
+    private static func tables(of replies: [Reply], _ kinds: ReplyKinds) -> [ReplyKinds.Language: KindTable] {
+        var tables: [ReplyKinds.Language: KindTable] = [:]
+        for reply in replies {
+            // The language tag of the answered post is not kept; people mostly answer in the language of the question.
+            guard let answered = reply.answered,
+                let asked = ReplyKinds.Language(of: answered, tag: reply.language),
+                let language = ReplyKinds.Language(of: reply.text, tag: reply.language)
+            else { continue }
+            tables[asked, default: KindTable()].count(
+                kinds.mention(answered, in: asked), kinds.reply(reply.text, in: language))
+        }
+        return tables.filter { $0.value.total >= fewestOwnAnswers }
+    }
+
+    /// Whether a word is not one of those that the human uses in most replies.
+    package func isTelling(_ word: String) -> Bool { !frequent.contains(word) }
+
+    /// Returns the mean likeness of a reply to the human's other short replies.
+    package func centre(of id: PostID, _ words: WordLikeness.Words) -> Double {
+        sum.likeness(to: likeness.vector(words), isIncluded: short.contains(id))
+    }
+
+    /// The kind of a mention and its language; nil in a language whose kinds are not known.
+    package typealias Asked = (kind: ReplyKinds.Mention, language: ReplyKinds.Language)
+
+    /// Returns the kind of a mention.
+    package func kind(ofMention text: String, language tag: String?) -> Asked? {
+        ReplyKinds.Language(of: text, tag: tag).map { (kinds.mention(text, in: $0), $0) }
+    }
+
+    /// Returns the kinds of a mention and a reply, and how much more likely than usual that pair is, as a logarithm.
+    package func kinds(
+        of text: String, language tag: String?, after asked: Asked?
+    ) -> (kinds: ReplyScore.Kinds, logOdds: Double)? {
+        guard let asked, let language = ReplyKinds.Language(of: text, tag: tag) else { return nil }
+        let pair = ReplyScore.Kinds(asked.kind, kinds.reply(text, in: language))
+        let table = tables[asked.language] ?? kinds.answers(in: asked.language)
+        return (pair, table.logOdds(of: pair.reply, after: pair.mention))
+    }
+}

@@ -1,0 +1,292 @@
+import Foundation
+import Posts
+
+/// Tells what sort of remark a mention is and what sort of answer a reply is, in English and Japanese.
+///
+/// The words are in `Resources/replies.txt`, whose head tells how they are read:
+///
+///     language en English
+///     both thanks: thanks, thank you
+///     mention request: please, can you
+///     answers thanks: welcome 43, yes 6
+///
+/// A text of any other language has no kind.
+package struct ReplyKinds: Sendable {
+    /// The lists of this program.
+    package static let standard = ReplyKinds(String(decoding: PackageResources.replies_txt, as: UTF8.self))
+
+    /// The kind of a mention; the names are those of the file.
+    package enum Mention: String, CaseIterable, Codable, Sendable {
+        case thanks, greeting, sorry
+        case yesNoQuestion = "yes-no"
+        case whQuestion = "wh"
+        case acknowledgement, request, statement
+    }
+
+    /// The kind of a reply; the names are those of the file.
+    package enum Reply: String, CaseIterable, Codable, Sendable {
+        case welcome, thanks, greeting, yes, no, acknowledgement, sorry, other
+    }
+
+    /// A language whose kinds are known.
+    package enum Language: String, CaseIterable, Codable, Sendable {
+        case english = "en"
+        case japanese = "ja"
+
+        /// Returns the language of a text; nil for one whose kinds are not known.
+        ///
+        /// Kana are Japanese whatever `tag` says. Without a tag a text in ASCII counts as English.
+        ///
+        /// - Parameter tag: The language tag of the post, if it has one.
+        package init?(of text: String, tag: String?) {
+            if text.unicodeScalars.contains(where: \.isKana) {
+                self = .japanese
+                return
+            }
+            if let tag {
+                let primary = tag.prefix { $0 != "-" && $0 != "_" }.lowercased()
+                guard let language = Language(rawValue: primary) else { return nil }
+                self = language
+                return
+            }
+            let letters = text.unicodeScalars.lazy.filter(\.properties.isAlphabetic)
+            guard !letters.isEmpty, letters.allSatisfy(\.isASCII) else { return nil }
+            self = .english
+        }
+    }
+
+    /// The words of one language.
+    fileprivate struct Lists: Sendable {
+        var mentions = Groups<Mention>()
+        var replies = Groups<Reply>()
+        var questionWords = Groups<Bool>()
+        var skipped = Groups<Bool>()
+        var answers = KindTable()
+    }
+
+    /// Word groups by their kind.
+    fileprivate struct Groups<Kind: Sendable>: Sendable {
+        private(set) var begin: [String: Kind] = [:]
+        private(set) var end: [String: Kind] = [:]
+        /// The most units of a group.
+        private(set) var longest = 0
+
+        mutating func add(_ groups: [Units], _ kind: Kind, isAtEnd: Bool = false) {
+            for group in groups {
+                let text = group.group(from: 0, group.count)
+                if isAtEnd { end[text] = kind } else { begin[text] = kind }
+                longest = max(longest, group.count)
+            }
+        }
+    }
+
+    /// The most characters of a text that are looked at, from its beginning and from its end.
+    private static let longestPart = 100
+
+    private var lists: [Language: Lists] = [:]
+
+    /// - Parameter file: The text of `replies.txt`.
+    package init(_ file: String) {
+        var language: Language?
+        for line in file.split(separator: "\n") where !line.hasPrefix("#") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            let head = parts[0].split(separator: " ").map(String.init)
+            if head.first == "language", head.count > 1 {
+                language = Language(rawValue: head[1])
+                continue
+            }
+            let items = parts.count == 2 ? parts[1].split(separator: ",").map(String.init) : []
+            guard let language, head.count > 1, lists[language, default: Lists()].add(head, items, language)
+            else {
+                preconditionFailure("replies.txt has a line of no known form: \(line)")
+            }
+        }
+    }
+
+    /// Returns the kind of a mention.
+    ///
+    /// - Parameter text: Its text; names of accounts at the beginning count for nothing.
+    package func mention(_ text: String, in language: Language) -> Mention {
+        guard let lists = lists[language] else { return .statement }
+        let units = Units(text, language)
+        let found = units.kind(in: lists.mentions, skipping: lists.skipped)
+        if let found, found.kind == .request { return .request }
+        let endsAsQuestion = found.map { $0.isAtEnd && $0.kind == .yesNoQuestion } ?? false
+        guard units.endsWithQuestionMark || endsAsQuestion else { return found?.kind ?? .statement }
+        if let found, found.kind == .greeting, found.isWhole { return .greeting }
+        return units.hasQuestionWord(lists.questionWords) ? .whQuestion : .yesNoQuestion
+    }
+
+    /// Returns the kind of a reply.
+    package func reply(_ text: String, in language: Language) -> Reply {
+        guard let lists = lists[language] else { return .other }
+        return Units(text, language).kind(in: lists.replies, skipping: lists.skipped)?.kind ?? .other
+    }
+
+    /// The shipped table of a language.
+    package func answers(in language: Language) -> KindTable { lists[language]?.answers ?? KindTable() }
+
+    /// A text as it is compared with word groups: words in English, characters in Japanese.
+    fileprivate struct Units {
+        let endsWithQuestionMark: Bool
+        private let language: Language
+        private let units: [String]
+
+        /// A word group that was found in a text.
+        struct Found<Kind> {
+            let kind: Kind
+            var isAtEnd = false
+            /// Whether the text has nothing else.
+            var isWhole = false
+        }
+
+        init(_ text: String, _ language: Language) {
+            self.language = language
+            let rest = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text))
+            let last = rest.suffix(ReplyKinds.longestPart).unicodeScalars.last { $0.isWord || $0.isQuestionMark }
+            endsWithQuestionMark = last?.isQuestionMark ?? false
+            var part = rest
+            if rest.count > 2 * ReplyKinds.longestPart {
+                part = rest.prefix(ReplyKinds.longestPart) + " " + rest.suffix(ReplyKinds.longestPart)
+            }
+            units = Self.units(of: part, language)
+        }
+
+        /// A word group of the file.
+        init(group: String, _ language: Language) {
+            self.language = language
+            endsWithQuestionMark = false
+            units = Self.units(of: group, language)
+        }
+
+        var count: Int { units.count }
+
+        private static func units(of text: String, _ language: Language) -> [String] {
+            let folded = text.precomposedStringWithCompatibilityMapping.lowercased()
+                .replacing("\u{2019}", with: "'")
+            switch language {
+            case .english:
+                return folded.unicodeScalars.split { !$0.isWord && $0 != "'" }
+                    .map { String(String.UnicodeScalarView($0)) }
+            case .japanese:
+                return folded.unicodeScalars.filter(\.isWord).map { String($0) }
+            }
+        }
+
+        func hasQuestionWord(_ words: Groups<Bool>) -> Bool {
+            let places =
+                switch language {
+                case .english: units.indices.prefix(2)
+                case .japanese: units.indices
+                }
+            return places.contains { longest(words, from: $0) != nil }
+        }
+
+        func kind<Kind>(in groups: Groups<Kind>, skipping skipped: Groups<Bool>) -> Found<Kind>? {
+            let direct = longest(groups, from: 0)
+            if let exclamation = longest(skipped, from: 0), exclamation.length >= direct?.length ?? 0,
+                let next = longest(groups, from: exclamation.length)
+            {
+                return Found(kind: next.kind)
+            }
+            if let direct { return Found(kind: direct.kind, isWhole: direct.length == units.count) }
+            guard !groups.end.isEmpty else { return nil }
+            return lengths(groups, upTo: units.count).lazy
+                .compactMap { groups.end[group(from: units.count - $0, $0)] }.first
+                .map { Found(kind: $0, isAtEnd: true) }
+        }
+
+        func group(from start: Int, _ length: Int) -> String {
+            units[start..<start + length].joined(separator: " ")
+        }
+
+        /// Returns the longest word group that begins at a place; nil if there is none.
+        private func longest<Kind>(_ groups: Groups<Kind>, from start: Int) -> (kind: Kind, length: Int)? {
+            lengths(groups, upTo: units.count - start).lazy
+                .compactMap { length in groups.begin[group(from: start, length)].map { ($0, length) } }.first
+        }
+
+        /// The lengths that a word group can have, the largest first.
+        private func lengths<Kind>(_ groups: Groups<Kind>, upTo limit: Int) -> ReversedCollection<Range<Int>> {
+            (1..<max(0, min(limit, groups.longest)) + 1).reversed()
+        }
+    }
+}
+
+extension ReplyKinds.Lists {
+    /// Adds a line of the file; false if it has an unknown kind.
+    fileprivate mutating func add(_ head: [String], _ items: [String], _ language: ReplyKinds.Language) -> Bool {
+        let mention = ReplyKinds.Mention(rawValue: head[1])
+        let reply = ReplyKinds.Reply(rawValue: head[1])
+        if head[0] == "answers" { return answers.add(mention, items) }
+        let groups = items.map { ReplyKinds.Units(group: $0, language) }
+        let isAtEnd = head.count > 2
+        switch (head[0], head[1]) {
+        case ("word", "wh"): questionWords.add(groups, true)
+        case ("word", "skip"): skipped.add(groups, true)
+        case ("mention", _):
+            guard let mention else { return false }
+            mentions.add(groups, mention, isAtEnd: isAtEnd)
+        case ("reply", _):
+            guard let reply else { return false }
+            replies.add(groups, reply, isAtEnd: isAtEnd)
+        case ("both", _):
+            guard let mention, let reply else { return false }
+            mentions.add(groups, mention, isAtEnd: isAtEnd)
+            replies.add(groups, reply, isAtEnd: isAtEnd)
+        default: return false
+        }
+        return true
+    }
+}
+
+/// How often each kind of mention was answered by each kind of reply.
+package struct KindTable: Equatable, Sendable {
+    /// Added to each count, so that a pair that was never seen is unlikely and not impossible.
+    private static let added = 0.5
+    private static let mentionKinds = ReplyKinds.Mention.allCases.count
+    private static let replyKinds = ReplyKinds.Reply.allCases.count
+
+    private var counts: [ReplyKinds.Mention: [ReplyKinds.Reply: Int]] = [:]
+    /// All pairs that were counted.
+    package private(set) var total = 0
+
+    package init() {}
+
+    package mutating func count(_ mention: ReplyKinds.Mention, _ reply: ReplyKinds.Reply, times: Int = 1) {
+        counts[mention, default: [:]][reply, default: 0] += times
+        total += times
+    }
+
+    package subscript(mention: ReplyKinds.Mention, reply: ReplyKinds.Reply) -> Int { counts[mention]?[reply] ?? 0 }
+
+    /// Returns ln(P(reply | mention) / P(reply)).
+    package func logOdds(of reply: ReplyKinds.Reply, after mention: ReplyKinds.Mention) -> Double {
+        let ofMention = Double(counts[mention]?.values.reduce(0, +) ?? 0)
+        let ofReply = Double(ReplyKinds.Mention.allCases.reduce(0) { $0 + self[$1, reply] })
+        let conditional =
+            (Double(self[mention, reply]) + Self.added) / (ofMention + Self.added * Double(Self.replyKinds))
+        let cells = Double(Self.mentionKinds * Self.replyKinds)
+        let unconditional =
+            (ofReply + Self.added * Double(Self.mentionKinds)) / (Double(total) + Self.added * cells)
+        return log(conditional / unconditional)
+    }
+
+    /// Adds the items of a line such as `answers thanks: welcome 43, yes 6`; false if one has another form.
+    fileprivate mutating func add(_ mention: ReplyKinds.Mention?, _ items: [String]) -> Bool {
+        guard let mention else { return false }
+        for item in items {
+            let parts = item.split(separator: " ").map(String.init)
+            guard parts.count == 2, let reply = ReplyKinds.Reply(rawValue: parts[0]), let times = Int(parts[1]) else {
+                return false
+            }
+            count(mention, reply, times: times)
+        }
+        return true
+    }
+}
+
+extension Unicode.Scalar {
+    /// Hiragana or katakana.
+    fileprivate var isKana: Bool { (0x3041...0x30FF).contains(value) || (0xFF66...0xFF9F).contains(value) }
+}

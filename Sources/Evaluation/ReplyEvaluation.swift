@@ -1,0 +1,164 @@
+import Archive
+import Conduct
+import Favorites
+import Foundation
+import Mirroring
+import Posts
+
+/// Measures how often the reply that would be chosen is the human's own, on the last fifth of their answers.
+///
+/// The replies before the last fifth are learned. For each later answer whose mention is known, all earlier replies to the
+/// same person compete with the true answer, of which the mention is then not known.
+struct ReplyEvaluation: Sendable {
+    /// With fewer answers nothing is said.
+    static let fewestAnswers = 10
+    /// With fewer answers whose kinds are known no threshold is found.
+    static let fewestForThreshold = 50
+    /// The most answers that are tested, the newest ones.
+    private static let mostAnswers = 300
+    /// The most replies to a person that compete, the newest ones.
+    private static let mostCandidates = 500
+    /// The largest share of answers that the threshold holds back.
+    private static let mostHeld = 0.9
+
+    /// Counts words; nil where there is no dictionary.
+    let words: WordCounter?
+    let known: ReplyFilter.KnownNames
+    let mirror: String
+
+    /// One of the human's replies with its words.
+    private struct Known: Sendable {
+        let past: Archive.PastReply
+        let text: ReplyScorer.Text
+        let answered: WordLikeness.Words?
+
+        var post: Post { past.original.post }
+        var person: AccountID? { past.original.post.replyTo?.author }
+    }
+
+    /// The outcome of one answer.
+    struct Outcome: Sendable {
+        /// The score of the chosen reply.
+        let score: Double
+        let isSame: Bool
+        /// Whether the chosen reply has the kind of the true one; nil where kinds are not known.
+        let isOfKind: Bool?
+        /// The shares of the replies that competed.
+        let sameByChance: Double
+        let ofKindByChance: Double
+
+        var isRight: Bool { isSame || isOfKind == true }
+    }
+
+    /// Returns the measure; nil if too few answered mentions are known.
+    ///
+    /// - Parameter replies: The human's replies to others, newest first.
+    func measure(_ replies: [Archive.PastReply], now: Date) async -> ReplyMeasure? {
+        let ordered = replies.reversed().map(prepared)
+        let answers = ordered.indices.filter { ordered[$0].past.answered != nil }
+        let tested = answers.dropFirst(answers.count * 4 / 5).suffix(Self.mostAnswers)
+        guard let first = tested.first, tested.count >= Self.fewestAnswers else { return nil }
+        let scorer = ReplyScorer(
+            habits: ReplyHabits(
+                ordered[..<first].suffix(ReplyHabits.longest).map { reply in
+                    ReplyHabits.Reply(
+                        id: reply.post.id, text: reply.post.text, language: reply.post.language,
+                        words: reply.text.words, answered: reply.past.answered)
+                }))
+        var earlier: [AccountID: [Known]] = [:]
+        for reply in ordered[..<first] { if let person = reply.person { earlier[person, default: []].append(reply) } }
+        var outcomes: [Outcome] = []
+        let places = Set(tested)
+        for index in first..<ordered.endIndex {
+            guard let person = ordered[index].person else { continue }
+            let competitors = earlier[person, default: []].suffix(Self.mostCandidates)
+            if places.contains(index), !competitors.isEmpty,
+                let outcome = await outcome(of: ordered[index], among: Array(competitors), by: person, scorer)
+            {
+                outcomes.append(outcome)
+            }
+            earlier[person, default: []].append(ordered[index])
+        }
+        guard outcomes.count >= Self.fewestAnswers else { return nil }
+        return Self.measure(of: outcomes, now: now)
+    }
+
+    private func prepared(_ past: Archive.PastReply) -> Known {
+        let post = past.original.post
+        return Known(
+            past: past,
+            text: ReplyScorer.Text(post.text, language: post.language, words: words?.words(of: post.text) ?? [:]),
+            answered: words.flatMap { words in past.answered.map(words.words(of:)) })
+    }
+
+    private func outcome(
+        of truth: Known, among competitors: [Known], by person: AccountID, _ scorer: ReplyScorer
+    ) async -> Outcome? {
+        guard let asked = truth.past.answered else { return nil }
+        // The language tag of the answered post is not kept.
+        let mention = ReplyScorer.Text(asked, language: truth.post.language, words: truth.answered ?? [:])
+        let all = competitors + [truth]
+        let scores = await scorer.scores(
+            of: all.map { reply in
+                let isTruth = reply.post.id == truth.post.id
+                return ReplyScorer.Reply(reply.post.id, reply.text, answered: isTruth ? nil : reply.answered)
+            }, for: mention)
+        let names = person.network.traits.namesAreIdentities ? [person.value] : []
+        let filter = ReplyFilter(answering: [person], called: names, known: known)
+        let candidates = all.map { reply in
+            ReplyCandidate(
+                id: reply.post.id, textKey: TextRules.textKey(reply.post.text), isPlain: filter.passes(reply.post),
+                score: scores[reply.post.id]?.score ?? ReplyScore())
+        }
+        let choice = ReplyChooser().choose(from: candidates, mirror: mirror, mention: truth.post.id, now: .distantPast)
+        guard let choice, let chosen = candidates.first(where: { $0.id == choice.id }),
+            let own = candidates.first(where: { $0.id == truth.post.id })
+        else { return nil }
+        let plain = candidates.filter(\.isPlain)
+        let competing = plain.isEmpty ? candidates : plain
+        let kind = own.score.kinds?.reply
+        var isOfKind: Bool?
+        var ofKind = 0
+        if let kind, let chosenKind = chosen.score.kinds?.reply {
+            isOfKind = chosenKind == kind
+            ofKind = competing.count { $0.score.kinds?.reply == kind }
+        }
+        let same = competing.count { $0.textKey == own.textKey }
+        return Outcome(
+            score: chosen.score.total, isSame: chosen.textKey == own.textKey, isOfKind: isOfKind,
+            sameByChance: Double(same) / Double(competing.count),
+            ofKindByChance: Double(ofKind) / Double(competing.count))
+    }
+
+    private static func measure(of outcomes: [Outcome], now: Date) -> ReplyMeasure {
+        let withKind = outcomes.filter { $0.isOfKind != nil }
+        let threshold = threshold(withKind)
+        let held = withKind.count { $0.score < threshold ?? -.infinity }
+        return ReplyMeasure(
+            measured: now, answers: outcomes.count, same: outcomes.count { $0.isSame },
+            sameByChance: outcomes.map(\.sameByChance).reduce(0, +), withKind: withKind.count,
+            ofKind: withKind.count { $0.isOfKind == true },
+            ofKindByChance: withKind.map(\.ofKindByChance).reduce(0, +), threshold: threshold, held: held)
+    }
+
+    /// Returns the score from which on the most replies are right beyond those that are wrong.
+    ///
+    /// A right reply counts 1, a wrong one -1, silence 0. Of equal thresholds the lowest is returned, so that no more is
+    /// held back than is of use.
+    ///
+    /// - Returns: The threshold; nil with too few outcomes.
+    static func threshold(_ outcomes: [Outcome]) -> Double? {
+        guard outcomes.count >= fewestForThreshold else { return nil }
+        let ordered = outcomes.sorted { $0.score < $1.score }
+        let most = Int(Double(ordered.count) * mostHeld)
+        var gain = 0
+        var best: (gain: Int, threshold: Double)?
+        for index in ordered.indices.reversed() {
+            gain += ordered[index].isRight ? 1 : -1
+            // Those of the same score are held back together.
+            guard index <= most, index == 0 || ordered[index - 1].score < ordered[index].score else { continue }
+            if gain >= best?.gain ?? .min { best = (gain, ordered[index].score) }
+        }
+        return best?.threshold
+    }
+}

@@ -1,0 +1,83 @@
+package import Foundation
+package import Storage
+
+/// How often the chosen reply was the human's own, on a part of their past, as `mirror-bot score` measured it last.
+package struct ReplyMeasure: Codable, Equatable, Sendable {
+    package var measured: Date
+    /// Answers of the human's whose mention is known, in the last fifth.
+    package var answers: Int
+    /// Answers for which the chosen reply had the same text.
+    package var same: Int
+    /// The expected ``same`` if replies were drawn.
+    package var sameByChance: Double
+    /// Answers in a language whose kinds are known.
+    package var withKind: Int
+    /// Answers of these for which the chosen reply had the same kind.
+    package var ofKind: Int
+    /// The expected ``ofKind`` if replies were drawn.
+    package var ofKindByChance: Double
+    /// The least score of a likely reply; nil where too few answers had a kind to find it.
+    package var threshold: Double?
+    /// Answers of ``withKind`` whose chosen reply has a lower score.
+    package var held: Int
+
+    package init(
+        measured: Date, answers: Int, same: Int, sameByChance: Double, withKind: Int, ofKind: Int,
+        ofKindByChance: Double, threshold: Double?, held: Int
+    ) {
+        self.measured = measured
+        self.answers = answers
+        self.same = same
+        self.sameByChance = sameByChance
+        self.withKind = withKind
+        self.ofKind = ofKind
+        self.ofKindByChance = ofKindByChance
+        self.threshold = threshold
+        self.held = held
+    }
+
+    /// The measure in plain words, in lower case and without a full stop.
+    package var inWords: String {
+        var words = "the bot would have chosen the human's own text for \(same) of the last \(answers) answers"
+        words += " (\(Self.drawn(sameByChance)) if it drew)"
+        guard withKind > 0 else { return words }
+        words += ", and a reply of the same kind for \(ofKind) of \(withKind)"
+        words += " (\(Self.drawn(ofKindByChance)) if it drew)"
+        guard threshold != nil else { return words }
+        return words + "; \(held) of these hardly fitted, for which REPLIES decides"
+    }
+
+    private static func drawn(_ expected: Double) -> String { String(format: "%.0f", expected) }
+
+    /// The measure that was kept last; nil for none, and for one of another version of the program.
+    ///
+    /// - Throws: The store's error.
+    package static func kept(of mirror: String, on connection: any StorageConnection) throws -> ReplyMeasure? {
+        let rows = try connection.query("SELECT replies FROM measures WHERE mirror = \(mirror)")
+        guard let json = try rows.first?.optionalText("replies") else { return nil }
+        // Another version wrote what cannot be decoded.
+        return try? JSONDecoder().decode(ReplyMeasure.self, from: Data(json.utf8))
+    }
+}
+
+extension HumanMirror {
+    /// Keeps a measure in place of the last one.
+    ///
+    /// - Throws: The store's error.
+    package func keep(_ measure: ReplyMeasure) async throws {
+        let json = String(decoding: try JSONEncoder().encode(measure), as: UTF8.self)
+        try await storage.execute(
+            """
+            INSERT INTO measures (mirror, classifier, replies, measured_ms)
+            VALUES (\(name), '{}', \(json), \(measure.measured))
+            ON CONFLICT (mirror) DO UPDATE SET replies = excluded.replies
+            """)
+    }
+
+    /// The measure that was kept last; nil for none, and for one of another version of the program.
+    ///
+    /// - Throws: The store's error.
+    package func replyMeasure() async throws -> ReplyMeasure? {
+        try await storage.read { [name] in try ReplyMeasure.kept(of: name, on: $0) }
+    }
+}

@@ -1,0 +1,9 @@
+/// What becomes of an old reply that hardly fits the mention.
+package enum ReplyMode: String, CaseIterable, Sendable {
+    /// Only likely replies are sent.
+    case likely
+    /// Every reply is sent.
+    case all
+    /// It waits for a person.
+    case review
+}
