@@ -60,8 +60,9 @@ import Testing
         }
         #expect(answers.count >= 2)
         let most = answers.map(\.all).max() ?? 0
-        // The first use of a text that is known from an archive notes its address.
-        #expect(most <= 26, "\(answers)")
+        // The first use of a text that is known from an archive notes its address. Two statements read what the human usually
+        // answers, and how well that was measured to fit.
+        #expect(most <= 28, "\(answers)")
     }
 
     /// The facts of a page are read at once, and its decisions are stored together: a row each.
