@@ -160,25 +160,6 @@ extension Archive {
         try await storage.read { [mirror] in try Self.newestReplies(limit, answered: answered, of: mirror, on: $0) }
     }
 
-    /// Reads all that the human has answered to others, in any order.
-    ///
-    /// - Parameter body: Told each reply and whom it answers.
-    /// - Throws: ``ArchiveError``, or the store's error.
-    package func forEachReply(_ body: @escaping @Sendable (Post, _ person: AccountID) -> Void) async throws {
-        let (mirror, selection) = (mirror, PostRow.selection)
-        try await storage.read { connection in
-            try connection.forEach(
-                selection + """
-                     WHERE mirror = \(mirror) AND is_reply = \(true) AND reply_to_author IS NOT NULL
-                        AND reply_to_author <> COALESCE(author, '')
-                    """
-            ) { row in
-                let post = try PostRow.post(row)
-                if let person = post.replyTo?.author { body(post, person) }
-            }
-        }
-    }
-
     /// The people whom the human answered most often, most often first; never
     /// the human.
     package func repliedAuthors(limit: Int) async throws -> [RepliedAuthor] {

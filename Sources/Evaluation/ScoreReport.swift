@@ -148,62 +148,36 @@ package struct ScoreReporter: Sendable {
             replies: try await replies(now: now, executor))
     }
 
-    /// How many posts are asked for at once that replies answered.
-    private static let portion = 2_000
-
     private func replies(now: Date, _ executor: ThreadExecutor) async throws -> ScoreReport.Part<ReplyScores> {
         let known = try await mirror.people.knownNames()
-        let found = FoundReplies(known)
-        try await mirror.archive.forEachReply { found.add($0, to: $1) }
-        let answered = found.answered
-        var scores = found.scores
-        guard scores.replies > 0 else { return .missing("the archive holds no reply to anybody") }
-        for start in stride(from: 0, to: answered.count, by: Self.portion) {
-            let portion = Array(answered[start..<min(start + Self.portion, answered.count)])
-            let texts = try await Favorites.texts(of: portion, learnedBy: mirror.name, in: mirror.storage)
-            scores.answersKnown += portion.count { texts[$0] != nil }
-        }
         let replies = try await mirror.archive.newestReplies(
             mirror.configuration.archiveLimit, answered: Favorites.textOfAnswered)
-        // Without a dictionary no words are compared, as when the worker chooses.
-        let words = (try? Tokenizer(dictionary: mirror.process.dictionary)).map(WordCounter.init)
-        let evaluation = ReplyEvaluation(words: words, known: known, mirror: mirror.name)
+        var scores = Self.counts(of: replies, known)
+        guard scores.replies > 0 else { return .missing("the archive holds no reply to anybody") }
+        let evaluation = ReplyEvaluation(words: mirror.wordCounter, known: known, mirror: mirror.name)
         scores.choices = await withTaskExecutorPreference(executor) { await evaluation.measure(replies, now: now) }
         return .measured(scores)
     }
 
-    /// Counts replies while they are read.
-    private final class FoundReplies: @unchecked Sendable {
-        // Sendable because every access to a variable holds the lock.
-        private let lock = NSLock()
-        private let known: ReplyFilter.KnownNames
-        private var counted = ReplyScores()
-        private var people: [AccountID: (filter: ReplyFilter, hasPlain: Bool)] = [:]
-        private var parents: [PostID] = []
-
-        init(_ known: ReplyFilter.KnownNames) { self.known = known }
-
-        var scores: ReplyScores { lock.withLock { counted } }
-
-        /// The posts that were answered, as far as the replies tell.
-        var answered: [PostID] { lock.withLock { parents } }
-
-        func add(_ reply: Post, to person: AccountID) {
-            lock.withLock {
-                let names = person.network.traits.namesAreIdentities ? [person.value] : []
-                var entry =
-                    people[person] ?? (ReplyFilter(answering: [person], called: names, known: known), false)
-                if people[person] == nil { counted.people += 1 }
-                counted.replies += 1
-                if entry.filter.passes(reply) {
-                    counted.plain += 1
-                    if !entry.hasPlain { counted.peopleWithPlain += 1 }
-                    entry.hasPlain = true
-                }
-                people[person] = entry
-                if let post = reply.replyTo?.post { parents.append(post) }
-            }
+    private static func counts(of replies: [Archive.PastReply], _ known: ReplyFilter.KnownNames) -> ReplyScores {
+        var scores = ReplyScores()
+        var filters: [AccountID: ReplyFilter] = [:]
+        var withPlain: Set<AccountID> = []
+        for reply in replies {
+            let post = reply.original.post
+            guard let person = post.replyTo?.author else { continue }
+            let names = person.network.traits.namesAreIdentities ? [person.value] : []
+            let filter = filters[person] ?? ReplyFilter(answering: [person], called: names, known: known)
+            filters[person] = filter
+            scores.replies += 1
+            if reply.answered != nil { scores.answersKnown += 1 }
+            guard filter.passes(post) else { continue }
+            scores.plain += 1
+            withPlain.insert(person)
         }
+        scores.people = filters.count
+        scores.peopleWithPlain = withPlain.count
+        return scores
     }
 
     private func texts() async throws -> ScoreReport.Part<TextScores> {

@@ -1,6 +1,6 @@
 package import Archive
 package import Conduct
-import Favorites
+package import Favorites
 import Foundation
 import MeCab
 package import Networks
@@ -316,7 +316,9 @@ extension HumanMirror {
     /// - Returns: The finder; without a dictionary it compares no words.
     package func replyFinder(on network: any SocialNetwork) -> ReplyFinder {
         ReplyFinder(
-            network: network, configuration: configuration,
-            words: (try? installation.tokenizer()).map(WordCounter.init), habits: installation.replyHabits)
+            network: network, configuration: configuration, words: wordCounter, habits: installation.replyHabits)
     }
+
+    /// Counts the words by which replies are compared; nil where there is no dictionary, and then none are compared.
+    package var wordCounter: WordCounter? { (try? installation.tokenizer()).map(WordCounter.init) }
 }
