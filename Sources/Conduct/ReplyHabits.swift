@@ -1,7 +1,8 @@
 import Foundation
 package import Posts
 
-/// What the human's old replies to anybody tell of which of them answers a mention.
+/// Statistics of the human's replies to anybody, by which old replies are scored as answers to a mention: frequent words,
+/// pairs of kinds, and the mean of short replies.
 package struct ReplyHabits: Sendable {
     /// The newest replies that are looked at.
     package static let longest = 2_000
@@ -9,7 +10,9 @@ package struct ReplyHabits: Sendable {
     package static let fewestOwnAnswers = 200
     /// The most words that tell nothing because they are frequent.
     private static let frequentWords = 100
-    /// The share of all words of which as many are frequent at most, so that whoever uses few words has telling ones.
+    /// The largest share of the distinct words that count as frequent.
+    ///
+    /// Without it all words of a human with few replies would be frequent.
     private static let frequentShare = 0.02
     /// A word of fewer replies is not frequent, so that an archive of few replies has telling words.
     private static let fewestOfFrequentWord = 10

@@ -18,7 +18,8 @@ package struct Herald: Sendable {
     private let notifier: Notifier
     private let clock: any WallClock
 
-    /// - Parameter installation: Where the mirrors are. Nil if nobody wants to be told anything.
+    /// - Parameter installation: Where the mirrors are.
+    /// - Returns: Nil if neither notices nor a heartbeat are set.
     package init?(_ installation: Installation, clock: any WallClock) {
         guard let notifier = Notifier(installation, clock: clock) else { return nil }
         (self.notifier, self.clock) = (notifier, clock)

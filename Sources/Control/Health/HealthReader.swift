@@ -280,7 +280,9 @@ struct HealthReader {
         return setups
     }
 
-    /// What one statement tells of some mirrors; nothing of it grows with an archive.
+    /// Counts of one mirror.
+    ///
+    /// A single statement reads those of many; its cost does not grow with an archive.
     private struct HealthNumbers {
         /// The networks of the archived posts: the first and the last by name, which are all if there are two at most.
         var networks: Set<String> = []

@@ -448,7 +448,9 @@ package struct StatusReporter: Sendable {
     }
 }
 
-/// What one statement counts for a report of one mirror, and its health does not need.
+/// Counts that only the report of one mirror shows; its health does not need them.
+///
+/// One statement reads them.
 struct ReportNumbers {
     private(set) var posts = 0
     /// When the oldest and the newest post of the archive were made; nil without any.

@@ -5,7 +5,7 @@ import Posts
 import Settings
 import Storage
 
-/// Tells a person what they should know of the mirrors of a process while nobody looks, and a dead man's switch that the
+/// Sends notices about the mirrors of a process to their operator, and heartbeats to a dead man's switch as long as the
 /// process does its work.
 ///
 /// A process that works for one mirror has a list of one. Never throws, and changes nothing but its own table: a mirror
@@ -13,7 +13,9 @@ import Storage
 package actor Notifier {
     /// The mirrors that a process works for now.
     package struct Watch: Sendable {
-        /// What the process knows of the work for each mirror that it holds; of others their processes tell.
+        /// The state of the work, by mirror that the process holds.
+        ///
+        /// About other mirrors, the processes that hold them tell.
         package var pulses: [String: WorkerPulse]
         /// Whether the process does its work in time.
         package var isLively = true
@@ -37,7 +39,7 @@ package actor Notifier {
     /// Of the mirrors of the last look, those about which a person may have been told something that is not over.
     private var open: Set<String> = []
     private var looked: Set<String> = []
-    /// What was remembered last of each mirror, for when the database is away.
+    /// The last known notices of each mirror, for when the database is away.
     private var memory: [String: [NoticeRow]] = [:]
     /// The causes about which the memory knows better than the database.
     private var unsaved: [String: Set<NoticeCause>] = [:]
@@ -46,7 +48,7 @@ package actor Notifier {
     /// - Parameters:
     ///   - installation: Where the mirrors are.
     ///   - clock: Tells the time.
-    /// - Returns: Nil if nobody wants to be told anything.
+    /// - Returns: Nil if neither notices nor a heartbeat are set.
     package init?(_ installation: Installation, clock: any WallClock) {
         guard !installation.process.notices.isIdle else { return nil }
         (self.installation, self.clock) = (installation, clock)

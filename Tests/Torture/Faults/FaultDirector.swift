@@ -21,7 +21,7 @@ actor FaultDirector {
     private let deafness = FaultTally()
     private let denials = Notes()
     /// The checks that were refused with another status than 404.
-    private let refusedChecks = Notes()
+    private let postponements = Notes()
     private var switched = Switched()
     /// The stretch in which nobody can read mentions.
     private var deafStretch: Int?
@@ -53,7 +53,7 @@ actor FaultDirector {
     /// The checks before a request that were told that the post is gone, by path and query.
     nonisolated var deniedChecks: [String] { denials.values }
     /// Path and query of the checks that were refused for a moment.
-    nonisolated var postponedChecks: [String] { refusedChecks.values }
+    nonisolated var postponedChecks: [String] { postponements.values }
 
     /// When the clock of a worker was wrong by more than it may differ anyway.
     var wrongClocks: [WrongClock] { get async { await clocks.stretches } }
@@ -147,7 +147,7 @@ actor FaultDirector {
         let faults = sandbox.faults
         // The first lost answer counts.
         let before = tally.counts[kind.rawValue]
-        let refuse: @Sendable (String) -> Void = { [tally, denials, refusedChecks] _ in
+        let refuse: @Sendable (String) -> Void = { [tally, denials, postponements] _ in
             guard tally.counts[kind.rawValue] == before else { return }
             tally.count(kind)
             for number in 0..<times {
@@ -155,7 +155,7 @@ actor FaultDirector {
                 faults.failNext(
                     .error(status: status, message: "Not now"), method: "GET", path: path,
                     needsLogin: true,
-                    whenMet: (status == 404 ? denials : refusedChecks).add)
+                    whenMet: (status == 404 ? denials : postponements).add)
             }
         }
         faults.failNext(
