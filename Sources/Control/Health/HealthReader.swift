@@ -298,9 +298,12 @@ struct HealthReader {
 
     private func numbers(of opened: [Opened], now: Date) async throws -> [String: HealthNumbers] {
         guard !opened.isEmpty else { return [:] }
+        // Many mirrors share a zone.
+        var midnights: [TimeZone: Date] = [:]
         let asked = opened.map { mirror -> SQL in
             let zone = mirror.zone ?? .gmt
-            let today = LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
+            let today = midnights[zone] ?? LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
+            midnights[zone] = today
             return "(CAST(\(mirror.name) AS TEXT), CAST(\(today.milliseconds) AS BIGINT))"
         }
         let rows = try await storage.query(
