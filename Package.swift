@@ -356,6 +356,8 @@ let package = Package(
                 "Settings", "Storage", "TestSupport", "Web", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
     ] + harnesses
 )

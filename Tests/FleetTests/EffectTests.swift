@@ -1,9 +1,11 @@
 import Expectations
 import Foundation
+import Logging
 import Networks
 import Outbox
 import Posts
 import Sandbox
+import ServiceLifecycle
 import Settings
 import Storage
 import TestSupport
@@ -290,6 +292,65 @@ import Testing
         try await place.wait(later.timeIntervalSince(place.clock.now))
         try await expect(place.recover().finished, equals: 1)
         try await expect(place.mirror.effects.all(), equals: [])
+    }
+
+    /// An effect whose time cannot be meant, as after the clock was set back, is taken up at once.
+    @Test func aTimeTooFarAheadIsNotWaitedFor() async throws {
+        let place = try await Place()
+        let table = place.mirror.effects
+        let end = place.clock.now + OutboxStore.longestEffectWait
+        _ = try await table.begin(
+            .probe, mark: "probe 0123456789ab", account: place.account.id, begun: place.clock.now, next: end)
+        try await expect(place.recover().finished, equals: 0)
+        try await expect(table.next(now: place.clock.now), equals: end)
+        _ = try await table.begin(
+            .probe, mark: "probe 0123456789cd", account: place.account.id, begun: place.clock.now,
+            next: end + 1)
+        try await expect(table.next(now: place.clock.now), equals: place.clock.now)
+        try await expect(place.recover().finished, equals: 1)
+        try await expect(table.all().map(\.mark), equals: ["probe 0123456789ab"])
+    }
+
+    /// Who is told to end finishes the effect that is begun, and begins no other.
+    @Test func nothingIsBegunAfterTheSignal() async throws {
+        let place = try await Place()
+        let table = place.mirror.effects
+        let before = try await place.texts()
+        for (key, mark) in [("one", "probe 0123456789ab"), ("two", "probe 0123456789cd")] {
+            _ = try await table.begin(
+                .probe, mark: mark, account: place.account.id, begun: place.clock.now, next: place.clock.now)
+            _ = try await place.bot.publish(
+                Draft(text: "left behind (\(mark))", key: key, createdAt: place.clock.now))
+        }
+        let groups = Recorder<ServiceGroup>()
+        let network = CutNetwork(place.bot, at: 1, .before) {
+            for group in groups.values { await group.triggerGracefulShutdown() }
+            while !Task.isShuttingDownGracefully { await Task.yield() }
+        }
+        let rounds = Recorder<EffectRecovery.Round>()
+        let recovery = EffectRecovery(try await place.process(), network: network, account: place.account.id)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: OneRound(recovery, rounds), successTerminationBehavior: .gracefullyShutdownGroup)],
+                logger: Logger(label: "effects") { _ in SwiftLogNoOpLogHandler() }))
+        groups.add(group)
+        try await group.run()
+        #expect(rounds.values.map(\.finished) == [1])
+        try await expect(table.all().count, equals: 1)
+        try await expect(place.texts().count, equals: before.count + 1)
+        try await expect(place.recover().finished, equals: 1)
+        try await expect(place.texts(), equals: before)
+    }
+
+    private struct OneRound: Service {
+        let recovery: EffectRecovery
+        let rounds: Recorder<EffectRecovery.Round>
+
+        init(_ recovery: EffectRecovery, _ rounds: Recorder<EffectRecovery.Round>) {
+            (self.recovery, self.rounds) = (recovery, rounds)
+        }
+
+        func run() async throws { rounds.add(try await recovery.carryOut()) }
     }
 
     // MARK: Workers

@@ -77,6 +77,24 @@ import Testing
         await sandbox.stop()
     }
 
+    /// So is one that allows too little.
+    @Test func aLoginThatAllowsTooLittleLeavesNoToken() async throws {
+        let sandbox = try await Sandbox.live()
+        sandbox.faults.mastodon.grantsWhatWasAllowed = true
+        let revoked = Promise<Void>()
+        sandbox.faults.failNext(
+            .drip(bytesPerSecond: 1_000_000), method: "POST", path: "/oauth/revoke"
+        ) { _ in revoked.fulfill(()) }
+        let ending = try await logIn(
+            "mastodon", .bot, at: sandbox, ["--server", sandbox.url], without: "write:statuses")
+        #expect(ending.status == 77, "\(ending.error)")
+        #expect(ending.error.contains("error: the bot's token lacks write:statuses; nothing was changed; log in again"))
+        #expect(!ending.error.contains("could not be revoked"), "\(ending.error)")
+        #expect(revoked.isFulfilled)
+        try await expect(stage.status().accounts) { $0.allSatisfy { $0.credentials == nil } }
+        await sandbox.stop()
+    }
+
     /// Nobody would see what the bot posts there, or more people than it is meant for.
     @Test func aServerThatLosesVisibilityIsRefusedForTheBot() async throws {
         let sandbox = try await Sandbox.live()
@@ -323,7 +341,7 @@ import Testing
     /// - Parameter person: Who is logged in there, if not whom the login is for.
     private func logIn(
         _ network: String, _ role: SandboxRole, at sandbox: Sandbox, _ words: [String], first: [String] = [],
-        browsing person: SandboxRole? = nil
+        browsing person: SandboxRole? = nil, without scope: String? = nil
     ) async throws -> Ending {
         let terminal = try PseudoTerminal()
         let program = try stage.start(
@@ -333,10 +351,19 @@ import Testing
             try terminal.type(answer)
         }
         try await program.waitForError(network == "x" ? "PIN: " : "Code: ")
-        let address = try #require(
-            program.errorSoFar.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(sandbox.url) })
+        var address = String(
+            try #require(
+                program.errorSoFar.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(sandbox.url) }))
+        if let scope {
+            // The person does not allow it.
+            var parts = try #require(URLComponents(string: address))
+            let index = try #require(parts.queryItems?.firstIndex { $0.name == "scope" })
+            let asked = try #require(parts.queryItems?[index].value).split(separator: " ")
+            parts.queryItems?[index].value = asked.filter { $0 != scope }.joined(separator: " ")
+            address = try #require(parts.string)
+        }
         let hint = network == "x" ? "" : "&as=\((person ?? role).rawValue)"
-        try terminal.type(try await BrowsedPage.code(at: String(address) + hint) + "\n")
+        try terminal.type(try await BrowsedPage.code(at: address + hint) + "\n")
         return await program.ending()
     }
 }

@@ -181,6 +181,45 @@ import Testing
         #expect(!walk.isComplete)
     }
 
+    /// What a server answers to a search that asks for items between 40 and 51: ids, and cursors in the header.
+    enum Unbounded: CaseIterable, Sendable {
+        case itemsAbove, itemsBelow, itemAtTheBound, newerAbove, newerBelow, olderBelow, olderAboveItems
+
+        fileprivate var answer: (ids: [String], newer: String?, older: String?) {
+            switch self {
+            case .itemsAbove: (["60"], nil, nil)
+            case .itemsBelow: (["45", "30"], nil, nil)
+            case .itemAtTheBound: (["45", "40"], nil, nil)
+            case .newerAbove: (["45"], "70", nil)
+            case .newerBelow: (["45"], "30", nil)
+            case .olderBelow: (["45"], "45", "30")
+            case .olderAboveItems: (["45"], "45", "48")
+            }
+        }
+    }
+
+    /// What cannot be asked for in parts has no part of which an item could be blamed.
+    @Test(arguments: Unbounded.allCases) func aServerThatKeepsToNoBoundsIsNotSearched(kind: Unbounded) async throws {
+        let (ids, newer, older) = kind.answer
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/timelines/home" else { return nil }
+            guard request.query["min_id"] == "40", request.query["max_id"] == "51" else { return Answer(status: 502) }
+            let links = [
+                newer.map { "<https://home.example/x?min_id=\($0)>; rel=\"prev\"" },
+                older.map { "<https://home.example/x?max_id=\($0)>; rel=\"next\"" },
+            ].compactMap(\.self)
+            return .json(
+                Wire.list(ids.map { Wire.status($0) }),
+                headers: links.isEmpty ? [] : [("Link", links.joined(separator: ", "))])
+        }
+        let error = try await #require(throws: NetworkError.self) {
+            try await loopback.network.page(.home, .older("90 40:60:39"))
+        }
+        #expect(error.code == .rejected)
+        #expect("\(error)".contains("does not keep to the part of the feed"))
+        #expect(!error.mayBeOfOnePage)
+    }
+
     /// A timeline that is being built anew holds nothing for now; that ends neither a gap nor a search.
     @Test func aTimelineThatIsBeingBuiltEndsNothing() async throws {
         let loopback = try Loopback { request in

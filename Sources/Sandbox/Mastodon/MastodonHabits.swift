@@ -336,6 +336,8 @@ package struct MastodonHabits: Equatable, Sendable {
     /// The scope `profile` is known, which is new.
     package var knowsProfileScope = true
     package var unknownScopes = UnknownScopes.refused
+    /// A code is exchanged for a token with the scopes that the person allowed, whatever the application asks for then.
+    package var grantsWhatWasAllowed = false
     /// Nothing tells where and how to log in.
     package var lacksLoginMetadata = false
     /// Only `read`, `write` and `follow` mean something; a finer scope is granted and then good for nothing.

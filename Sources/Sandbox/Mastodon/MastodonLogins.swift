@@ -143,7 +143,7 @@ struct MastodonLogins: Sendable {
                 status: 400, message: "invalid_grant",
                 details: "The provided authorization grant is invalid, expired, revoked, or does not match.")
         }
-        if let scope = try fields.text("scope") {
+        if let scope = try fields.text("scope"), !habits.grantsWhatWasAllowed {
             let isGranted = MastodonScopes.list(scope).allSatisfy { MastodonScopes.include(granted.grant.scopes, $0) }
             guard isGranted else {
                 tokens.revoke(granted.token, application: clientID)

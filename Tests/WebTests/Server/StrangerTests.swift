@@ -2,6 +2,8 @@ import Expectations
 import Foundation
 import HTTPTypes
 import Mirroring
+import NIOCore
+import NIOEmbedded
 import Posts
 import Settings
 import Storage
@@ -480,6 +482,24 @@ import Testing
             while again.status == "429" { again = try await stream(greedy) }
             #expect(again.status == "200")
             withExtendedLifetime((streams, one)) {}
+        }
+    }
+
+    /// Its place is free at once, also before anything was written to it.
+    @Test func aStreamEndsWithItsConnection() async throws {
+        try await WebStand.with { stand in
+            let hub = EventHub(stand.installation.storage, clock: stand.clock, interval: .seconds(600))
+            let owner = StreamOwner(session: "1", share: nil)
+            let connections = [NIOAsyncTestingChannel(), NIOAsyncTestingChannel()]
+            for connection in connections {
+                _ = try await hub.response(of: "mika", since: nil, owner: owner, on: connection)
+            }
+            await #expect(hub.count == 2)
+            try await connections[0].close()
+            while await hub.count > 1 { await Task.yield() }
+            await #expect(hub.count == 1)
+            try await connections[1].close()
+            while await hub.count > 0 { await Task.yield() }
         }
     }
 

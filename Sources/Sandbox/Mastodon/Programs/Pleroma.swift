@@ -21,5 +21,7 @@ extension MastodonHabits {
         // PUT works and keeps the visibility and the answered post, and takes the rest from the request.
         habits.editsDropMedia = true
         habits.tokenLifetime = 3_600
+        // o_auth/token.ex, exchange_token: the scopes of the authorization, which its page lets a person choose.
+        habits.grantsWhatWasAllowed = true
     }
 }
