@@ -329,10 +329,11 @@ import Testing
         }
         let rounds = Recorder<EffectRecovery.Round>()
         let recovery = EffectRecovery(try await place.process(), network: network, account: place.account.id)
+        let round = OneRound(recovery, rounds)
         let group = ServiceGroup(
             configuration: .init(
-                services: [.init(service: OneRound(recovery, rounds), successTerminationBehavior: .gracefullyShutdownGroup)],
-                logger: Logger(label: "effects") { _ in SwiftLogNoOpLogHandler() }))
+                services: [.init(service: round, successTerminationBehavior: .gracefullyShutdownGroup)],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         groups.add(group)
         try await group.run()
         #expect(rounds.values.map(\.finished) == [1])
