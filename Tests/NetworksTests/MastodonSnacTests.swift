@@ -154,9 +154,15 @@ import Testing
             guard request.path == "/api/v1/notifications" else { return nil }
             return .json(request.query["min_id"] == nil ? Wire.list(list) : "[]")
         }
+        // The server has said what it is once the account is known.
+        _ = try await loopback.network.verifyAccount()
         let page = try await loopback.network.page(.mentions, .newest)
         #expect(page.items.map(\.address) == [Self.id(0), Self.id(2)])
         #expect(page.newer == "1763700000123460")
+        // The list ends at 64 of all kinds, so that all of them are counted.
+        #expect(page.depth == 64)
+        #expect(page.received == kinds.count)
+        #expect(loopback.requests.allSatisfy { $0.query["types[]"] == nil })
     }
 
     @Test func itHasNoFavorites() async throws {

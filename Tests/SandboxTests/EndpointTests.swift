@@ -84,6 +84,20 @@ import Testing
         }
     }
 
+    @Test func thePublicTimelineHasThePublicPostsOfEverybody() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let hidden = try await fixture.publish("for few", visibility: "unlisted")
+            let id = try await fixture.publish("for all", visibility: "public")
+            let page = try await fixture.send("GET", "/api/v1/timelines/public?limit=40")
+            #expect(page.ids.first == id)
+            #expect(!page.ids.contains(hidden))
+            #expect(page.list.allSatisfy { $0["visibility"] as? String == "public" && $0["reblog"] is NSNull })
+            let authors = page.list.compactMap { ($0["account"] as? [String: Any])?["acct"] as? String }
+            #expect(Set(authors).count > 1)
+            try await expect(fixture.send("GET", "/api/v1/timelines/public", as: .nobody).status, equals: 401)
+        }
+    }
+
     @Test func takesFormsToo() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let reply = try await fixture.send(

@@ -34,7 +34,7 @@ extension MastodonNetwork {
     func page(_ feed: Feed, of list: MastodonList, _ position: FeedPosition) async throws -> FeedPage {
         let translator = try await translator()
         var page = list.page(with: translator, position)
-        if feed == .ownPosts { page.depth = memory.program.listDepth.value }
+        page.depth = memory.program.depths.value[feed]
         // Whom the human answered is what answers are chosen by; of all others it does not matter.
         guard feed == .ownPosts else { return page }
         if !translator.tellsPeopleByNumber {
@@ -274,8 +274,11 @@ extension MastodonNetwork {
         case .favorites:
             return NetworkCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
         case .mentions:
+            let program = memory.program
             // Other servers may refuse a type that they do not know.
-            let types = memory.program.tellsUpdates.value ? ["mention", "update"] : ["mention"]
+            var types = program.tellsUpdates.value ? ["mention", "update"] : ["mention"]
+            // A list that holds few is counted as a whole.
+            if program.depths.value[.mentions] != nil { types = [] }
             return NetworkCall(
                 operation: .readMentions, path: ["api", "v1", "notifications"],
                 // A server may hold back the mentions of strangers, whom the bot answers as well as others.

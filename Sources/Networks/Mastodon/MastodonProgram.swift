@@ -62,8 +62,9 @@ struct MastodonProgram: Equatable, Sendable {
     ///
     /// A post of another visibility may exist although the list lacks it.
     var listedVisibilities = Known<Set<Visibility>>([.public, .unlisted], unknown)
-    /// The number of the newest posts that an account's list ends with; nil if it has all.
-    var listDepth = Known<Int?>(nil, unknown)
+    /// How many of the newest items a list holds at all, notifications of every type among them; nothing for a list that
+    /// has all.
+    var depths = Known<[Feed: Int]>([:], unknown)
     /// The numbers in a post tell whom it answers and whom it names.
     ///
     /// Elsewhere they may mean something else, or be missing.
@@ -150,7 +151,8 @@ extension MastodonProgram {
 
     static let snac = MastodonProgram("snac") { program in
         program.listedVisibilities = Known([.public, .unlisted], "seen on snac 2.94")
-        program.listDepth = Known(256, "mastodon.c, timeline_list with 256 entries")
+        program.depths = Known(
+            [.ownPosts: 256, .mentions: 64], "mastoapi.c, timeline_list with 256 entries and notify_list with 64")
         program.editsPosts = Known(true, "seen on snac 2.94")
         program.marksEdits = Known(true, "seen on snac 2.94")
         program.hidesDeletedPosts = Known(true, "seen on snac 2.94")

@@ -16,6 +16,9 @@ extension MastodonCall {
             "GET", "/api/v1/timelines/home", .scope(["read:statuses"]), parameters: WirePage.Bounds.parameters,
             answer: MastodonCall.home),
         MastodonRoute(
+            "GET", "/api/v1/timelines/public", .scope(["read:statuses"]), parameters: WirePage.Bounds.parameters,
+            answer: MastodonCall.publicTimeline),
+        MastodonRoute(
             "GET", "/api/v1/favourites", .scope(["read:favourites"]), parameters: WirePage.Bounds.parameters,
             answer: MastodonCall.favourites),
         MastodonRoute(
@@ -59,6 +62,12 @@ extension MastodonCall {
         let bounds = try WirePage.Bounds(self, of: .home)
         guard holds(bounds, kept, .home) else { return nothing() }
         return statuses(WirePage(kept, bounds: bounds), .home, of: state)
+    }
+
+    /// What everybody may see of everybody.
+    private func publicTimeline(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let ids = state.posts.values.filter { $0.visibility == .public && $0.repostOf == nil }.map(\.id).sorted()
+        return statuses(WirePage(ids, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
     }
 
     /// The part of a list that the server keeps.
