@@ -321,6 +321,7 @@ extension Archive {
         package let text: String
         package let client: String?
         package let time: Date
+        package let isAnswer: Bool
     }
 
     /// Those of a stretch of time, replies too.
@@ -343,7 +344,7 @@ extension Archive {
             ).first?.integer("created_ms")
             let habits = try connection.query(
                 """
-                SELECT text, client, created_ms FROM posts
+                SELECT text, client, created_ms, is_reply FROM posts
                 WHERE \(later) AND created_ms <= \(end ?? .max)
                     AND (client IS NOT NULL
                         OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
@@ -351,7 +352,7 @@ extension Archive {
             ).map { row in
                 Habit(
                     text: try row.text("text"), client: try row.optionalText("client"),
-                    time: try row.date("created_ms"))
+                    time: try row.date("created_ms"), isAnswer: try row.boolean("is_reply"))
             }
             return (habits, end)
         }

@@ -15,8 +15,9 @@ package struct Habits: Sendable {
     ///   - text: With its links.
     ///   - client: What the archive says it was written with; nil if it does not.
     ///   - date: When it was posted.
-    package mutating func count(_ text: String, by client: String?, at date: Date) {
-        if let client { machines.count(client, text) }
+    ///   - isAnswer: Whether it answers somebody.
+    package mutating func count(_ text: String, by client: String?, at date: Date, isAnswer: Bool = false) {
+        if let client { machines.count(client, text, isAnswer: isAnswer) }
         hashtags.count(text, at: date)
     }
 
@@ -29,7 +30,7 @@ package struct Habits: Sendable {
         _ verdict: @autoclosure () -> Fitness.Verdict, on post: Post, followedBy parts: [String] = []
     ) -> Fitness.Verdict {
         var complete = Fitness.Verdict()
-        if machines.contains(post.client) {
+        if machines.wrote(post.text, by: post.client) {
             complete.refuse(.machineClient)
             return complete
         }

@@ -1,14 +1,36 @@
 import Posts
 
-/// The programs in somebody's archive that posted links of one site by themselves.
+/// The programs in somebody's archive that posted links of one site by themselves, and which posts they wrote.
 ///
-/// A program is one of them if five posts at least name it and 55 in a hundred of them link to its commonest host.
+/// A program is one of them if five posts at least name it, 55 in a hundred of them link to its commonest site, and fewer
+/// than one in twenty answers somebody. Of its posts those with a link to that site are its own: the others a person wrote.
 struct MachineClients: Sendable {
     private static let fewest = 5
-    private static let percent = 55
+    private static let percentOfLinks = 55
+    private static let percentOfAnswers = 5
+    /// Hosts whose links lead to any site.
+    private static let shorteners: Set<String> = [
+        "bit.ly", "buff.ly", "cutt.ly", "goo.gl", "is.gd", "j.mp", "lnkd.in", "ow.ly", "rb.gy", "shorturl.at", "t.co",
+        "t.ly", "tiny.cc", "tinyurl.com", "tr.im", "v.gd",
+    ]
 
-    private var posts: [String: Int] = [:]
-    private var hosts: [String: [String: Int]] = [:]
+    private struct Client {
+        var posts = 0
+        var answers = 0
+        var hosts: [String: Int] = [:]
+
+        /// The site whose links it posts by itself; nil for a person's program.
+        var site: String? {
+            guard posts >= MachineClients.fewest, answers * 100 < posts * MachineClients.percentOfAnswers else {
+                return nil
+            }
+            // Of equal ones always the same.
+            let most = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            return most.flatMap { $0.value * 100 >= posts * MachineClients.percentOfLinks ? $0.key : nil }
+        }
+    }
+
+    private var clients: [String: Client] = [:]
 
     init() {}
 
@@ -17,22 +39,28 @@ struct MachineClients: Sendable {
     /// - Parameters:
     ///   - client: What the archive says it was written with.
     ///   - text: With its links.
-    mutating func count(_ client: String, _ text: String) {
-        posts[client, default: 0] += 1
-        for host in Self.hosts(in: text) { hosts[client, default: [:]][host, default: 0] += 1 }
+    ///   - isAnswer: Whether it answers somebody.
+    mutating func count(_ client: String, _ text: String, isAnswer: Bool = false) {
+        clients[client, default: Client()].posts += 1
+        if isAnswer { clients[client]?.answers += 1 }
+        for host in Self.hosts(in: text).subtracting(Self.shorteners) {
+            clients[client]?.hosts[host, default: 0] += 1
+        }
     }
 
-    /// Whether a program posts by itself; never of one that is not known.
-    func contains(_ client: String?) -> Bool {
-        guard let client, let number = posts[client], number >= Self.fewest,
-            let most = hosts[client]?.values.max()
-        else { return false }
-        return most * 100 >= number * Self.percent
+    /// Whether a program wrote a post by itself.
+    ///
+    /// - Parameters:
+    ///   - client: What the post was written with; nil if that is not known.
+    ///   - text: With its links.
+    func wrote(_ text: String, by client: String?) -> Bool {
+        guard let client, let site = clients[client]?.site else { return false }
+        return Self.hosts(in: text).contains(site)
     }
 
-    /// Differs where the programs do; empty for none.
+    /// Differs where the programs or their sites do; empty for none.
     var version: String {
-        let names = posts.keys.filter(contains).sorted()
+        let names = clients.compactMap { client, known in known.site.map { "\(client) \($0)" } }.sorted()
         return names.isEmpty ? "" : " " + StableHash.digest(of: names).prefix(8).hexadecimal
     }
 

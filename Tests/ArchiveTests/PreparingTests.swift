@@ -107,14 +107,18 @@ import Testing
             posts[index].text = index % 2 == 0 ? "about #tea \(index)" : "about tea \(index)"
         }
         posts[1].client = "Pocket Client"
+        posts[4].replyTo = ReplyTarget(author: AccountID(network: .mastodon, value: "ben@b.example"))
         try await test.store(posts)
         var (place, texts, stretches): (Int64?, [String], Int) = (nil, [], 0)
+        var answers: [String] = []
         repeat {
             let (habits, end) = try await test.archive.habits(after: place, atMost: 4)
             texts += habits.map(\.text)
+            answers += habits.filter(\.isAnswer).map(\.text)
             (place, stretches) = (end, stretches + 1)
         } while place != nil
         #expect(stretches == 5)
+        #expect(answers == [posts[4].text])
         #expect(
             texts.sorted()
                 == posts.filter { $0.client != nil || $0.text.contains("#") }.map(\.text).sorted())

@@ -336,12 +336,38 @@ import Testing
             if number < 4 { machines.count("Rare", "https://feed.example/\(number)") }
         }
         machines.count("Feed", "Three of six would do")
-        #expect(machines.contains("Feed"))
-        #expect(!machines.contains("Web"))
-        #expect(!machines.contains("Rare"))
-        #expect(!machines.contains(nil))
-        #expect(!machines.contains("Unknown"))
+        let link = "More https://feed.example/9"
+        #expect(machines.wrote(link, by: "Feed"))
+        for client in ["Web", "Rare", nil, "Unknown"] { #expect(!machines.wrote(link, by: client)) }
+        // What does not lead there was written by a person.
+        #expect(!machines.wrote("Three of six would do", by: "Feed"))
+        #expect(!machines.wrote("https://other.example/", by: "Feed"))
         #expect(!machines.version.isEmpty)
         #expect(MachineClients().version.isEmpty)
+    }
+
+    /// Shortened links lead to any site, and who answers people is one.
+    @Test func aProgramOfAPersonIsNoMachine() {
+        var machines = MachineClients()
+        for number in 0..<40 {
+            machines.count("TweetDeck", "Read this https://bit.ly/\(number)")
+            machines.count("Phone", "My page https://blog.example/\(number)")
+            machines.count("Feed", "My page https://blog.example/\(number)")
+        }
+        for _ in 0..<3 { machines.count("Phone", "@ben yes", isAnswer: true) }
+        machines.count("Feed", "@ben a slip", isAnswer: true)
+        #expect(!machines.wrote("Read this https://bit.ly/9", by: "TweetDeck"))
+        #expect(!machines.wrote("My page https://blog.example/9", by: "Phone"))
+        #expect(machines.wrote("My page https://blog.example/9", by: "Feed"))
+    }
+
+    /// Which of two sites is the commonest must not change the version by chance.
+    @Test func theSiteOfAMachineIsNoChance() {
+        func version(_ order: [String]) -> String {
+            var machines = MachineClients()
+            for number in 0..<6 { machines.count("Feed", order.map { "https://\($0)/\(number)" }.joined(separator: " ")) }
+            return machines.version
+        }
+        #expect(version(["a.example", "b.example"]) == version(["b.example", "a.example"]))
     }
 }

@@ -374,4 +374,20 @@ import Testing
             mirror.archive.preparedBy()?.first, equals: mirror.archive.preparedBy()?.last)
         try await expect(judged(mirror)) { $0 > 1_200 }
     }
+
+    // MARK: Too few
+
+    /// A rule that silences a mirror is named; one that leaves enough is not.
+    @Test(arguments: [(4, true), (6, false)]) func aRuleThatLeavesHardlyATextIsNamed(usable: Int, isTold: Bool)
+        async throws
+    {
+        let mirror = try await mirror(60, variables: ["TIME_ZONE": "Europe/Berlin"]) { number in
+            number < usable ? "Thought number \(number) about rivers" : "Read https://short.example/\(number)"
+        }
+        try await mirror.archive.prepare(by: mirror.textJudge(zone: Self.zone))
+        let told = await Doctor(mirror: mirror).findings(now: Self.now).filter { $0.subject == "texts" }
+        #expect(told.count == (isTold ? 1 : 0), "\(told)")
+        expect(told) { $0.allSatisfy { $0.verdict == .warn && $0.text.hasPrefix("4 of 60 texts may be posted") } }
+        expect(told) { $0.allSatisfy { $0.text.contains("the rule link-only leaves out 56, since ") } }
+    }
 }

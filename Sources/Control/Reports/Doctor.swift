@@ -31,6 +31,7 @@ package struct Doctor: Sendable {
         findings += await examined("redis", counts)
         findings += await examined("dictionary", dictionary)
         findings += await examined("time zone", zone)
+        findings += await examined("texts", texts)
         for role in AccountRole.allCases { findings += await examined(role.rawValue) { try await account(role) } }
         let seen = findings
         return findings + (await examined("health") { try await health(besides: seen, now: now) })
@@ -75,6 +76,24 @@ package struct Doctor: Sendable {
     private func dictionary() throws -> [Finding] {
         _ = try mirror.installation.tokenizer()
         return [.ok("dictionary", mirror.process.dictionary)]
+    }
+
+    /// With fewer texts that were judged a share says nothing.
+    private static let fewestTexts = 50
+
+    /// Warns where fewer than a tenth of the human's texts may be posted, and names the rule that leaves out most.
+    private func texts() async throws -> [Finding] {
+        let mode = mirror.configuration.fitness
+        let texts = StatusReport.TextState(try await mirror.unsentTexts(), mode)
+        let (usable, judged) = (texts.fit + texts.sometimes, texts.fit + texts.sometimes + texts.unfit)
+        guard judged >= Self.fewestTexts, usable * 10 < judged, let most = texts.reasons.first else { return [] }
+        return [
+            .warn(
+                "texts",
+                "\(usable) of \(judged) texts may be posted; the rule \(most.reason) leaves out \(most.count), since "
+                    + ReportedReason(most.reason).text,
+                fix: "look at them with mirror-bot texts; FITNESS, LINKS and MEDIA decide on some")
+        ]
     }
 
     private func zone() async throws -> [Finding] {

@@ -91,7 +91,9 @@ package actor TextJudging {
         var count = count
         let (habits, end) = try await archive.habits(
             after: count.place, atMost: Self.habitsAtOnce)
-        for habit in habits { count.habits.count(habit.text, by: habit.client, at: habit.time) }
+        for habit in habits {
+            count.habits.count(habit.text, by: habit.client, at: habit.time, isAnswer: habit.isAnswer)
+        }
         count.place = end
         count.isComplete = end == nil
         return count
