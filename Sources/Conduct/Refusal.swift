@@ -142,7 +142,7 @@ extension Refusal {
             case .mutedDay: "the post is of a day that a person muted"
             case .provesAccount: "the mention says the words that show on the public page whose account it is"
             case .undecidable: "the post is of a form that cannot be kept"
-            case .machineClient: "a program wrote the post: most that came from there leads to the same site, and answers nobody"
+            case .machineClient: "a program wrote the post: most that it wrote leads to the same site"
             case .quotesAPost: "the text speaks about another post, which is not sent with it"
             case .struckOut: "words of the text are struck out"
             case .checkIn: "the text says where the human was"

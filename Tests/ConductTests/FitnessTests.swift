@@ -365,7 +365,9 @@ import Testing
     @Test func theSiteOfAMachineIsNoChance() {
         func version(_ order: [String]) -> String {
             var machines = MachineClients()
-            for number in 0..<6 { machines.count("Feed", order.map { "https://\($0)/\(number)" }.joined(separator: " ")) }
+            for number in 0..<6 {
+                machines.count("Feed", order.map { "https://\($0)/\(number)" }.joined(separator: " "))
+            }
             return machines.version
         }
         #expect(version(["a.example", "b.example"]) == version(["b.example", "a.example"]))

@@ -202,18 +202,26 @@ import Testing
     }
 
     /// Only where it shows so few, and only of what so many have pushed out.
-    @Test(arguments: NetworkName.allCases) func aStretchCountsWhereTheNetworkShowsNoMore(network: NetworkName) {
+    @Test(arguments: [
+        (NetworkName.mastodon, MastodonHabits.Software.mastodon, nil), (.mastodon, .snac, 57),
+        (.bluesky, .mastodon, nil), (.x, .mastodon, 700),
+    ])
+    func aStretchCountsWhereTheNetworkShowsNoMore(
+        network: NetworkName, software: MastodonHabits.Software, shown: Int?
+    ) {
         var run = AuditRun(network)
+        run.input.rules = AuditRules(network, software)
+        #expect(run.input.rules.mentionsShown == shown)
         let first = run.mention(hour: 5)
         run.feed.unreached = [.init(from: first.date - 60, to: first.date + 60)]
         #expect(run.report.unheard == 1)
-        for number in 0..<UnheardMentions.shownOnX {
+        for number in 0..<(shown ?? 700) {
             let other = run.mention(hour: 5.1 + Double(number) / 3_600)
             run.note(other.identity, .unreadable)
             run.refuse(.thread, other.id)
         }
         let report = run.report
-        #expect((report.unheard, report.unreached) == (network == .x ? (0, 1) : (1, 0)))
+        #expect((report.unheard, report.unreached) == (shown != nil ? (0, 1) : (1, 0)))
     }
 
     // MARK: Answers that are owed

@@ -21,8 +21,6 @@ struct UnheardMentions: Sendable {
     static let sweep: TimeInterval = 25 * 3_600
     /// For how long after a sweep what is refused for an hour may be tried again, in seconds.
     static let secondTries: TimeInterval = 3 * 3_600
-    /// How many mentions X shows, some that are taken back aside.
-    static let shownOnX = 700
     /// For how long nobody may have listened, in seconds.
     static let longestAbsence: TimeInterval = 86_400
 
@@ -127,9 +125,9 @@ extension Audit {
 
     /// Whether so many spoke after a mention that the network may not have shown it any more when somebody looked.
     fileprivate func wasHidden(_ mention: SandboxLedger.Mention) -> Bool {
-        guard rules.network == .x else { return false }
+        guard let shown = rules.mentionsShown else { return false }
         let end = mention.date + UnheardMentions.longestAbsence
-        return ledger.mentions.count { $0.date >= mention.date && $0.date < end } >= UnheardMentions.shownOnX
+        return ledger.mentions.count { $0.date >= mention.date && $0.date < end } >= shown
     }
 
     /// Whether some page of the mentions was refused for good, so that a stretch may be out of reach.

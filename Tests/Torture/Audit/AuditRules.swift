@@ -29,6 +29,8 @@ struct AuditRules: Sendable {
     var repliesPerThread = 5
     /// How old a mention may be when it is answered, in seconds.
     var mentionAge: TimeInterval = 24 * 3_600
+    /// After so many later ones a mention may not be shown any more; nil where all are.
+    var mentionsShown: Int?
     /// After how many days a text may come again at all: to the same person, or as a post when nothing else is left.
     var repeatAfterDays = 7
 
@@ -39,9 +41,13 @@ struct AuditRules: Sendable {
         case .mastodon:
             (recognisesRepeats, sends) = (software == .mastodon, 5)
             (lookUpWait, resendWindow) = (60 + 60, 50 * 60)
+            // Among them are notifications of other kinds.
+            mentionsShown = MastodonHabits.habits(of: software).listsAtMost[.notifications].map { $0 * 9 / 10 }
         case .x:
             (recognisesRepeats, sends) = (false, 1)
             (lookUpWait, resendWindow) = (30 + 60, 0)
+            // Of 800 some are taken back.
+            mentionsShown = 700
         default:
             (recognisesRepeats, sends) = (true, 5)
             (lookUpWait, resendWindow) = (180 + 60, 24 * 3_600)

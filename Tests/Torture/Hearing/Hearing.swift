@@ -22,7 +22,8 @@ struct Hearing: Equatable, Sendable {
             var from: Date
             var to: Date
 
-            func contains(_ date: Date) -> Bool { (from...max(from, to)).contains(date) }
+            /// Some servers date by whole seconds.
+            func contains(_ date: Date) -> Bool { from <= date && date < max(from, to) + 1 }
         }
     }
 
