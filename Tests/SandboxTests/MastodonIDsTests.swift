@@ -41,6 +41,13 @@ import Testing
         #expect(texts.sorted { ($0.count, $0) < ($1.count, $1) } == texts)
     }
 
+    /// A bound may be any id of the form, up to the highest.
+    @Test(arguments: [(MastodonIDs.decimal, "9223372036854775807"), (.ulid, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ")])
+    func takesTheHighestIDForABound(ids: MastodonIDs, highest: String) throws {
+        let bound = try #require(ids.bound(of: highest))
+        #expect(Self.numbers.allSatisfy { $0 <= bound })
+    }
+
     @Test func hashesDoNotSort() {
         let texts = (0..<40).map { MastodonIDs.hash.text(of: (1_700_000_000_000 + $0) << 16) }
         #expect(texts.sorted() != texts)

@@ -60,7 +60,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     func bound(of text: String) -> Int64? {
         switch self {
         case .decimal, .hash, .stampedHash: number(of: text)
-        case .ulid: Self.value(of: text, Self.crockford).flatMap { Int64(exactly: $0.high) }
+        case .ulid: Self.value(of: text, Self.crockford).map { Int64(clamping: $0.high) }
         case .flake:
             Self.value(of: text, Self.base62).flatMap { value in
                 value.high <= .max >> 17 ? Int64(value.high << 16 | value.low & 0xFFFF) : nil
