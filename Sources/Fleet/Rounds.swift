@@ -106,6 +106,15 @@ package final class Rounds: @unchecked Sendable {
             return isWaiting
         }
         if isLeft { clock.join() }
+        forget()
+    }
+
+    /// Lets go of what will not begin any more: entries and their groups hold each other.
+    private func forget() {
+        lock.withLock {
+            for entry in heap.unordered { entry.group.entries = [:] }
+            heap = Heap()
+        }
     }
 
     /// Ends ``run()`` when the passes that have begun have ended.
