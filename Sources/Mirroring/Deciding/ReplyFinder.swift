@@ -9,7 +9,7 @@ import Posts
 import Settings
 import Storage
 
-/// Finds the old reply that answers a mention: of those to the same person, the one with the highest ``ReplyScore``.
+/// Finds the old reply that answers a mention: of those to the same person, the one with the highest `ReplyScore`.
 package struct ReplyFinder: Sendable {
     /// How many replies are prepared before other tasks may go on.
     private static let portion = 50

@@ -4,8 +4,8 @@ package import Posts
 
 /// Scores old replies to a person as answers to a mention.
 ///
-/// The score is `words + 0.3 · kind + centre`; see ``ReplyScore``. How much a word says is told by all old replies to the
-/// person, the kinds and the centre by ``ReplyHabits``.
+/// The score is `words + 0.3 · kind + centre`; see `ReplyScore`. How much a word says is told by all old replies to the
+/// person, the kinds and the centre by `ReplyHabits`.
 package struct ReplyScorer: Sendable {
     /// How many replies are scored before other tasks may go on.
     private static let portion = 50
