@@ -1,9 +1,9 @@
 import Posts
 
-/// The programs in somebody's archive that posted links of one site by themselves, and which posts they wrote.
+/// Tells the posts of an archive that a program wrote by itself.
 ///
-/// A program is one of them if five posts at least name it, 55 in a hundred of them link to its commonest site, and fewer
-/// than one in twenty answers somebody. Of its posts those with a link to that site are its own: the others a person wrote.
+/// Such a program has at least five posts. At least 55 % of them link to the same site, and fewer than 5 % are replies.
+/// It wrote the posts with a link to that site; a person wrote the others.
 struct MachineClients: Sendable {
     private static let fewest = 5
     private static let percentOfLinks = 55

@@ -18,8 +18,7 @@ package enum CommandWords {
         let parts = text.split(separator: program, omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: String(parts[0])) { whole, part in
             whole += program
-            let end = endOfCommand(part)
-            if let end, !part[end...].hasPrefix(" --mirror ") {
+            if let end = endOfCommand(part), !part[end...].hasPrefix(" --mirror ") {
                 whole += "\(part[..<end]) \(words)\(part[end...])"
             } else {
                 whole += part
@@ -29,7 +28,7 @@ package enum CommandWords {
 
     /// Where the longest command ends that a text begins with; nil if there is none about one mirror.
     private static func endOfCommand(_ text: Substring) -> Substring.Index? {
-        let first = endOfWord(text[...])
+        let first = endOfWord(text)
         guard commands.contains(text[..<first]) else { return nil }
         guard text[first...].utf8.first == UInt8(ascii: " ") else { return first }
         let second = endOfWord(text[text.utf8.index(after: first)...])

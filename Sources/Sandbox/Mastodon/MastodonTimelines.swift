@@ -64,7 +64,7 @@ extension MastodonCall {
         return statuses(WirePage(kept, bounds: bounds), .home, of: state)
     }
 
-    /// What everybody may see of everybody.
+    /// The public timeline: all public posts, without reposts.
     private func publicTimeline(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let ids = state.posts.values.filter { $0.visibility == .public && $0.repostOf == nil }.map(\.id).sorted()
         return statuses(WirePage(ids, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
