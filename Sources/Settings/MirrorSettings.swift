@@ -83,7 +83,7 @@ package struct MirrorSettings: Sendable {
     package private(set) var confirmsStop: Bool
     /// Favorites on one local day at most.
     package var favoritesPerDay: Int
-    /// What becomes of an old reply that hardly fits the mention.
+    /// Whether an old reply that hardly fits the mention is sent, waits for a person, or is left out.
     package private(set) var replyMode: ReplyMode
     /// Replies to one person on one local day at most.
     package var repliesPerPerson: Int

@@ -1,4 +1,4 @@
-/// What becomes of an old reply that hardly fits the mention.
+/// Whether an old reply that hardly fits the mention is sent, waits for a person, or is left out.
 package enum ReplyMode: String, CaseIterable, Sendable {
     /// Only likely replies are sent.
     case likely
