@@ -1,7 +1,7 @@
 import Foundation
 package import Logging
 package import MeCab
-import Networks
+package import Networks
 import Posts
 package import Redis
 package import Settings
@@ -33,6 +33,8 @@ package final class Installation: Sendable {
     package let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
     /// The limits by address of the hosts that the mirrors send requests to.
     let gates: HostGates
+    /// Whether any server answers the requests of this process.
+    package var reach: NetworkReach { gates.reach }
     /// What fails in the work of this process, by mirror.
     package let faults = LiveFaults()
     /// How long calls take, by mirror.

@@ -26,6 +26,8 @@ package final class HostGates: @unchecked Sendable {
     private let logger: Logger?
     private var gates: [String: HostGate] = [:]
     private var learned: [String: AddressLimit] = [:]
+    /// Whether any of the hosts answers the process.
+    package let reach = NetworkReach()
 
     /// - Parameter logger: Told when a host stops all requests for a while; nil for nobody.
     package init(logger: Logger? = nil) { self.logger = logger }

@@ -144,17 +144,39 @@ extension NetworkClient {
         request.isPublicOnly = server.isPublicOnly
         request.contact = origin.contact.text
         request.mayLeave = call.mayLeave
-        let response: HTTPResponse
-        do {
-            response = try await http.send(request)
-        } catch let error as TransportError {
-            // Of a refusal only the words may be too many.
-            let answer = error.beginning.flatMap { call.takesBeginning || !$0.isGood ? $0 : nil }
-            guard let answer else { throw failure(call, error) }
-            response = answer
-        }
+        let response = try await sent(request, call)
         serverClock.note(response.headers)
         return response
+    }
+
+    /// Sends a request, and notes whether the server answered.
+    private func sent(_ request: HTTPRequest, _ call: NetworkCall) async throws -> HTTPResponse {
+        let reach = origin.gates.reach
+        let number = reach.begins(at: reachInstant)
+        do {
+            let response = try await http.send(request)
+            reach.answered(number, at: reachInstant)
+            return response
+        } catch let error as TransportError {
+            let failure = failure(call, error)
+            if error.beginning != nil {
+                reach.answered(number, at: reachInstant)
+            } else if error.isOfClient || request.mayLeave?() == false {
+                reach.withdrew(number)
+            } else {
+                reach.failed(number, "\(failure)", server: server)
+            }
+            // Of a refusal only the words may be too many.
+            guard let answer = error.beginning, call.takesBeginning || !answer.isGood else { throw failure }
+            return answer
+        } catch {
+            reach.withdrew(number)
+            throw error
+        }
+    }
+
+    private var reachInstant: NetworkReach.Instant {
+        NetworkReach.Instant(uptime: origin.uptime(), date: now())
     }
 
     /// - Throws: ``NetworkError`` with code `.malformedResponse`.
