@@ -13,6 +13,9 @@ package import Storage
 ///   stand still for the patience; see `LeaseWatch`. Wall clocks decide nothing.
 /// - Taking is compare-and-set on (mirror, fence). Whether a lease still holds is decided by its fence in the transaction
 ///   of each change (`OutboxStore`), never here.
+/// - Mirrors are shared among the workers that can do most (`WorkerRecord.severity`). A worker hands all of its mirrors back,
+///   and takes none, while another one of its version or a newer one that shares can do more. Where all are equally unable,
+///   all have their share. A worker with ``Scope/listed`` keeps its mirrors.
 /// - A mirror that a newer version held is not taken while a worker of that version or a newer one lives. Once none has
 ///   lived for the patience, as after a rollback, an older one may take it.
 package final class Claims: Sendable {
@@ -55,6 +58,7 @@ package final class Claims: Sendable {
     private let version: String
     private let scope: Scope
     private let lateness: @Sendable () -> TimeInterval
+    private let disability: @Sendable () -> WorkerRecord.Disability?
     private let now: @Sendable () -> Date
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let lock = NSLock()
@@ -89,16 +93,19 @@ package final class Claims: Sendable {
     ///   - worker: A name that no other process has; by default a new one.
     ///   - version: The version of this program, as `0.2.0`.
     ///   - lateness: Returns ``WorkerRecord/lateness`` for the next beat.
+    ///   - disability: Returns ``WorkerRecord/disability`` as it is now.
     ///   - now: The wall clock, noted for display.
     ///   - instant: The monotonic clock, by which other workers are silent.
     package init(
         storage: any StorageEngine, worker: String = UUID().uuidString.lowercased(), version: String, scope: Scope,
         timing: LeaseTiming = LeaseTiming(), lateness: @escaping @Sendable () -> TimeInterval = { 0 },
+        disability: @escaping @Sendable () -> WorkerRecord.Disability? = { nil },
         now: @escaping @Sendable () -> Date,
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         (self.storage, self.worker, self.version, self.scope) = (storage, worker, version, scope)
         (self.timing, self.lateness, self.now, self.instant) = (timing, lateness, now, instant)
+        self.disability = disability
         table = WorkerTable(storage: storage)
         state = State(watch: LeaseWatch(timing))
     }
@@ -127,7 +134,8 @@ package final class Claims: Sendable {
     private func record(on state: State) -> WorkerRecord {
         WorkerRecord(
             worker: worker, beat: state.beat, version: version, isSharing: scope == .shared,
-            mirrors: state.held.count, lateness: lateness(), updatedMilliseconds: now().milliseconds)
+            mirrors: state.held.count, lateness: lateness(), updatedMilliseconds: now().milliseconds,
+            disability: disability())
     }
 
     /// The next beat of this process.
@@ -211,7 +219,7 @@ private struct LeaseRow {
 private struct Company {
     /// The versions of the others that live.
     var versions: [WorkerVersion] = []
-    /// How many others share the mirrors.
+    /// How many others share the mirrors, and can do as much as this worker.
     var sharing = 0
     /// The names of those of them that have been there for the patience.
     var seasoned: [String] = []
@@ -219,6 +227,8 @@ private struct Company {
     var peers = 0
     /// How many mirrors are held by others that do not share.
     var listed = 0
+    /// Whether one of those that share, and are not older, can do more than this worker.
+    var isAnyAbler = false
     var living: [String] = []
     var silent: [WorkerRecord] = []
 }
@@ -268,6 +278,7 @@ extension Claims {
     private func company() async throws -> Company {
         let records = try await table.records()
         let mine = WorkerVersion(version)
+        let severity = disability().severity
         return lock.withLock {
             var company = Company()
             for record in records where record.worker != worker {
@@ -283,6 +294,9 @@ extension Claims {
                     company.listed += record.mirrors
                     continue
                 }
+                // One that can do less hands its mirrors back.
+                guard record.severity <= severity else { continue }
+                if record.severity < severity, version >= mine { company.isAnyAbler = true }
                 company.sharing += 1
                 if state.watch.hasLivedForPatience(record.worker) { company.seasoned.append(record.worker) }
                 if version >= mine { company.peers += 1 }
@@ -350,8 +364,11 @@ extension Claims {
         let most: Int
         /// What it keeps once it hands mirrors back.
         let least: Int
+        /// Whether it takes and keeps nothing, because another worker can do more.
+        let isNone: Bool
 
         init(of mirrors: Int, _ company: Company) {
+            isNone = company.isAnyAbler
             func part(_ others: Int) -> Int { (max(0, mirrors - company.listed) + others) / (others + 1) }
             (fair, least) = (part(company.sharing), part(company.peers))
             inherited = part(company.seasoned.count)
@@ -409,6 +426,7 @@ extension Claims {
     ) -> [FreeMirror] {
         let sorted = free.sorted { $0.mirror < $1.mirror }
         guard let share else { return sorted }
+        guard !share.isNone else { return [] }
         // Workers that look at the same time want different mirrors first: each begins with its own part of the list, and
         // goes on with those of the others from their end.
         let parts = company.seasoned.count + 1
@@ -455,6 +473,11 @@ extension Claims {
     private func surplus(of share: Share) -> [String] {
         lock.withLock {
             let count = state.held.count - state.leaving.count
+            if share.isNone {
+                let names = state.held.keys.filter { !state.leaving.contains($0) }.sorted()
+                state.leaving.formUnion(names)
+                return names
+            }
             // What was handed back before must have found a new worker.
             let isLeftAlone = state.freeFor.contains { $0.value >= timing.patience / 2 && state.held[$0.key] == nil }
             guard count > share.most, !isLeftAlone else { return [] }

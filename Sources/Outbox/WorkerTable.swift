@@ -18,18 +18,57 @@ package struct WorkerRecord: Equatable, Sendable {
     package let lateness: TimeInterval
     /// The time of its last beat on its wall clock; only for display.
     package let updatedMilliseconds: Int64
+    /// Why it cannot do the work of its mirrors; nil if it can.
+    package let disability: Disability?
+
+    /// How far, since when and why a worker cannot do the work of any mirror.
+    package struct Disability: Equatable, Sendable {
+        /// How much of the work it cannot do.
+        package enum Extent: String, Sendable {
+            /// Some of it, as favorites.
+            case part
+            /// Everything.
+            case all
+        }
+
+        /// By its wall clock; only for display.
+        package let since: Date
+        package let extent: Extent
+        package let reason: String
+
+        package init(since: Date, extent: Extent, reason: String) {
+            self.since = since
+            self.extent = extent
+            self.reason = reason
+        }
+    }
+
+    /// How little it can do, for comparison with others; 0 if it can do everything.
+    package var severity: Int { disability.severity }
 
     package init(
         worker: String, beat: Int64, version: String, isSharing: Bool, mirrors: Int, lateness: TimeInterval,
-        updatedMilliseconds: Int64
+        updatedMilliseconds: Int64, disability: Disability? = nil
     ) {
         (self.worker, self.beat, self.version, self.isSharing) = (worker, beat, version, isSharing)
         (self.mirrors, self.lateness, self.updatedMilliseconds) = (mirrors, lateness, updatedMilliseconds)
+        self.disability = disability
     }
 
     /// Returns the seconds since its last beat, by two wall clocks; only for display.
     package func silence(at now: Date) -> TimeInterval {
         now.timeIntervalSince(Date(milliseconds: updatedMilliseconds))
+    }
+}
+
+extension WorkerRecord.Disability? {
+    /// How little a worker can do, for comparison with others; 0 without a disability.
+    package var severity: Int {
+        switch self?.extent {
+        case nil: 0
+        case .part: 1
+        case .all: 2
+        }
     }
 }
 
@@ -42,25 +81,39 @@ package struct WorkerTable: Sendable {
     /// Returns every process that has a row, by name: also those that died and were not replaced yet.
     package func records() async throws -> [WorkerRecord] {
         try await storage.query(
-            "SELECT worker, beat, version, shares, mirrors, late_ms, updated_ms FROM workers ORDER BY worker"
+            """
+            SELECT worker, beat, version, shares, mirrors, late_ms, updated_ms, unable_ms, unable_extent, unable_reason
+            FROM workers ORDER BY worker
+            """
         ).map { row in
             WorkerRecord(
                 worker: try row.text("worker"), beat: try row.integer("beat"), version: try row.text("version"),
                 isSharing: try row.boolean("shares"), mirrors: try row.int("mirrors"),
                 lateness: Double(try row.integer("late_ms")) / 1_000,
-                updatedMilliseconds: try row.integer("updated_ms"))
+                updatedMilliseconds: try row.integer("updated_ms"),
+                disability: try disability(row))
         }
+    }
+
+    private func disability(_ row: SQLRow) throws -> WorkerRecord.Disability? {
+        guard let since = try row.optionalDate("unable_ms") else { return nil }
+        // The word of a newer version counts as the worst.
+        let extent = try row.optionalText("unable_extent").flatMap(WorkerRecord.Disability.Extent.init) ?? .all
+        return .init(since: since, extent: extent, reason: try row.optionalText("unable_reason") ?? "")
     }
 
     /// The statement that stores a beat; idempotent, as it carries the beat's number.
     package static func beat(_ worker: WorkerRecord) -> SQL {
         """
-        INSERT INTO workers (worker, beat, version, shares, mirrors, late_ms, updated_ms)
+        INSERT INTO workers (worker, beat, version, shares, mirrors, late_ms, updated_ms, unable_ms, unable_extent,
+            unable_reason)
         VALUES (\(worker.worker), \(worker.beat), \(worker.version), \(worker.isSharing), \(worker.mirrors),
-            \(Int64((worker.lateness * 1_000).rounded())), \(worker.updatedMilliseconds))
+            \(Int64((worker.lateness * 1_000).rounded())), \(worker.updatedMilliseconds),
+            \(worker.disability?.since.milliseconds), \(worker.disability?.extent.rawValue),
+            \(worker.disability?.reason))
         ON CONFLICT (worker) DO UPDATE SET beat = excluded.beat, mirrors = excluded.mirrors,
-            late_ms = excluded.late_ms,
-            updated_ms = excluded.updated_ms
+            late_ms = excluded.late_ms, updated_ms = excluded.updated_ms, unable_ms = excluded.unable_ms,
+            unable_extent = excluded.unable_extent, unable_reason = excluded.unable_reason
         """
     }
 

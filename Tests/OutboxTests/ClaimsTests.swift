@@ -1,6 +1,7 @@
 import Expectations
 import Foundation
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -34,12 +35,13 @@ import Testing
 
         func worker(
             _ name: String, version: String = "1.0.0", _ scope: Claims.Scope = .shared,
-            through engine: (any StorageEngine)? = nil, timing: LeaseTiming = LeaseTiming()
+            through engine: (any StorageEngine)? = nil, timing: LeaseTiming = LeaseTiming(),
+            disability: @escaping @Sendable () -> WorkerRecord.Disability? = { nil }
         ) -> Worker {
             Worker(
                 Claims(
                     storage: engine ?? storage, worker: name, version: version, scope: scope, timing: timing,
-                    now: { [clock] in clock.now }, instant: { [clock] in clock.instant }))
+                    disability: disability, now: { [clock] in clock.now }, instant: { [clock] in clock.instant }))
         }
 
         /// One interval of the workers that live, one after the other.
@@ -62,6 +64,16 @@ import Testing
                 #expect(worker.mirrors == Set(owners.filter { $0.value == worker.claims.worker }.keys))
             }
             #expect(workers.map(\.mirrors.count).reduce(0, +) == wanted.count)
+        }
+    }
+
+    /// A condition that a test changes while workers read it.
+    private final class Condition: Sendable {
+        private let holds = Mutex(false)
+
+        var value: Bool {
+            get { holds.withLock(\.self) }
+            set { holds.withLock { $0 = newValue } }
         }
     }
 
@@ -225,6 +237,106 @@ import Testing
     }
 
     // MARK: Shares
+
+    private static func unable(
+        _ condition: Condition, _ extent: WorkerRecord.Disability.Extent = .all
+    ) -> @Sendable () -> WorkerRecord.Disability? {
+        { condition.value ? .init(since: begin, extent: extent, reason: "no server answers") : nil }
+    }
+
+    private static let begin = Date(timeIntervalSince1970: 1_795_000_000)
+
+    /// A worker that can do nothing hands all back while another can work, and has its share again once it is able.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aShareIsForWhoIsAble(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(40)
+        let isCut = Condition()
+        let able = office.worker("a")
+        let other = office.worker("b", disability: Self.unable(isCut))
+        for _ in 0..<60 { try await office.turn([able, other], wanted) }
+        #expect(other.mirrors.count >= 19)
+        isCut.value = true
+        // It hands them back, and the other takes all of them with its next look.
+        for _ in 0..<2 { try await office.turn([able, other], wanted) }
+        #expect(other.mirrors.isEmpty && able.mirrors.count == 40)
+        let records = try await WorkerTable(storage: office.storage).records()
+        #expect(records.map(\.disability) == [nil, Self.unable(isCut)()])
+        for _ in 0..<60 {
+            try await office.turn([able, other], wanted)
+            #expect(able.mirrors.count == 40)
+        }
+        isCut.value = false
+        for _ in 0..<60 { try await office.turn([able, other], wanted) }
+        #expect(other.mirrors.count >= 19)
+        try await office.expectWhole([able, other], wanted)
+        try await expect(WorkerTable(storage: office.storage).records()) { $0.allSatisfy { $0.disability == nil } }
+        await office.storage.close()
+    }
+
+    /// Nobody is better off without its mirrors.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whereAllAreUnableAllKeepTheirMirrors(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(40)
+        let isCut = Condition()
+        let workers = ["a", "b"].map { office.worker($0, disability: Self.unable(isCut)) }
+        for _ in 0..<60 { try await office.turn(workers, wanted) }
+        try await office.expectWhole(workers, wanted)
+        isCut.value = true
+        // One may notice a look before the other; then they share again.
+        for _ in 0..<60 { try await office.turn(workers, wanted) }
+        try await office.expectWhole(workers, wanted)
+        expect(workers) { $0.allSatisfy { $0.mirrors.count >= 19 } }
+        // The first that is able has all of them.
+        let rescuer = office.worker("c")
+        for _ in 0..<2 { try await office.turn([rescuer] + workers, wanted) }
+        try await office.turn([rescuer], wanted)
+        #expect(rescuer.mirrors.count == 40)
+        await office.storage.close()
+    }
+
+    /// Also the only mirror goes to the worker that can do more, and one that can do a part is better than one that cannot
+    /// do anything.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whoCanDoMoreHasTheMirrors(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (isCut, isHindered) = (Condition(), Condition())
+        let cut = office.worker("a", disability: Self.unable(isCut))
+        let hindered = office.worker("b", disability: Self.unable(isHindered, .part))
+        (isCut.value, isHindered.value) = (true, true)
+        try await office.turn([cut], ["m"])
+        #expect(cut.mirrors == ["m"])
+        for _ in 0..<2 { try await office.turn([hindered, cut], ["m"]) }
+        try await office.turn([hindered], ["m"])
+        #expect(hindered.mirrors == ["m"])
+        let able = office.worker("c")
+        for _ in 0..<2 { try await office.turn([able, hindered, cut], ["m"]) }
+        try await office.turn([able], ["m"])
+        #expect(able.mirrors == ["m"])
+        await office.storage.close()
+    }
+
+    /// A worker of an older version may not take what a newer one held, and one with a list does not share: to these no
+    /// mirror is handed back. One that has died is waited for until its silence shows.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func mirrorsAreHandedOnlyToWhoMayTakeThem(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let wanted = Self.names(9)
+        let isCut = Condition()
+        isCut.value = true
+        let cut = office.worker("a", version: "1.1.0", disability: Self.unable(isCut))
+        let older = office.worker("b", version: "1.0.0")
+        let listed = office.worker("c", version: "1.1.0", .listed)
+        let dying = office.worker("d", version: "1.1.0")
+        try await cut.turn(wanted)
+        for _ in 0..<20 { try await office.turn([cut, older, listed], wanted) }
+        #expect(cut.mirrors.count == 9)
+        try await office.turn([dying], wanted)
+        for _ in 0..<10 { try await office.turn([cut], wanted) }
+        #expect(cut.mirrors.count == 9)
+        await office.storage.close()
+    }
 
     @Test(arguments: OutboxFixture.Engine.allCases)
     func joiningWorkersGetTheirShareAndNobodyStarves(_ engine: OutboxFixture.Engine) async throws {
