@@ -238,4 +238,34 @@ import Testing
         try await expect(MirrorTable.names(in: town.mirror.storage), equals: ["a", "b", "c", "d"])
         try await expect(MirrorTable.names(in: town.mirror.storage, limit: 2), equals: ["a", "b"])
     }
+
+    /// What only a worker lacks is told of it, and of no mirror; what all of them lack is told of no worker.
+    @Test(arguments: Engine.allCases) func unableWorkersAreNamed(_ engine: Engine) async throws {
+        let town = try await Town(engine)
+        try await town.add(["one"])
+        try await town.hold("one", by: "able")
+        func beat(_ worker: String, _ extent: WorkerRecord.Disability.Extent?, ago: TimeInterval = 0) async throws {
+            let disability = extent.map {
+                WorkerRecord.Disability(since: Self.now - 60, extent: $0, reason: "reason of \(worker)")
+            }
+            let record = WorkerRecord(
+                worker: worker, beat: 100, version: "1", isSharing: true, mirrors: 0, lateness: 0,
+                updatedMilliseconds: (Self.now - ago).milliseconds, disability: disability)
+            try await town.execute(WorkerTable.beat(record))
+        }
+        try await expect(town.status().unableWorkers, equals: [])
+        try await beat("able", nil)
+        try await beat("cut", .all)
+        try await beat("hindered", .part)
+        try await beat("silent", .all, ago: 3_600)
+        let status = try await town.status()
+        #expect(status.unableWorkers?.map(\.worker) == ["cut", "hindered"])
+        #expect(status.unableWorkers?.map(\.isIdle) == [true, false])
+        #expect(status.unableWorkers?.map(\.reason) == ["reason of cut", "reason of hindered"])
+        #expect(status.mirrors.map(\.state) == [.healthy] && status.check.failure == nil)
+        let json = try JSONDecoder().decode(MirrorsStatus.self, from: JSONEncoder().encode(status))
+        #expect(json == status)
+        try await beat("able", .part)
+        try await expect(town.status().unableWorkers?.map(\.worker), equals: ["cut"])
+    }
 }

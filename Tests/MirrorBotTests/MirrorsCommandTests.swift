@@ -218,6 +218,34 @@ import Testing
         try await expect(Stage().run("status", "--all").status, equals: 78)
     }
 
+    /// What a worker lacks is told as the worker's, in the text and in the JSON.
+    @Test func aWorkerThatCannotWorkIsNamed() async throws {
+        _ = try await run("mirrors", "import", "-", input: Self.line("ann"))
+        // A beat that is not too old, however long the machine takes.
+        let beat = (Date() + 3_600).milliseconds
+        _ = try await stage.withMirror(["MIRROR": "ann"]) { mirror in
+            try await mirror.storage.execute(
+                """
+                INSERT INTO workers (worker, beat, version, shares, mirrors, late_ms, updated_ms, unable_ms,
+                    unable_extent, unable_reason)
+                VALUES ('w1', 1, '1', TRUE, 1, 0, \(beat), 1795000000000, 'all', 'no server answers'),
+                    ('w2', 1, '1', TRUE, 0, 0, \(beat), NULL, NULL, NULL),
+                    ('w3', 1, '1', TRUE, 0, 0, \(beat), 1795000000000, 'part', 'no dictionary')
+                """)
+        }
+        let since = Date(timeIntervalSince1970: 1_795_000_000).rfc3339
+        let lines = try await run("status", "--all").output.split(separator: "\n").map(String.init)
+        #expect(
+            lines.suffix(2) == [
+                "worker w1 can do nothing since \(since), holds 1 mirror: no server answers",
+                "worker w3 can do only a part of the work since \(since), holds 0 mirrors: no dictionary",
+            ])
+        #expect(!lines.dropLast(2).contains { $0.contains("no server answers") })
+        let status = try Stage.decode(MirrorsStatus.self, from: try await run("status", "--all", "--json"))
+        #expect(status.unableWorkers?.map(\.reason) == ["no server answers", "no dictionary"])
+        #expect(!status.mirrors.contains { $0.text.contains("no server answers") })
+    }
+
     @Test func ownersAreAmongTheMetricsOfAll() async throws {
         _ = try await run("mirrors", "import", "-", input: Self.line("ann") + Self.line("ben"))
         let read = try ExpositionReader(try await run("status", "--metrics").output)

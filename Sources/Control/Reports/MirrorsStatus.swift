@@ -1,5 +1,6 @@
 package import Foundation
 package import Mirroring
+import Outbox
 import Settings
 import Storage
 
@@ -23,6 +24,17 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let suggestions: Int
         /// When the next planned post is due; nil if none is stored.
         package let nextSlot: Date?
+    }
+
+    /// A living worker that cannot do the work of any mirror, or can do less of it than another one.
+    package struct UnableWorker: Codable, Equatable, Sendable {
+        package let worker: String
+        package let since: Date
+        /// Whether it can do nothing; false for one that can do a part of the work.
+        package let isIdle: Bool
+        package let reason: String
+        /// The mirrors that it holds: none, once another worker can do more.
+        package let mirrors: Int
     }
 
     /// Which mirrors to list.
@@ -71,6 +83,8 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     /// The number of the last page; 1 without a mirror.
     package let pages: Int
     package let check: Check
+    /// By name; nil in reports of earlier versions.
+    package let unableWorkers: [UnableWorker]?
 }
 
 extension MirrorsStatus {
@@ -106,6 +120,24 @@ extension MirrorsStatus {
         next = found.count > skipped + shown.count ? shown.last?.name : nil
         mirrors = shown.map(\.line)
         check = Check(standings, query, in: installation)
+        let workers = try await WorkerTable(storage: installation.storage).records()
+        unableWorkers = UnableWorker.among(workers, silence: query.silence ?? HumanMirror.usualSilence, now: now)
+    }
+}
+
+extension MirrorsStatus.UnableWorker {
+    /// - Parameter silence: From how many seconds on a worker's last beat is too old.
+    fileprivate static func among(_ workers: [WorkerRecord], silence: TimeInterval, now: Date) -> [Self] {
+        let living = workers.filter { $0.silence(at: now) < silence }
+        let least = living.filter(\.isSharing).map(\.severity).min() ?? 0
+        return living.compactMap { worker in
+            guard let disability = worker.disability else { return nil }
+            // What all of them lack, as a dictionary, the mirrors that need it tell.
+            guard disability.extent == .all || worker.severity > least else { return nil }
+            return Self(
+                worker: worker.worker, since: disability.since, isIdle: disability.extent == .all,
+                reason: disability.reason, mirrors: worker.mirrors)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Posts
 
 /// The answer of `mirror-bot status --all`.
 enum MirrorsStatusView {
@@ -12,10 +13,18 @@ enum MirrorsStatusView {
         var lines = [terminal.bold("\(status.total) \(noun): ") + counts.joined(separator: ", ")]
         let width = status.mirrors.map { Printable.width($0.name) }.max() ?? 0
         lines += status.mirrors.map { line($0, nameWidth: width, terminal) }
+        lines += (status.unableWorkers ?? []).map { Printable.line(worker($0)) }
         if status.pages > 1 {
             lines.append("page \(status.page) of \(status.pages); --page N shows another, --search WORDS finds one")
         }
         return lines
+    }
+
+    private static func worker(_ worker: MirrorsStatus.UnableWorker) -> String {
+        let extent = worker.isIdle ? "nothing" : "only a part of the work"
+        let noun = worker.mirrors == 1 ? "mirror" : "mirrors"
+        return "worker \(worker.worker) can do \(extent) since \(worker.since.rfc3339), "
+            + "holds \(worker.mirrors) \(noun): \(worker.reason)"
     }
 
     private static func line(_ mirror: MirrorsStatus.Line, nameWidth: Int, _ terminal: Terminal) -> String {
