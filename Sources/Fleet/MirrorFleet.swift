@@ -36,6 +36,7 @@ package final class MirrorFleet: Service {
     private let timing: LeaseTiming
     private let rounds: Rounds
     private let claims: Claims
+    private let ability: WorkerAbility
     private let crew = Crew()
     /// When the mirrors were last looked after, in real time.
     private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
@@ -53,9 +54,11 @@ package final class MirrorFleet: Service {
         (self.installation, self.selection, self.manager, self.clock) = (installation, selection, manager, clock)
         timing = rehearsal.leaseTiming.sharing
         rounds = Rounds(limit: installation.process.passes, clock: clock)
+        ability = WorkerAbility(of: installation, clock: clock)
         claims = Claims(
             storage: installation.storage, version: Version.current, scope: selection == .all ? .shared : .listed,
-            timing: timing, lateness: { [rounds] in rounds.latest }, now: { clock.now })
+            timing: timing, lateness: { [rounds] in rounds.latest }, disability: { [ability] in ability.disability },
+            now: { clock.now })
     }
 
     private var logger: Logger { installation.logger }
@@ -94,6 +97,7 @@ package final class MirrorFleet: Service {
             // Before all passes: a beat that waits for them lets others believe that this worker has died.
             group.addTask(priority: .high) { try await self.keepMirrors() }
             self.beginTidying()
+            self.beginChecks()
             defer { group.cancelAll() }
             // The rounds end with the process; only the other can fail.
             while try await group.next() != nil {}
@@ -121,6 +125,14 @@ package final class MirrorFleet: Service {
             return clock.now + Self.readTimesLast
         }
         rounds.add([tidying, times], to: group)
+    }
+
+    private func beginChecks() {
+        let check = Rounds.Pass(name: "ability", lane: .bot) { [ability, claims, clock] in
+            await ability.check(isIdle: claims.held.isEmpty)
+            return clock.now + WorkerAbility.interval
+        }
+        rounds.add([check], to: rounds.group { _ in })
     }
 
     // MARK: Keeping mirrors
@@ -154,6 +166,7 @@ package final class MirrorFleet: Service {
 
     /// Beats, ends what was lost, begins what was claimed, and hands back what others are to have.
     private func keepOnce() async throws {
+        ability.tell()
         for mirror in try await claims.beat() { await end(mirror, with: OutboxError.leaseLost) }
         let wanted = try await wanted()
         let turn = try await claims.claim(wanted.keys.sorted())

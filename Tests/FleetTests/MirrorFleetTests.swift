@@ -28,6 +28,7 @@ import Testing
     /// A process that works for mirrors, and what it logged.
     private struct Running: Sendable {
         let log: Recorder<String>
+        let installation: Installation
         let group: ServiceGroup
         let task: Task<Void, any Error>
 
@@ -72,9 +73,12 @@ import Testing
         return Stage(town: town, bare: bare, names: names)
     }
 
-    /// Starts a process; the clock stands still while it runs.
+    /// Starts a process.
+    ///
+    /// - Parameter holdsClock: Whether the clock stands still while it runs.
     private func start(
-        _ stage: Stage, _ selection: MirrorFleet.Selection = .all, changing changes: [String: String] = [:]
+        _ stage: Stage, _ selection: MirrorFleet.Selection = .all, changing changes: [String: String] = [:],
+        holdsClock: Bool = true
     ) async throws -> Running {
         let closing = try #require(OpenMirrors.current)
         let log = Recorder<String>()
@@ -83,7 +87,7 @@ import Testing
             logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
         closing.add { await installation.close() }
         // Who never sleeps keeps the clock where it is.
-        clock.join()
+        if holdsClock { clock.join() }
         let fleet = MirrorFleet(installation, selection, rehearsal: .meeting)
         let group = ServiceGroup(
             configuration: .init(
@@ -94,7 +98,7 @@ import Testing
             await group.triggerGracefulShutdown()
             _ = try? await task.value
         }
-        return Running(log: log, group: group, task: task)
+        return Running(log: log, installation: installation, group: group, task: task)
     }
 
     private func owners(_ stage: Stage) async throws -> [String: String] {
@@ -194,5 +198,67 @@ import Testing
         try await expect(self.owners(stage)) { Set($0.keys) == Set(stage.names) && Set($0.values).count == 1 }
         try await second.end()
         #expect(stage.town.ledger.incidents.isEmpty)
+    }
+
+    // MARK: Being able
+
+    /// Lets the time between two looks of a worker pass, and then every worker look once at least.
+    private func look(_ stage: Stage) async throws {
+        try await clock.sleep(until: clock.now + LeaseTiming().sharing.interval.timeInterval)
+        let storage = try await stage.bare.open(clock: clock).storage
+        let table = WorkerTable(storage: storage)
+        let before = try await table.records()
+        // The look after the first of these beats began after the time had passed.
+        while true {
+            let records = try await table.records()
+            let isDone = before.allSatisfy { old in
+                records.first { $0.worker == old.worker }.map { $0.beat >= old.beat + 2 } ?? true
+            }
+            if isDone { return }
+        }
+    }
+
+    /// A worker that reaches no server starves no mirror while another one reaches them, and blames none.
+    @Test(arguments: Engine.allCases) func theMirrorsOfAWorkerThatIsCutOffGoToTheOther(_ engine: Engine) async throws {
+        let poll = 60.0
+        let stage = try await stage(engine, mirrors: 6)
+        clock.join()
+        let changes = ["POLL_SECONDS": "\(Int(poll))"]
+        let able = try await start(stage, changing: changes, holdsClock: false)
+        try await able.waitForStarts(6)
+        let name = try #require(try await owners(stage).values.first)
+        let cut = try await start(stage, changing: changes, holdsClock: false)
+        try await cut.waitForStarts(3)
+        for _ in 0..<20 { try await look(stage) }
+        try await expect(owners(stage)) { Set($0.values).count == 2 }
+        stage.town.mark()
+        for _ in 0..<20 { try await look(stage) }
+        let healthy = try await MirrorsStatus(of: able.installation, now: clock.now)
+        #expect(healthy.unableWorkers == [])
+        let begin = clock.now
+        // From now on every request of this process fails.
+        cut.installation.client.shutdown()
+        while Set(try await owners(stage).values) != [name], clock.now < begin + 300 { try await look(stage) }
+        #expect(clock.now <= begin + poll + 40)
+        for _ in 0..<60 { try await look(stage) }
+        try await expect(owners(stage)) { Set($0.values) == [name] && $0.count == 6 }
+        // Each mirror was looked at, and none waited longer.
+        let figures = stage.town.figures
+        #expect(figures.polled == 6)
+        #expect(figures.longestPollGap <= poll + 40)
+        let status = try await MirrorsStatus(of: able.installation, now: clock.now)
+        #expect(status.mirrors.map(\.code) == healthy.mirrors.map(\.code))
+        #expect(status.mirrors.map(\.text) == healthy.mirrors.map(\.text))
+        let unable = try #require(status.unableWorkers?.first)
+        #expect(status.unableWorkers?.count == 1)
+        #expect(unable.worker != name && unable.isIdle && unable.mirrors == 0)
+        #expect(unable.reason.hasPrefix("none of its requests is answered: "))
+        expect(cut.log.values) { lines in lines.count { $0.hasPrefix("error This worker cannot do its share") } == 1 }
+        expect(able.log.values) { lines in !lines.contains { $0.contains("cannot do its share") } }
+        #expect(stage.town.ledger.incidents.isEmpty)
+        // Alone it takes them again, able or not.
+        try await able.end()
+        while try await owners(stage).count < 6 { try await look(stage) }
+        try await cut.end()
     }
 }

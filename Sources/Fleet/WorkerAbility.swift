@@ -1,0 +1,145 @@
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Redis
+import ServiceLifecycle
+import Settings
+import Synchronization
+import Transport
+
+/// Decides how much of the work of mirrors this process can do; nothing else does.
+///
+/// Without an answer of any server it can do nothing. Without Redis or the dictionary, where they are configured, it can do a
+/// part: favorites and learning pause. `Claims` shows the decision to the other workers, and shares by it.
+///
+/// A disability lasts for ``rest`` seconds at least once another worker has the mirrors, so that a connection that comes and
+/// goes does not move them to and fro. Then a probe tells whether a server answers again: no mirror is needed for that.
+final class WorkerAbility: Sendable {
+    /// Something besides the networks that the work needs.
+    struct Part: Sendable {
+        let name: String
+        /// Throws while it cannot be used.
+        let check: @Sendable () async throws -> Void
+    }
+
+    private struct Failing {
+        let since: Date
+        /// On the monotonic clock, in seconds.
+        let began: TimeInterval
+        var reason: String
+    }
+
+    private struct State {
+        var failing: [String: Failing] = [:]
+        /// What was logged last.
+        var told: String?
+    }
+
+    /// Seconds between two checks.
+    static let interval: TimeInterval = 15
+    /// Seconds for which a part fails before it counts: the connection is made again within them.
+    private static let patience: TimeInterval = 60
+    /// Seconds from the beginning of a disability to the first probe, and to the end of a part's disability.
+    static let rest: TimeInterval = 300
+
+    private let reach: NetworkReach
+    private let client: HTTPClient
+    private let parts: [Part]
+    private let clock: any WallClock
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(reach: NetworkReach, client: HTTPClient, parts: [Part], clock: any WallClock, logger: Logger) {
+        self.reach = reach
+        self.client = client
+        self.parts = parts
+        self.clock = clock
+        self.logger = logger
+    }
+
+    convenience init(of installation: Installation, clock: any WallClock) {
+        var parts = [Part(name: "the dictionary") { [installation] in _ = try installation.tokenizer() }]
+        if installation.process.redisURL != nil {
+            parts.append(
+                Part(name: "Redis") { [installation] in
+                    _ = try await installation.redis()?.command(RedisCommand(["PING"]))
+                })
+        }
+        self.init(
+            reach: installation.reach, client: installation.client, parts: parts, clock: clock,
+            logger: installation.logger)
+    }
+
+    /// What this process cannot do now; `nil` if it can do everything.
+    var disability: WorkerRecord.Disability? {
+        let uptime = clock.uptime
+        if let failure = reach.failure(at: uptime) {
+            return .init(
+                since: failure.since, extent: .all, reason: "none of its requests is answered: \(failure.error)")
+        }
+        let failing = state.withLock { $0.failing }.filter { uptime - $0.value.began >= Self.patience }
+        guard let (name, first) = failing.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) })
+        else { return nil }
+        return .init(since: first.since, extent: .part, reason: "it cannot use \(name): \(first.reason)")
+    }
+
+    /// Checks the parts, and after the rest whether a server answers.
+    ///
+    /// - Parameter isIdle: Whether the process holds no mirror, whose requests would tell.
+    func check(isIdle: Bool) async {
+        for part in parts {
+            do {
+                try await part.check()
+                works(part)
+            } catch {
+                // A check that was cut tells nothing.
+                guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return }
+                fails(part, error)
+            }
+        }
+        guard isIdle, let failure = reach.failure(at: clock.uptime), clock.uptime - failure.began >= Self.rest
+        else { return }
+        await cancelWhenGracefulShutdown { [reach, client, clock] in
+            await reach.probe(with: client, uptime: { clock.uptime }, now: { clock.now })
+        }
+    }
+
+    private func works(_ part: Part) {
+        let uptime = clock.uptime
+        state.withLock { state in
+            guard let failing = state.failing[part.name] else { return }
+            let age = uptime - failing.began
+            guard age < Self.patience || age >= Self.rest else { return }
+            state.failing[part.name] = nil
+        }
+    }
+
+    private func fails(_ part: Part, _ error: any Error) {
+        let instant = (uptime: clock.uptime, date: clock.now)
+        state.withLock { state in
+            let known = state.failing[part.name]
+            state.failing[part.name] = Failing(
+                since: known?.since ?? instant.date, began: known?.began ?? instant.uptime, reason: "\(error)")
+        }
+    }
+
+    /// Logs a disability once, and its end.
+    func tell() {
+        let disability = disability
+        let words = disability?.extent.rawValue
+        let isNews = state.withLock { state in
+            defer { state.told = words }
+            return state.told != words
+        }
+        guard isNews else { return }
+        if let disability {
+            logger.error(
+                "This worker cannot do its share, and leaves its mirrors to workers that can",
+                metadata: [LogKeys.error: "\(disability.reason)"])
+        } else {
+            logger.notice("This worker can do its share again")
+        }
+    }
+}
