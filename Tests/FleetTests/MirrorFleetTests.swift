@@ -6,6 +6,7 @@ import Sandbox
 import ServiceLifecycle
 import Storage
 import Testing
+import Transport
 
 @testable import Control
 @testable import Fleet
