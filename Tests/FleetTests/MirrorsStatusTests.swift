@@ -243,7 +243,7 @@ import Testing
     @Test(arguments: Engine.allCases) func unableWorkersAreNamed(_ engine: Engine) async throws {
         let town = try await Town(engine)
         try await town.add(["one"])
-        try await town.hold("one", by: "able")
+        try await town.hold("one", by: "holder")
         func beat(_ worker: String, _ extent: WorkerRecord.Disability.Extent?, ago: TimeInterval = 0) async throws {
             let disability = extent.map {
                 WorkerRecord.Disability(since: Self.now - 60, extent: $0, reason: "reason of \(worker)")
