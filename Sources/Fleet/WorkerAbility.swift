@@ -11,11 +11,13 @@ import Transport
 
 /// Decides how much of the work of mirrors this process can do; nothing else does.
 ///
-/// Without an answer of any server it can do nothing. Without Redis or the dictionary, where they are configured, it can do a
-/// part: favorites and learning pause. `Claims` shows the decision to the other workers, and shares by it.
+/// Without an answer of any server it can do nothing. Without Redis or the dictionary, where they are
+/// configured, it can do a part: favorites and learning pause. `Claims` shows the decision to the
+/// other workers, and shares by it.
 ///
-/// A disability lasts for ``rest`` seconds at least once another worker has the mirrors, so that a connection that comes and
-/// goes does not move them to and fro. Then a probe tells whether a server answers again: no mirror is needed for that.
+/// A disability lasts for ``rest`` seconds at least once another worker has the mirrors, so that a
+/// connection that comes and goes does not move them to and fro. Then a probe tells whether a server
+/// answers again: no mirror is needed for that.
 final class WorkerAbility: Sendable {
     /// Something besides the networks that the work needs.
     struct Part: Sendable {
@@ -41,7 +43,7 @@ final class WorkerAbility: Sendable {
     static let interval: TimeInterval = 15
     /// Seconds for which a part fails before it counts: the connection is made again within them.
     private static let patience: TimeInterval = 60
-    /// Seconds from the beginning of a disability to the first probe, and to the end of a part's disability.
+    /// Seconds from the beginning of a disability to the first probe, and to the end of that of a part.
     static let rest: TimeInterval = 300
 
     private let reach: NetworkReach
@@ -51,7 +53,9 @@ final class WorkerAbility: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
-    init(reach: NetworkReach, client: HTTPClient, parts: [Part], clock: any WallClock, logger: Logger) {
+    init(
+        reach: NetworkReach, client: HTTPClient, parts: [Part], clock: any WallClock, logger: Logger
+    ) {
         self.reach = reach
         self.client = client
         self.parts = parts
@@ -60,7 +64,9 @@ final class WorkerAbility: Sendable {
     }
 
     convenience init(of installation: Installation, clock: any WallClock) {
-        var parts = [Part(name: "the dictionary") { [installation] in _ = try installation.tokenizer() }]
+        var parts = [
+            Part(name: "the dictionary") { [installation] in _ = try installation.tokenizer() }
+        ]
         if installation.process.redisURL != nil {
             parts.append(
                 Part(name: "Redis") { [installation] in
@@ -77,12 +83,19 @@ final class WorkerAbility: Sendable {
         let uptime = clock.uptime
         if let failure = reach.failure(at: uptime) {
             return .init(
-                since: failure.since, extent: .all, reason: "none of its requests is answered: \(failure.error)")
+                since: failure.since, extent: .all,
+                reason: "none of its requests is answered: \(failure.error)")
         }
-        let failing = state.withLock { $0.failing }.filter { uptime - $0.value.began >= Self.patience }
-        guard let (name, first) = failing.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) })
+        let failing = state.withLock { $0.failing }.filter {
+            uptime - $0.value.began >= Self.patience
+        }
+        guard
+            let (name, first) = failing.min(by: {
+                ($0.value.began, $0.key) < ($1.value.began, $1.key)
+            })
         else { return nil }
-        return .init(since: first.since, extent: .part, reason: "it cannot use \(name): \(first.reason)")
+        return .init(
+            since: first.since, extent: .part, reason: "it cannot use \(name): \(first.reason)")
     }
 
     /// Checks the parts, and after the rest whether a server answers.
@@ -99,7 +112,8 @@ final class WorkerAbility: Sendable {
                 fails(part, error)
             }
         }
-        guard isIdle, let failure = reach.failure(at: clock.uptime), clock.uptime - failure.began >= Self.rest
+        guard isIdle, let failure = reach.failure(at: clock.uptime),
+            clock.uptime - failure.began >= Self.rest
         else { return }
         await cancelWhenGracefulShutdown { [reach, client, clock] in
             await reach.probe(with: client, uptime: { clock.uptime }, now: { clock.now })
@@ -121,7 +135,8 @@ final class WorkerAbility: Sendable {
         state.withLock { state in
             let known = state.failing[part.name]
             state.failing[part.name] = Failing(
-                since: known?.since ?? instant.date, began: known?.began ?? instant.uptime, reason: "\(error)")
+                since: known?.since ?? instant.date, began: known?.began ?? instant.uptime,
+                reason: "\(error)")
         }
     }
 

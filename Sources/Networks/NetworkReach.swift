@@ -3,8 +3,8 @@ package import Transport
 
 /// Whether any server answers the requests of a process.
 ///
-/// Every HTTP response is an answer, whatever its status. A request that was cancelled, or that the client itself refused
-/// to send, tells nothing.
+/// Every HTTP response is an answer, whatever its status. A request that was cancelled, or that the
+/// client itself refused to send, tells nothing.
 package final class NetworkReach: @unchecked Sendable {
     // Sendable because `state` is only touched under `lock`.
 
@@ -39,7 +39,9 @@ package final class NetworkReach: @unchecked Sendable {
         var servers: [ServerAddress] = []
 
         /// The beginning of a request, as far as it counts: an answer to another one came later.
-        func counted(_ begin: Instant) -> Instant { begin.uptime < lastAnswer.uptime ? lastAnswer : begin }
+        func counted(_ begin: Instant) -> Instant {
+            begin.uptime < lastAnswer.uptime ? lastAnswer : begin
+        }
     }
 
     /// Seconds without an answer after which the process counts as cut off.
@@ -84,7 +86,9 @@ package final class NetworkReach: @unchecked Sendable {
     /// Notes that a server did not answer a request; a probe asks it.
     func failed(_ request: Int, _ error: String, server: ServerAddress) {
         lock.withLock {
-            guard let begin = state.pending.removeValue(forKey: request).map(state.counted) else { return }
+            guard let begin = state.pending.removeValue(forKey: request).map(state.counted) else {
+                return
+            }
             state.failures += 1
             if let first = state.firstFailure, first.uptime <= begin.uptime {
                 state.firstFailure = first
@@ -105,10 +109,13 @@ package final class NetworkReach: @unchecked Sendable {
     /// - Parameter uptime: The monotonic clock.
     package func failure(at uptime: TimeInterval) -> Failure? {
         lock.withLock {
-            let stuck = state.pending.values.map(state.counted).filter { uptime - $0.uptime >= Self.patience }
+            let stuck = state.pending.values.map(state.counted).filter {
+                uptime - $0.uptime >= Self.patience
+            }
             guard state.failures + stuck.count >= Self.failuresAtLeast else { return nil }
             let begins = stuck + [state.firstFailure].compactMap(\.self)
-            guard let first = begins.min(by: { $0.uptime < $1.uptime }), uptime - first.uptime >= Self.patience
+            guard let first = begins.min(by: { $0.uptime < $1.uptime }),
+                uptime - first.uptime >= Self.patience
             else { return nil }
             let error = state.error ?? "no answer within \(Int(Self.patience)) s"
             return Failure(since: first.date, began: first.uptime, error: error)

@@ -21,21 +21,27 @@ import Transport
 
     private var logger: Logger { Logger(label: "test") { [log] _ in LogRecorder(lines: log) } }
 
-    private func wait(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+    private func wait(_ seconds: TimeInterval) async throws {
+        try await clock.sleep(until: clock.now + seconds)
+    }
 
     private func fail(_ reach: NetworkReach, server: String) throws {
         let server = try ServerAddress(server, network: .mastodon)
         let instant = NetworkReach.Instant(uptime: clock.uptime, date: clock.now)
-        for _ in 0..<3 { reach.failed(reach.begins(at: instant), "could not connect", server: server) }
+        for _ in 0..<3 {
+            reach.failed(reach.begins(at: instant), "could not connect", server: server)
+        }
     }
 
     @Test func aWorkerThatIsCutOffRestsAndProbesThenWithoutAMirror() async throws {
         let server = try LoopbackServer { _, connection in
             try connection.respond(status: 200, headers: [], body: [])
         }
-        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
         let reach = NetworkReach()
-        let ability = WorkerAbility(reach: reach, client: client, parts: [], clock: clock, logger: logger)
+        let ability = WorkerAbility(
+            reach: reach, client: client, parts: [], clock: clock, logger: logger)
         try fail(reach, server: server.url)
         #expect(ability.disability == nil)
         try await wait(15)
@@ -56,7 +62,8 @@ import Transport
         ability.tell()
         #expect(
             log.values.map { $0.split(separator: ",")[0] } == [
-                "error This worker cannot do its share", "notice This worker can do its share again",
+                "error This worker cannot do its share",
+                "notice This worker can do its share again",
             ])
         client.shutdown()
     }
@@ -66,7 +73,8 @@ import Transport
         let folder = try TemporaryDirectory()
         let path = folder.path("dictionary")
         let bare = try await BareMirror(.sqlite, variables: ["MECAB_DICTIONARY": path + "/"])
-        let ability = WorkerAbility(of: try await bare.open(clock: clock).installation, clock: clock)
+        let ability = WorkerAbility(
+            of: try await bare.open(clock: clock).installation, clock: clock)
         await ability.check(isIdle: false)
         #expect(ability.disability == nil)
         try await wait(60)
@@ -87,7 +95,8 @@ import Transport
     @Test func withoutRedisItCanDoAPart() async throws {
         let server = try await RedisServer.start()
         let bare = try await BareMirror(.sqlite, variables: ["REDIS_URL": server.url])
-        let ability = WorkerAbility(of: try await bare.open(clock: clock).installation, clock: clock)
+        let ability = WorkerAbility(
+            of: try await bare.open(clock: clock).installation, clock: clock)
         await ability.check(isIdle: false)
         await server.stop()
         await ability.check(isIdle: false)

@@ -27,7 +27,8 @@ import Transport
         for uptime in [10.0, 12, 14] { try fail(at: uptime) }
         #expect(reach.failure(at: 24.9) == nil)
         #expect(
-            reach.failure(at: 25) == .init(since: Loopback.start + 10, began: 10, error: "could not connect"))
+            reach.failure(at: 25)
+                == .init(since: Loopback.start + 10, began: 10, error: "could not connect"))
         answer(at: 26)
         #expect(reach.failure(at: 60) == nil)
     }
@@ -60,12 +61,15 @@ import Transport
     private func network(at server: String) throws -> (MastodonNetwork, NetworkReach) {
         let gates = HostGates()
         let network = try MastodonNetwork(
-            server: server, credentials: MastodonCredentials(accessToken: Secret(Loopback.token)), sessions: nil,
-            client: Self.client, origin: RequestOrigin(gates: gates, uptime: { 10 }), now: { Loopback.start })
+            server: server, credentials: MastodonCredentials(accessToken: Secret(Loopback.token)),
+            sessions: nil,
+            client: Self.client, origin: RequestOrigin(gates: gates, uptime: { 10 }),
+            now: { Loopback.start })
         return (network, gates.reach)
     }
 
-    private static let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+    private static let client = HTTPClient(
+        configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
 
     /// Whatever a server says, it is there.
     @Test func everyRequestIsNotedAndEveryAnswerCounts() async throws {
@@ -80,13 +84,16 @@ import Transport
             try connection.respond(status: 503, headers: [], body: [])
         }
         let (broken, other) = try network(at: server.url)
-        for _ in 0..<3 { await #expect(throws: NetworkError.self) { try await broken.verifyAccount() } }
+        for _ in 0..<3 {
+            await #expect(throws: NetworkError.self) { try await broken.verifyAccount() }
+        }
         #expect(other.failure(at: 600) == nil)
     }
 
     @Test func aProbeAsksTheServersThatDidNotAnswer() async throws {
         let server = try LoopbackServer { _, connection in
-            try connection.respond(status: 404, headers: [], body: Array(repeating: 65, count: 5_000))
+            try connection.respond(
+                status: 404, headers: [], body: Array(repeating: 65, count: 5_000))
         }
         let port = try LoopbackPort()
         let refused = "http://127.0.0.1:\(port.number)"
