@@ -317,8 +317,9 @@ import Testing
         await office.storage.close()
     }
 
-    /// A worker of an older version may not take what a newer one held, and one with a list does not share: to these no
-    /// mirror is handed back. One that has died is waited for until its silence shows.
+    /// No mirror is handed to a worker of an older version or with a list, nor for long to a dead one.
+    ///
+    /// The older one may not take what a newer one held, and the one with a list does not share.
     @Test(arguments: OutboxFixture.Engine.allCases)
     func mirrorsAreHandedOnlyToWhoMayTakeThem(_ engine: OutboxFixture.Engine) async throws {
         let office = try await Office(engine)
