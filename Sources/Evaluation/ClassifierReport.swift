@@ -29,7 +29,7 @@ package struct ClassifierReport: Sendable {
     package let predictions: [Prediction]
     /// The same posts with and without learned weights.
     package let comparison: WeightComparison
-    /// The same posts judged by content words without pairs; nil unless pairs are features.
+    /// The same posts judged by content words alone; nil unless there are other features.
     package let wordsAlone: WeightComparison?
     package let words: FeatureWords
     /// Each post was learned after it was predicted.
@@ -157,8 +157,8 @@ package struct ClassifierEvaluator: Sendable {
         }
         let known = Set(before.map(\.id))
         return ClassifierReport(
-            outcome: outcome(words), wordsAlone: words.hasPairs ? outcome(.content).comparison : nil, words: words,
-            isPrequential: isPrequential, isInTimeOrder: isPrequential && tested.isTimed,
+            outcome: outcome(words), wordsAlone: words.isOfWordsAlone ? nil : outcome(.content).comparison,
+            words: words, isPrequential: isPrequential, isInTimeOrder: isPrequential && tested.isTimed,
             training: learned.map { .init($0) }, testing: .init(tested),
             baseRateFile: timeline?.path, repeated: tested.posts.count { known.contains($0.id) })
     }

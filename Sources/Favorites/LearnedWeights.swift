@@ -36,12 +36,17 @@ package struct LearnedWeights: Equatable, Sendable {
         guard try row.optionalInteger("version") == Self.method, try row.text("features") == words.identity else {
             return nil
         }
-        let (pairsFor, pairsAgainst) = (try row.optionalReal("pairs_for"), try row.optionalReal("pairs_against"))
-        let pairs = pairsFor.flatMap { first in pairsAgainst.map { EvidenceWeights.Pairs(for: first, against: $0) } }
+        func sides(_ isFeature: Bool, _ name: String) throws -> EvidenceWeights.Sides? {
+            guard isFeature, let speakingFor = try row.optionalReal(name + "_for"),
+                let speakingAgainst = try row.optionalReal(name + "_against")
+            else { return nil }
+            return EvidenceWeights.Sides(for: speakingFor, against: speakingAgainst)
+        }
         weights = EvidenceWeights(
             wordsFor: try row.real("words_for"), wordsAgainst: try row.real("words_against"),
-            pairs: words.hasPairs ? pairs : nil, author: try row.real("author"), base: try row.real("base"))
-        guard weights.hasPairs == words.hasPairs, weights.isWithin(WeightFit.limits(of: words)) else { return nil }
+            pairs: try sides(words.hasPairs, "pairs"), spelling: try sides(words.hasSpelling, "spelling"),
+            form: try sides(words.hasForm, "form"), author: try row.real("author"), base: try row.real("base"))
+        guard weights.isOf(words), weights.isWithin(WeightFit.limits(of: words)) else { return nil }
         self.words = words
         sequence = try row.integer("sequence")
         (examples, favorites) = (try row.int("examples"), try row.int("favorites"))
@@ -75,10 +80,13 @@ struct WeightTable: Sendable {
         try connection.execute(
             """
             INSERT INTO weights (mirror, version, features, sequence, words_for, words_against, pairs_for,
-                pairs_against, author, base, examples, favorites, plain_loss, weighted_loss, fitted_ms)
+                pairs_against, spelling_for, spelling_against, form_for, form_against, author, base, examples,
+                favorites, plain_loss, weighted_loss, fitted_ms)
             VALUES (\(mirror), \(LearnedWeights.method), \(learned.words.identity), \(learned.sequence),
                 \(weights.wordsFor), \(weights.wordsAgainst), \(weights.pairs?.speakingFor),
-                \(weights.pairs?.speakingAgainst), \(weights.author), \(weights.base), \(learned.examples),
+                \(weights.pairs?.speakingAgainst), \(weights.spelling?.speakingFor),
+                \(weights.spelling?.speakingAgainst), \(weights.form?.speakingFor),
+                \(weights.form?.speakingAgainst), \(weights.author), \(weights.base), \(learned.examples),
                 \(learned.favorites), \(learned.plainLoss), \(learned.weightedLoss), \(learned.fitted))
             """)
     }

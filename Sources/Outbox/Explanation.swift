@@ -19,7 +19,7 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var baseLogOdds: Double?
     /// The features with the strongest influence first, and finally the sum of all others.
     package var features: [Feature]?
-    /// The learned weights of words, pairs of words and the author; nil if there were none.
+    /// The learned weights of the kinds of features; nil if there were none.
     package var weights: Weights?
     /// The choice of an old reply; nil for other kinds, or if not recorded.
     package var oldReply: OldReply?
@@ -57,12 +57,27 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var normals: Int64?
         /// The number of features in this sum; nil for a single feature.
         package var sums: Int?
+        /// What the feature belongs to; nil if not recorded.
+        package var group: Group?
+
+        /// A kind of features that are told together.
+        package enum Group: String, Codable, CaseIterable, Sendable {
+            /// Words, pairs of words and hashtags.
+            case words
+            case author
+            /// Runs of letters.
+            case spelling
+            /// The length of the text and what it holds besides words.
+            case form
+        }
 
         package init(
-            name: String, logOdds: Double, favorites: Int64? = nil, normals: Int64? = nil, sums: Int? = nil
+            name: String, logOdds: Double, favorites: Int64? = nil, normals: Int64? = nil, sums: Int? = nil,
+            group: Group? = nil
         ) {
             (self.name, self.logOdds) = (name, logOdds)
             (self.favorites, self.normals, self.sums) = (favorites, normals, sums)
+            self.group = group
         }
     }
 
@@ -131,6 +146,14 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var pairsFor: Double?
         /// The weight of pairs against.
         package var pairsAgainst: Double?
+        /// The weight of runs of letters in favor; nil if they are no features.
+        package var spellingFor: Double?
+        /// The weight of runs of letters against.
+        package var spellingAgainst: Double?
+        /// The weight of the text's form in favor; nil if it is no feature.
+        package var formFor: Double?
+        /// The weight of the text's form against.
+        package var formAgainst: Double?
         /// The weight of the author.
         package var author: Double
         /// The constant summand in the logarithm of every rate.
@@ -138,10 +161,13 @@ package struct Explanation: Codable, Equatable, Sendable {
 
         package init(
             sequence: Int64, wordsFor: Double, wordsAgainst: Double, pairsFor: Double? = nil,
-            pairsAgainst: Double? = nil, author: Double, base: Double
+            pairsAgainst: Double? = nil, spellingFor: Double? = nil, spellingAgainst: Double? = nil,
+            formFor: Double? = nil, formAgainst: Double? = nil, author: Double, base: Double
         ) {
             (self.sequence, self.wordsFor, self.wordsAgainst) = (sequence, wordsFor, wordsAgainst)
             (self.pairsFor, self.pairsAgainst) = (pairsFor, pairsAgainst)
+            (self.spellingFor, self.spellingAgainst) = (spellingFor, spellingAgainst)
+            (self.formFor, self.formAgainst) = (formFor, formAgainst)
             (self.author, self.base) = (author, base)
         }
     }

@@ -283,14 +283,14 @@ extension Setting {
         fallback: "2", uptake: .nextDecision, details: "at 2, two of three are meant to be right", prompt: .prefilled)
     static let features = Setting(
         "FEATURES", .favorites,
-        "what counts of a text: nouns, verbs, adjectives and the like, with `pairs` also each two neighbouring words, or "
-            + "nouns alone",
-        form: .choice(["pairs", "content", "nouns"]), fallback: "pairs",
+        "what counts of a text: nouns, verbs, adjectives and the like, with `pairs` also each two neighbouring words, with "
+            + "`spelling` also runs of letters and the form of the text, with `full` both, or nouns alone",
+        form: .choice(["full", "spelling", "pairs", "content", "nouns"]), fallback: "pairs",
         effect: "The posts that are kept are counted anew, which takes some seconds for 50,000.")
     static let weights = Setting(
         "WEIGHTS", .favorites,
-        "how far words for a favorite, words against it, pairs of words and the author are believed: as far as what was "
-            + "learned shows, or all alike (pairs half)",
+        "how far words for a favorite, words against it, pairs of words, spelling, form and the author are believed: as "
+            + "far as what was learned shows, or all alike (pairs half, spelling and form .3)",
         form: .choice(["learned", "plain"]), fallback: "learned", uptake: .nextDecision)
     static let exampleLimit = Setting(
         "EXAMPLE_LIMIT", .favorites, "posts of others that are kept to learn from",

@@ -52,6 +52,7 @@ package enum Migrations {
         Migration(id: "0046_waits", source: PackageResources._046_waits_sql),
         Migration(id: "0047_reply_measure", source: PackageResources._047_reply_measure_sql),
         Migration(id: "0048_unable_workers", source: PackageResources._048_unable_workers_sql),
+        Migration(id: "0049_spelling", source: PackageResources._049_spelling_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -34,7 +34,8 @@ import Testing
                 return isLiked ? [.seen(post), .favorited(post)] : [.seen(post)]
             }, extractor.features)
         let assessment = classifier.assess(extractor.features(of: example(99, "an, bread? the rain 3")))
-        let (strongest, rest) = assessment.told()
+        let told = assessment.told()
+        let (strongest, rest) = (told.strongest, told.rest)
         #expect(Set(strongest.map(\.feature)) == ["bread", "rain", "@ann"])
         #expect(rest.count == 5)
         let sum = strongest.reduce(assessment.baseLogOdds + rest.logOdds) { $0 + $1.logOdds }

@@ -275,7 +275,7 @@ package struct StatsReporter: Sendable {
             ) {
                 let (categories, features) = try await favorites.tally()
                 let model = FavoriteModel(categories)
-                let authors = features.filter { Self.isAuthor($0.key) }
+                let authors = features.filter { FeatureGroup(of: $0.key) == .author }
                 return Learned(
                     authors: authors, firstAuthors: Self.first(authors),
                     wordsFor: Self.strongest(features, model, isFor: true),
@@ -329,7 +329,8 @@ package struct StatsReporter: Sendable {
         _ features: [String: FeatureCount], _ model: FavoriteModel, isFor: Bool
     ) -> [StatsReport.Word] {
         let words = features.filter { feature, count in
-            count.favorite + count.normal >= fewestPosts && !isAuthor(feature) && !SmallFeatures.contains(feature)
+            count.favorite + count.normal >= fewestPosts && FeatureGroup(of: feature) == .words
+                && !SmallFeatures.contains(feature)
         }.map { feature, count in
             StatsReport.Word(
                 word: WordPair.shown(feature), favorites: count.favorite, normals: count.normal,
@@ -337,12 +338,6 @@ package struct StatsReporter: Sendable {
         }.filter { isFor ? $0.logOdds > 0 : $0.logOdds < 0 }
         let sorted = words.sorted { (abs($1.logOdds), $0.word) < (abs($0.logOdds), $1.word) }
         return Array(sorted.prefix(wordsShown))
-    }
-
-    /// Whether a feature is somebody's name: no word begins with `@` and a letter.
-    private static func isAuthor(_ feature: String) -> Bool {
-        guard feature.hasPrefix("@"), let next = feature.dropFirst().first else { return false }
-        return next.isLetter || next.isNumber || next == "_"
     }
 
     // MARK: What was left out

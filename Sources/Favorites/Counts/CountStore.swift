@@ -174,6 +174,8 @@ package struct CountChange: Equatable, Sendable {
     private static func add(_ set: FeatureSet, _ sign: Int64, to counts: inout [FeatureKey: Int64]) {
         for word in set.words { add(word, sign, to: &counts) }
         for pair in set.pairs { add(pair, sign, to: &counts) }
+        for run in set.spelling { add(run, sign, to: &counts) }
+        for mark in set.form { add(mark, sign, to: &counts) }
         if let author = set.author { add(author, sign, to: &counts) }
     }
 

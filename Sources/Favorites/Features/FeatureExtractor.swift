@@ -2,8 +2,12 @@ import Foundation
 package import MeCab
 import Posts
 
-/// Which words of a post are features (`FEATURES`).
+/// Which features of a post are counted (`FEATURES`).
 package enum FeatureWords: String, Sendable, CaseIterable {
+    /// The features of ``pairs`` and of ``spelling``.
+    case full
+    /// The words of ``content``, the runs of letters of the text, and its form.
+    case spelling
     /// The words of ``content``, and each pair of neighbouring words of any class.
     case pairs
     /// Nouns, verbs and adjectives by their base form, adverbs, interjections and adnominals.
@@ -12,7 +16,16 @@ package enum FeatureWords: String, Sendable, CaseIterable {
     case nouns
 
     /// Whether pairs of neighbouring words are features too.
-    package var hasPairs: Bool { self == .pairs }
+    package var hasPairs: Bool { self == .pairs || self == .full }
+
+    /// Whether runs of letters are features too (``Spelling``).
+    package var hasSpelling: Bool { self == .spelling || self == .full }
+
+    /// Whether the form of the text is a feature too (``TextForm``).
+    package var hasForm: Bool { hasSpelling }
+
+    /// Whether nothing but single words and the author are features.
+    package var isOfWordsAlone: Bool { !hasPairs && !hasSpelling }
 
     /// The choice together with the version of the extractor: what was fitted on other features is of no use.
     var identity: String { "\(rawValue)/\(FeatureExtractor.version)" }
@@ -22,17 +35,56 @@ package enum FeatureWords: String, Sendable, CaseIterable {
 package struct FeatureSet: Equatable, Sendable {
     /// Distinct words and hashtags in the order in which they were found.
     package var words: [String]
-    /// Distinct pairs of neighbouring words in the order of the text (``WordPair``); empty where only words count.
+    /// Distinct pairs of neighbouring words in the order of the text (``WordPair``); empty where they are no features.
     package var pairs: [String]
+    /// The counters of the runs of letters in the order of the text (``Spelling``); empty where they are no features.
+    package var spelling: [String]
+    /// The marks of the text's form (``TextForm``); empty where they are no features.
+    package var form: [String]
     /// `@` and the lower-case handle.
     package var author: String?
 
-    package init(words: [String], pairs: [String] = [], author: String?) {
+    package init(
+        words: [String], pairs: [String] = [], spelling: [String] = [], form: [String] = [], author: String?
+    ) {
         (self.words, self.pairs, self.author) = (words, pairs, author)
+        (self.spelling, self.form) = (spelling, form)
     }
 
-    /// The words, the pairs, then the author.
-    package var all: [String] { words + pairs + (author.map { [$0] } ?? []) }
+    /// The words, the pairs, the runs of letters, the marks of form, then the author.
+    package var all: [String] { words + pairs + spelling + form + (author.map { [$0] } ?? []) }
+}
+
+/// The groups in which people are told of features.
+package enum FeatureGroup: String, Sendable, CaseIterable {
+    /// Words, hashtags and pairs of words.
+    case words
+    case author
+    /// Runs of letters.
+    case spelling
+    /// Marks of a text's form.
+    case form
+
+    /// The group of a feature as it is counted.
+    package init(of feature: String) {
+        switch feature.utf8.first {
+        case Spelling.marker: self = .spelling
+        case TextForm.marker: self = .form
+        case UInt8(ascii: "@"): self = Self.isAuthor(feature) ? .author : .words
+        default: self = .words
+        }
+    }
+
+    /// Whether a feature is somebody's name: no word begins with `@` and a letter.
+    private static func isAuthor(_ feature: String) -> Bool {
+        guard let next = feature.dropFirst().first else { return false }
+        return next.isLetter || next.isNumber || next == "_"
+    }
+
+    /// A feature for people: a pair as its words side by side, a mark of form in words, anything else as it is.
+    package static func shown(_ feature: String) -> String {
+        FeatureGroup(of: feature) == .form ? TextForm.shown(feature) : WordPair.shown(feature)
+    }
 }
 
 /// Two neighbouring words as one feature: the words with U+001F between them.
@@ -102,23 +154,25 @@ package struct FeatureExtractor: Sendable {
         }
         for hashtag in cleaned.hashtags { found.addWord(hashtag) }
         return FeatureSet(
-            words: found.words, pairs: found.pairs, author: example.author.flatMap(Self.authorFeature))
+            words: found.words, pairs: found.pairs,
+            spelling: words.hasSpelling ? Spelling.features(of: cleaned.withoutLinks) : [],
+            form: words.hasForm ? TextForm.features(of: example.text, cleaned) : [],
+            author: example.author.flatMap(Self.authorFeature))
     }
 
     /// Collects the words that the dictionary finds in a text, and the pairs of them.
     private func collectWords(of text: UnsafeBufferPointer<UInt8>, in found: inout FoundWords) {
         // A text that MeCab cannot cut has no words; the author still counts.
         try? tokenizer.forEachWord(in: text) { word, wordClass in
-            switch (wordClass, words) {
-            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content),
-                (.adverb, .pairs), (.interjection, .pairs), (.adnominal, .pairs):
+            switch wordClass {
+            case .noun:
                 found.add(word.surface, isWord: true)
-            case (.verb, .content), (.adjective, .content), (.verb, .pairs), (.adjective, .pairs):
-                found.add(tokenizer.baseFormBytes(of: word), isWord: true)
-            case (.other, .pairs):
-                found.add(word.surface, isWord: false)
-            case (.other, _), (_, .nouns):
-                break
+            case .adverb, .interjection, .adnominal:
+                if words != .nouns { found.add(word.surface, isWord: true) }
+            case .verb, .adjective:
+                if words != .nouns { found.add(tokenizer.baseFormBytes(of: word), isWord: true) }
+            case .other:
+                if words.hasPairs { found.add(word.surface, isWord: false) }
             }
         }
     }

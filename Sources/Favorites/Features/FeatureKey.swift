@@ -25,19 +25,46 @@ struct FeatureIndex {
     struct Places {
         let words: [Int]
         let pairs: [Int]
+        let spelling: [Int]
+        let form: [Int]
         let author: Int?
 
-        /// Words at places one after the other, then pairs, then the author, as in ``FeatureSet/all``.
-        init(words: Int, pairs: Int, hasAuthor: Bool) {
-            self.init(
-                words: Array(0..<words), pairs: Array(words..<words + pairs), author: hasAuthor ? words + pairs : nil)
+        fileprivate init(_ set: FeatureSet, place: (String) -> Int) {
+            words = set.words.map(place)
+            pairs = set.pairs.map(place)
+            spelling = set.spelling.map(place)
+            form = set.form.map(place)
+            author = set.author.map(place)
         }
 
-        /// The words, the pairs, then the author.
-        var all: [Int] { words + pairs + (author.map { [$0] } ?? []) }
+        /// Places one after the other, in the order of ``FeatureSet/all``.
+        init(of set: FeatureSet) {
+            self.init(
+                words: set.words.count, pairs: set.pairs.count, spelling: set.spelling.count, form: set.form.count,
+                hasAuthor: set.author != nil)
+        }
 
-        fileprivate init(words: [Int], pairs: [Int], author: Int?) {
-            (self.words, self.pairs, self.author) = (words, pairs, author)
+        private init(words: Int, pairs: Int, spelling: Int, form: Int, hasAuthor: Bool) {
+            var end = 0
+            func next(_ number: Int) -> [Int] {
+                defer { end += number }
+                return Array(end..<end + number)
+            }
+            self.words = next(words)
+            self.pairs = next(pairs)
+            self.spelling = next(spelling)
+            self.form = next(form)
+            author = hasAuthor ? end : nil
+        }
+
+        /// The places in the order of ``FeatureSet/all``.
+        var all: [Int] { words + pairs + spelling + form + (author.map { [$0] } ?? []) }
+
+        /// The places in ``all`` instead of those in the index.
+        var inOrder: Places {
+            Places(
+                words: words.count, pairs: pairs.count, spelling: spelling.count, form: form.count,
+                hasAuthor: author != nil)
         }
     }
 
@@ -51,9 +78,7 @@ struct FeatureIndex {
 
     /// The places of a post's features, made where they are new.
     mutating func places(of set: FeatureSet) -> Places {
-        Places(
-            words: set.words.map { place(of: $0) }, pairs: set.pairs.map { place(of: $0) },
-            author: set.author.map { place(of: $0) })
+        Places(set) { place(of: $0) }
     }
 
     private mutating func place(of feature: String) -> Int {

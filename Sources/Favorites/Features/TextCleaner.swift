@@ -23,6 +23,11 @@ package struct TextCleaner {
     let isPlain: Bool
     /// The hashtags with their `#`, in order, repeats included.
     package let hashtags: [String]
+    /// The text before hashtags and mentions were taken out, with a space in the place of each link.
+    let withoutLinks: [UInt8]
+    /// The hosts of the links in order, repeats included.
+    let hosts: [String]
+    let hasMention: Bool
 
     /// The text for the tokenizer.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -31,7 +36,12 @@ package struct TextCleaner {
         var hashtags: [String] = []
         let plain = PlainScalars.unified(original, atMost: Self.maximumLength)
         var text = plain ?? Self.unifiedByTables(original)
-        Self.rewrite(&text, Self.nextLink) { _, result in result.append(Self.space) }
+        var hosts: [String] = []
+        Self.rewrite(&text, Self.nextLink) { link, result in
+            Self.host(of: link).map { hosts.append($0) }
+            result.append(Self.space)
+        }
+        withoutLinks = text
         Self.rewrite(&text, Self.nextHashtag) { hashtag, result in
             hashtags.append(String(decoding: hashtag, as: UTF8.self))
             // Between spaces, so that the words within it count too.
@@ -39,9 +49,15 @@ package struct TextCleaner {
             result += hashtag.dropFirst()
             result.append(Self.space)
         }
-        Self.rewrite(&text, Self.nextMention) { _, result in result.append(Self.space) }
+        var hasMention = false
+        Self.rewrite(&text, Self.nextMention) { _, result in
+            hasMention = true
+            result.append(Self.space)
+        }
         self.bytes = Self.broken(text)
         self.hashtags = hashtags
+        self.hosts = hosts
+        self.hasMention = hasMention
         isPlain = plain != nil
     }
 
@@ -141,6 +157,18 @@ package struct TextCleaner {
             if end > colon + 3 { return (colon - scheme)..<end }
         }
         return nil
+    }
+
+    /// The host of a link without user and port; nil where it is none that can be counted.
+    private static func host(of link: Slice<Bytes>) -> String? {
+        guard let slash = link.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        // Behind the two slashes.
+        let address = link[link.index(slash, offsetBy: 2)...]
+        let authority = address.prefix { !"/?#\\".utf8.contains($0) }
+        let host = (authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority)
+            .prefix { $0 != UInt8(ascii: ":") }
+        guard !host.isEmpty, host.count <= FeatureExtractor.maximumBytes else { return nil }
+        return String(decoding: host, as: UTF8.self)
     }
 
     /// A hashtag with a letter in it.

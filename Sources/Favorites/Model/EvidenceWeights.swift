@@ -10,14 +10,31 @@ package struct Evidence: Equatable, Sendable {
     package var pairsFor: Double
     /// The pairs that speak against it, divided alike; never above 0.
     package var pairsAgainst: Double
+    /// The runs of letters that speak for it, divided by the square root of the number of all runs; never below 0.
+    package var spellingFor: Double
+    /// The runs that speak against it, divided alike; never above 0.
+    package var spellingAgainst: Double
+    /// The marks of form that speak for it, divided by the square root of the number of all marks; never below 0.
+    package var formFor: Double
+    /// The marks that speak against it, divided alike; never above 0.
+    package var formAgainst: Double
     /// The author; 0 for one of whom nothing was learned.
     package var author: Double
 
     package init(
-        wordsFor: Double, wordsAgainst: Double, pairsFor: Double = 0, pairsAgainst: Double = 0, author: Double
+        wordsFor: Double, wordsAgainst: Double, pairsFor: Double = 0, pairsAgainst: Double = 0,
+        spellingFor: Double = 0, spellingAgainst: Double = 0, formFor: Double = 0, formAgainst: Double = 0,
+        author: Double
     ) {
-        (self.wordsFor, self.wordsAgainst, self.author) = (wordsFor, wordsAgainst, author)
-        (self.pairsFor, self.pairsAgainst) = (pairsFor, pairsAgainst)
+        self.wordsFor = wordsFor
+        self.wordsAgainst = wordsAgainst
+        self.pairsFor = pairsFor
+        self.pairsAgainst = pairsAgainst
+        self.spellingFor = spellingFor
+        self.spellingAgainst = spellingAgainst
+        self.formFor = formFor
+        self.formAgainst = formAgainst
+        self.author = author
     }
 }
 
@@ -26,73 +43,115 @@ package struct Evidence: Equatable, Sendable {
 /// Naive Bayes believes all of it in full. How much of that each kind deserves differs by human: one goes by the author,
 /// another by a few words. No weight is below zero, so that every word pulls the way its counts say.
 package struct EvidenceWeights: Equatable, Sendable {
-    /// The weights of pairs of neighbouring words.
-    package struct Pairs: Equatable, Sendable {
+    /// The two weights of one kind of feature.
+    package struct Sides: Equatable, Sendable {
         package var speakingFor: Double
         package var speakingAgainst: Double
 
         package init(for speakingFor: Double, against speakingAgainst: Double) {
             (self.speakingFor, self.speakingAgainst) = (speakingFor, speakingAgainst)
         }
+
+        /// The weight of a feature with this evidence.
+        fileprivate func factor(of evidence: Double) -> Double { evidence > 0 ? speakingFor : speakingAgainst }
+
+        fileprivate var vector: [Double] { [speakingFor, speakingAgainst] }
     }
 
     package var wordsFor: Double
     package var wordsAgainst: Double
     /// Nil where pairs are no features.
-    package var pairs: Pairs?
+    package var pairs: Sides?
+    /// Nil where runs of letters are no features.
+    package var spelling: Sides?
+    /// Nil where the form of a text is no feature.
+    package var form: Sides?
     package var author: Double
     /// What every post gets besides.
     package var base: Double
 
-    package init(wordsFor: Double, wordsAgainst: Double, pairs: Pairs? = nil, author: Double, base: Double) {
+    package init(
+        wordsFor: Double, wordsAgainst: Double, pairs: Sides? = nil, spelling: Sides? = nil, form: Sides? = nil,
+        author: Double, base: Double
+    ) {
         (self.wordsFor, self.wordsAgainst, self.pairs) = (wordsFor, wordsAgainst, pairs)
+        (self.spelling, self.form) = (spelling, form)
         (self.author, self.base) = (author, base)
     }
 
     /// All evidence counts once, and nothing is added: the model as it is without weights.
     package static let plain = EvidenceWeights(wordsFor: 1, wordsAgainst: 1, author: 1, base: 0)
     /// The same where pairs are features: they repeat what their words say, so they count half.
-    package static let plainWithPairs = EvidenceWeights(
-        wordsFor: 1, wordsAgainst: 1, pairs: Pairs(for: 0.5, against: 0.5), author: 1, base: 0)
+    package static let plainWithPairs = plain(of: .pairs)
+    private static let plainPairs = Sides(for: 0.5, against: 0.5)
+    /// Runs of letters repeat what words say more often than pairs do.
+    private static let plainRuns = Sides(for: 0.3, against: 0.3)
 
     /// The weights that are believed while none were learned of such features.
-    package static func plain(of words: FeatureWords) -> EvidenceWeights { words.hasPairs ? plainWithPairs : plain }
+    package static func plain(of words: FeatureWords) -> EvidenceWeights {
+        EvidenceWeights(
+            wordsFor: 1, wordsAgainst: 1, pairs: words.hasPairs ? plainPairs : nil,
+            spelling: words.hasSpelling ? plainRuns : nil, form: words.hasForm ? plainRuns : nil, author: 1, base: 0)
+    }
 
-    var hasPairs: Bool { pairs != nil }
+    /// The plain weights of the same kinds of features.
+    var plainAlike: EvidenceWeights {
+        EvidenceWeights(
+            wordsFor: 1, wordsAgainst: 1, pairs: pairs.map { _ in Self.plainPairs },
+            spelling: spelling.map { _ in Self.plainRuns }, form: form.map { _ in Self.plainRuns }, author: 1, base: 0)
+    }
+
+    /// Whether words and the author are the only kinds of features.
+    var isOfWordsAlone: Bool { pairs == nil && spelling == nil && form == nil }
+
+    /// Whether these are weights of exactly the kinds of features of a choice.
+    func isOf(_ words: FeatureWords) -> Bool {
+        (pairs != nil) == words.hasPairs && (spelling != nil) == words.hasSpelling && (form != nil) == words.hasForm
+    }
 
     /// Whether nothing was learned.
-    package var isPlain: Bool { self == (hasPairs ? .plainWithPairs : .plain) }
+    package var isPlain: Bool { self == plainAlike }
 
     /// The weight that a word gets whose evidence is this.
     func factor(ofWord evidence: Double) -> Double { evidence > 0 ? wordsFor : wordsAgainst }
 
-    /// The weight that a pair gets whose evidence is this.
-    func factor(ofPair evidence: Double) -> Double {
-        guard let pairs else { return 0 }
-        return evidence > 0 ? pairs.speakingFor : pairs.speakingAgainst
-    }
+    /// The weight of a pair with this evidence.
+    func factor(ofPair evidence: Double) -> Double { pairs?.factor(of: evidence) ?? 0 }
+
+    /// The weight of a run of letters with this evidence.
+    func factor(ofRun evidence: Double) -> Double { spelling?.factor(of: evidence) ?? 0 }
+
+    /// The weight of a mark of form with this evidence.
+    func factor(ofMark evidence: Double) -> Double { form?.factor(of: evidence) ?? 0 }
 
     /// What the evidence of a post adds to the log odds of the base rate.
     package func logOdds(of evidence: Evidence) -> Double {
-        let sum =
+        var sum =
             base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author * evidence.author
-        guard let pairs else { return sum }
-        return sum + pairs.speakingFor * evidence.pairsFor + pairs.speakingAgainst * evidence.pairsAgainst
+        if let pairs {
+            sum = sum + pairs.speakingFor * evidence.pairsFor + pairs.speakingAgainst * evidence.pairsAgainst
+        }
+        if let spelling {
+            sum += spelling.speakingFor * evidence.spellingFor + spelling.speakingAgainst * evidence.spellingAgainst
+        }
+        if let form { sum += form.speakingFor * evidence.formFor + form.speakingAgainst * evidence.formAgainst }
+        return sum
     }
 
-    /// As `words for count 3.0 times, words against 1.4, the author 1.5`, with pairs before the author.
+    /// As `words for count 3.0 times, words against 1.4, the author 1.5`, with pairs, spelling and form before the author.
     package var inWords: String {
         func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
-        let pairs = pairs.map {
-            "pairs for \(times($0.speakingFor)), against \(times($0.speakingAgainst)), "
+        let others = [("pairs", pairs), ("spelling", spelling), ("form", form)].map { name, sides in
+            sides.map { "\(name) for \(times($0.speakingFor)), against \(times($0.speakingAgainst)), " } ?? ""
         }
-        return "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), \(pairs ?? "")"
-            + "the author \(times(author))"
+        return "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), "
+            + others.joined() + "the author \(times(author))"
     }
 
-    /// In the order of the fit: words for, words against, pairs for and pairs against if there are pairs, author, base.
+    /// In the order of the fit: words for, words against, the same of pairs, spelling and form as far as they are
+    /// features, author, base.
     fileprivate var vector: [Double] {
-        [wordsFor, wordsAgainst] + (pairs.map { [$0.speakingFor, $0.speakingAgainst] } ?? []) + [author, base]
+        [wordsFor, wordsAgainst] + [pairs, spelling, form].compactMap { $0?.vector }.flatMap { $0 } + [author, base]
     }
 
     /// Whether every weight lies in a range; the base need only be a number.
@@ -100,26 +159,40 @@ package struct EvidenceWeights: Equatable, Sendable {
         vector.dropLast().allSatisfy(limits.contains) && base.isFinite
     }
 
-    /// The reverse of ``vector``.
-    fileprivate init(_ vector: [Double]) {
+    /// The reverse of ``vector`` for such features.
+    fileprivate init(_ vector: [Double], of words: FeatureWords) {
+        var rest = vector.dropFirst(2)
+        func sides(_ isFeature: Bool) -> Sides? {
+            guard isFeature else { return nil }
+            let sides = Sides(for: rest[rest.startIndex], against: rest[rest.startIndex + 1])
+            rest = rest.dropFirst(2)
+            return sides
+        }
+        let pairs = sides(words.hasPairs)
+        let spelling = sides(words.hasSpelling)
+        let form = sides(words.hasForm)
         self.init(
-            wordsFor: vector[0], wordsAgainst: vector[1],
-            pairs: vector.count == 6 ? Pairs(for: vector[2], against: vector[3]) : nil,
+            wordsFor: vector[0], wordsAgainst: vector[1], pairs: pairs, spelling: spelling, form: form,
             author: vector[vector.count - 2], base: vector[vector.count - 1])
     }
 }
 
 extension Evidence {
     /// In the order of ``EvidenceWeights/vector``, with 1 for the base.
-    fileprivate func vector(withPairs: Bool) -> [Double] {
-        [wordsFor, wordsAgainst] + (withPairs ? [pairsFor, pairsAgainst] : []) + [author, 1]
+    fileprivate func vector(of words: FeatureWords) -> [Double] {
+        var vector = [wordsFor, wordsAgainst]
+        if words.hasPairs { vector += [pairsFor, pairsAgainst] }
+        if words.hasSpelling { vector += [spellingFor, spellingAgainst] }
+        if words.hasForm { vector += [formFor, formAgainst] }
+        return vector + [author, 1]
     }
 }
 
 /// The weights under which learned posts are told apart best, each judged by all others.
 ///
-/// A logistic regression on three kinds of evidence, or on five with pairs of words, which holds on to the plain weights
-/// with the strength of a few posts. The sum that is minimised is strictly convex, so that any exact way of minimising it gives the same weights.
+/// A logistic regression on words for and against and the author, and on two sides more for each of pairs, spelling and
+/// form, which holds on to the plain weights with the strength of a few posts. The sum that is minimised is strictly
+/// convex, so that any exact way of minimising it gives the same weights.
 package struct WeightFit: Sendable {
     /// A learned post as the others judge it.
     package struct Sample: Equatable, Sendable {
@@ -137,7 +210,7 @@ package struct WeightFit: Sendable {
     package static let ridge = 10.0
     /// Where each weight lies.
     package static let limits = 0.25...4.0
-    /// The same with pairs: words may leave all to them, or they to the words.
+    /// The same with pairs, spelling or form: words may leave all to them, or they to the words.
     package static let limitsWithPairs = 0.0...4.0
     private static let steps = 50
     /// A step is as good as none once the sum can fall by no more than this for each example.
@@ -164,7 +237,7 @@ package struct WeightFit: Sendable {
     ) {
         let limits = limits ?? Self.limits(of: words)
         let plain = EvidenceWeights.plain(of: words).vector
-        let sum = PenalizedLoss(samples, around: plain, ridge: ridge)
+        let sum = PenalizedLoss(samples, of: words, around: plain, ridge: ridge)
         var vector = plain
         var free = Array(plain.indices)
         // Last of all is the base, which has no limits.
@@ -176,13 +249,15 @@ package struct WeightFit: Sendable {
             for index in outside { vector[index] = min(max(vector[index], limits.lowerBound), limits.upperBound) }
             free.removeAll(where: outside.contains)
         }
-        weights = EvidenceWeights(vector)
+        weights = EvidenceWeights(vector, of: words)
         (plainSum, weightedSum) = (sum.value(at: plain), sum.value(at: vector))
         (plainLoss, weightedLoss) = (sum.meanLoss(at: plain), sum.meanLoss(at: vector))
     }
 
     /// Where each weight of such features lies.
-    static func limits(of words: FeatureWords) -> ClosedRange<Double> { words.hasPairs ? limitsWithPairs : limits }
+    static func limits(of words: FeatureWords) -> ClosedRange<Double> {
+        words.hasPairs || words.hasSpelling || words.hasForm ? limitsWithPairs : limits
+    }
 
     /// Newton's method with halved steps over the free ones of the numbers.
     private static func minimum(of sum: PenalizedLoss, from start: [Double], free: [Int]) -> [Double] {
@@ -225,9 +300,9 @@ private struct PenalizedLoss {
     private let plain: [Double]
     private let penalties: [Double]
 
-    init(_ samples: [WeightFit.Sample], around plain: [Double], ridge: Double) {
+    init(_ samples: [WeightFit.Sample], of words: FeatureWords, around plain: [Double], ridge: Double) {
         let base = plain.count - 1
-        rows = samples.map { $0.evidence.vector(withPairs: plain.count == 6) }
+        rows = samples.map { $0.evidence.vector(of: words) }
         signs = samples.map { $0.isFavorite ? 1 : -1 }
         let favorites = Double(samples.count { $0.isFavorite })
         center = log((favorites + 0.5) / (Double(samples.count) - favorites + 0.5))

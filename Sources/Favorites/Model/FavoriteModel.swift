@@ -9,11 +9,12 @@ import Foundation
 /// their number; the author counts in full. No term can be infinite: the
 /// weight keeps every numerator and denominator above zero.
 ///
-/// Pairs of neighbouring words are counted as words are, and summed apart from
-/// them, divided by the square root of their own number.
+/// Pairs of neighbouring words, runs of letters and marks of form are counted as
+/// words are, and each kind is summed apart, divided by the square root of its own
+/// number.
 ///
-/// How far words for, words against, pairs and the author are believed may be
-/// learned (``EvidenceWeights``); with plain weights words and author count once.
+/// How far each kind is believed may be learned (``EvidenceWeights``); with plain
+/// weights words and author count once.
 package struct FavoriteModel: Sendable {
     /// The probability of a favorite that is assumed before anything was learned.
     package static let assumedProbability = 0.1
@@ -54,8 +55,7 @@ package struct FavoriteModel: Sendable {
     /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
         let weighed = features.all.map { weigh($0, count($0)) }
-        let (words, pairs) = (features.words.count, features.pairs.count)
-        return assess(.init(words: words, pairs: pairs, hasAuthor: features.author != nil), of: weighed)
+        return assess(FeatureIndex.Places(of: features), of: weighed)
     }
 
     /// What a feature says by itself, before it is known how many words the post has.
@@ -65,7 +65,7 @@ package struct FavoriteModel: Sendable {
 
     /// The same from features that were weighed before.
     func assess(_ places: FeatureIndex.Places, of weighed: [Contribution]) -> Assessment {
-        let scale = places.words.isEmpty ? 0 : 1 / Double(places.words.count).squareRoot()
+        let scale = Assessment.scale(of: places.words)
         let author = places.author.map { weighed[$0].logOdds } ?? 0
         var (words, wordsFor, wordsAgainst) = (0.0, 0.0, 0.0)
         for place in places.words {
@@ -73,23 +73,31 @@ package struct FavoriteModel: Sendable {
             words += evidence
             if evidence > 0 { wordsFor += evidence } else { wordsAgainst += evidence }
         }
-        let pairScale = places.pairs.isEmpty ? 0 : 1 / Double(places.pairs.count).squareRoot()
-        var (pairsFor, pairsAgainst) = (0.0, 0.0)
-        for place in places.pairs {
-            let evidence = weighed[place].logOdds
-            if evidence > 0 { pairsFor += evidence } else { pairsAgainst += evidence }
+        func sides(_ places: [Int]) -> (speakingFor: Double, speakingAgainst: Double) {
+            let scale = Assessment.scale(of: places)
+            var (speakingFor, speakingAgainst) = (0.0, 0.0)
+            for place in places {
+                let evidence = weighed[place].logOdds
+                if evidence > 0 { speakingFor += evidence } else { speakingAgainst += evidence }
+            }
+            return (scale * speakingFor, scale * speakingAgainst)
         }
+        let pairs = sides(places.pairs)
+        let spelling = sides(places.spelling)
+        let form = sides(places.form)
         let evidence = Evidence(
-            wordsFor: scale * wordsFor, wordsAgainst: scale * wordsAgainst, pairsFor: pairScale * pairsFor,
-            pairsAgainst: pairScale * pairsAgainst, author: author)
+            wordsFor: scale * wordsFor, wordsAgainst: scale * wordsAgainst, pairsFor: pairs.speakingFor,
+            pairsAgainst: pairs.speakingAgainst, spellingFor: spelling.speakingFor,
+            spellingAgainst: spelling.speakingAgainst, formFor: form.speakingFor, formAgainst: form.speakingAgainst,
+            author: author)
         // The plain sum is not the weighted one to the last digit, for its words are added in another order.
         let plain =
-            weights.hasPairs
-            ? baseLogOdds + EvidenceWeights.plainWithPairs.logOdds(of: evidence) : baseLogOdds + scale * words + author
+            weights.isOfWordsAlone
+            ? baseLogOdds + scale * words + author : baseLogOdds + weights.plainAlike.logOdds(of: evidence)
         return Assessment(
             logRate: weights.isPlain ? plain : baseLogOdds + weights.logOdds(of: evidence), plainLogRate: plain,
-            baseLogOdds: baseLogOdds + weights.base, evidence: evidence, weights: weights, places: places, scale: scale,
-            pairScale: pairScale, weighed: weighed)
+            baseLogOdds: baseLogOdds + weights.base, evidence: evidence, weights: weights, places: places,
+            weighed: weighed)
     }
 
     /// A learned post as all others judge it: its own part is taken out of every count.
@@ -107,18 +115,18 @@ package struct FavoriteModel: Sendable {
     /// The same from counts that were read before.
     func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot) -> WeightFit.Sample {
         let others = places.all.map { weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite)) }
-        let (words, pairs) = (places.words.count, places.pairs.count)
-        let assessment = assess(.init(words: words, pairs: pairs, hasAuthor: places.author != nil), of: others)
+        let assessment = assess(places.inOrder, of: others)
         return WeightFit.Sample(assessment.evidence, isFavorite: isFavorite)
     }
 }
 
 /// What one feature adds to the log of the favorite rate.
 package struct Contribution: Equatable, Sendable {
-    /// A word, a pair of words (``WordPair``), a `#hashtag` or the `@author`.
+    /// A word, a pair of words (``WordPair``), a `#hashtag`, the `@author`, a run of letters (``Spelling``) or a mark of
+    /// form (``TextForm``).
     package let feature: String
-    /// Positive where it speaks for a favorite; weighted, and for words and for pairs divided by the square root of their
-    /// number.
+    /// Positive where it speaks for a favorite; weighted, and for all but the author divided by the square root of the
+    /// number of features of the kind.
     package private(set) var logOdds: Double
     /// Learned favorites with the feature.
     package let favoriteCount: Int64
@@ -147,39 +155,69 @@ package struct Assessment: Equatable, Sendable {
     package let plainLogRate: Double
     /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights' own part.
     package let baseLogOdds: Double
-    /// What the words, the pairs and the author say before they are weighted.
+    /// What each kind of feature says before it is weighted.
     package let evidence: Evidence
     /// How far each of them is believed.
     package let weights: EvidenceWeights
     fileprivate let places: FeatureIndex.Places
-    /// What the evidence of each word is multiplied by before it is weighted.
-    fileprivate let scale: Double
-    /// The same of each pair.
-    fileprivate let pairScale: Double
     fileprivate let weighed: [Contribution]
 
     /// The rest of it by feature, strongest first; made only where somebody looks at it.
     package var contributions: [Contribution] {
-        let words = places.words.map { weighed[$0].scaled(by: scale * weights.factor(ofWord: weighed[$0].logOdds)) }
-        let pairs = places.pairs.map {
-            weighed[$0].scaled(by: pairScale * weights.factor(ofPair: weighed[$0].logOdds))
+        func scaled(_ places: [Int], _ factor: (Double) -> Double) -> [Contribution] {
+            let scale = Self.scale(of: places)
+            return places.map { weighed[$0].scaled(by: scale * factor(weighed[$0].logOdds)) }
         }
         let author = places.author.map { [weighed[$0].scaled(by: weights.author)] } ?? []
-        return (words + pairs + author).sorted { abs($0.logOdds) > abs($1.logOdds) }
+        let all =
+            scaled(places.words, weights.factor(ofWord:)) + scaled(places.pairs, weights.factor(ofPair:))
+            + scaled(places.spelling, weights.factor(ofRun:)) + scaled(places.form, weights.factor(ofMark:)) + author
+        return all.sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
-    /// ``contributions`` for people: those that mean something, and all others as one sum.
+    /// What the evidence of each feature of a kind is multiplied by before it is weighted.
+    fileprivate static func scale(of places: [Int]) -> Double {
+        places.isEmpty ? 0 : 1 / Double(places.count).squareRoot()
+    }
+
+    /// ``contributions`` for people.
+    package struct Told: Sendable {
+        /// How many features were added up, and to what.
+        package struct Sum: Equatable, Sendable {
+            package let count: Int
+            package let logOdds: Double
+
+            package init(_ contributions: [Contribution]) {
+                count = contributions.count
+                logOdds = contributions.reduce(0) { $0 + $1.logOdds }
+            }
+        }
+
+        /// Words, pairs and the author, as far as they mean something, the strongest first.
+        package let strongest: [Contribution]
+        /// All other words and pairs, and the author if that is none of the strongest.
+        package let rest: Sum
+        /// All runs of letters.
+        package let spelling: Sum
+        /// The marks of form, the strongest first.
+        package let form: [Contribution]
+    }
+
+    /// Groups what each feature adds for people: signs, small words and runs of letters are no more than sums.
     ///
-    /// - Parameter number: How many of them are told one by one at most, the strongest.
-    /// - Returns: They add up to what ``contributions`` do.
-    package func told(
-        atMost number: Int = .max
-    ) -> (strongest: [Contribution], rest: (count: Int, logOdds: Double)) {
-        let all = contributions
-        let strongest = Array(all.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
+    /// - Parameter number: How many words and authors are told one by one at most, the strongest.
+    /// - Returns: All of it adds up to what ``contributions`` do.
+    package func told(atMost number: Int = .max) -> Told {
+        let all = contributions.map { (group: FeatureGroup(of: $0.feature), contribution: $0) }
+        func of(_ groups: FeatureGroup...) -> [Contribution] {
+            all.filter { groups.contains($0.group) }.map(\.contribution)
+        }
+        let said = of(.words, .author)
+        let strongest = Array(said.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
         let told = Set(strongest.map(\.feature))
-        let rest = all.filter { !told.contains($0.feature) }
-        return (strongest, (rest.count, rest.reduce(0) { $0 + $1.logOdds }))
+        return Told(
+            strongest: strongest, rest: .init(said.filter { !told.contains($0.feature) }),
+            spelling: .init(of(.spelling)), form: of(.form))
     }
 
     /// Equal if they say the same of the same features, wherever these are kept.

@@ -16,7 +16,7 @@ enum ClassifierReportView {
         ] + FavoriteScoresView(scores: scores, terminal: terminal).lines + comparison(report, terminal)
     }
 
-    /// Plain and learned weights side by side, and learned ones of words alone where pairs are features; nothing where too
+    /// Plain and learned weights side by side, and learned ones of words alone where others are features; nothing where too
     /// little was learned for any.
     private static func comparison(_ report: ClassifierReport, _ terminal: Terminal) -> [String] {
         let comparison = report.comparison
@@ -31,7 +31,7 @@ enum ClassifierReportView {
             "  " + Printable.padded(name, to: 19) + sides.map { column($0[keyPath: figure]) }.joined()
         }
         let fired = sides.map { column("\($0.fired)") }.joined()
-        let names = ["plain", "learned"] + wordsAlone.map { _ in "no pairs" }
+        let names = ["plain", "learned"] + wordsAlone.map { _ in report.words == .pairs ? "no pairs" : "words" }
         return ["", terminal.bold("weights") + Printable.padded("", to: 14) + names.map { column($0) }.joined()]
             + rows + ["  " + Printable.padded("favorites given", to: 19) + fired, "  \(weights.inWords)"]
             + equal(report).map { "  " + $0 }
@@ -68,6 +68,8 @@ enum ClassifierReportView {
         case .nouns: "nouns and authors"
         case .content: "content words and authors"
         case .pairs: "content words, pairs of neighbouring words and authors"
+        case .spelling: "content words, runs of letters, form and authors"
+        case .full: "content words, pairs of neighbouring words, runs of letters, form and authors"
         }
     }
 

@@ -22,9 +22,9 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             as all favorites first, --base-rate-tail 800 takes it from the last 800 posts of train.jsonl beside the \
             file, and --base-rate-from from another file.
 
-            The figures and predictions use the weights in use. A table compares plain and learned weights and, with \
-            pairs of words, the learned weights of words alone. Weights are fitted on the learned posts, each judged \
-            by all others.
+            The figures and predictions use the weights in use. A table compares plain and learned weights and, where \
+            there are other features than words, the learned weights of words alone. Weights are fitted on the \
+            learned posts, each judged by all others.
             """)
 
     @Option(help: ArgumentHelp("Labelled posts to learn; - is standard input.", valueName: "path"))
@@ -41,7 +41,8 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     var prequential = false
 
     @Option(
-        help: ArgumentHelp("pairs, content or nouns; overrides FEATURES.", valueName: "words"), transform: Self.words)
+        help: ArgumentHelp("full, spelling, pairs, content or nouns; overrides FEATURES.", valueName: "words"),
+        transform: Self.words)
     var features: FeatureWords?
 
     @Option(help: ArgumentHelp("learned or plain; overrides WEIGHTS.", valueName: "which"), transform: Self.weighting)
@@ -132,7 +133,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
 
     private static func words(_ text: String) throws -> FeatureWords {
         guard let words = FeatureWords(rawValue: text) else {
-            throw ValidationError("--features is \"\(text)\"; expected pairs, content or nouns")
+            throw ValidationError("--features is \"\(text)\"; expected full, spelling, pairs, content or nouns")
         }
         return words
     }

@@ -2,28 +2,62 @@ package import Favorites
 package import Outbox
 
 extension Explanation {
-    /// The features that mean something to a person, the strongest first, also of what an older version noted.
+    /// The words and authors that mean something to a person, the strongest first, also of what an older version noted.
     package var tellingFeatures: [Feature] {
-        features?.filter { $0.sums == nil && !SmallFeatures.contains($0.name) } ?? []
+        features?.filter {
+            $0.sums == nil && [.words, .author].contains($0.kind) && !SmallFeatures.contains($0.name)
+        } ?? []
     }
 }
 
 extension Explanation.Feature {
-    /// What each feature adds to ln of a favorite rate, and at last the sum of those that are not told one by one.
+    /// What the feature belongs to, also of what an older version noted.
+    package var kind: Group {
+        group ?? (sums == nil && FeatureGroup(of: name) == .author ? .author : .words)
+    }
+
+    /// What each feature adds to ln of a favorite rate: words and authors that mean something, the strongest first, then
+    /// the sum of all other words, the sum of the runs of letters, and the form of the text.
     ///
     /// - Parameters:
     ///   - assessment: What the classifier found.
-    ///   - number: How many features are told at most; nil for all but signs, numbers and small words.
+    ///   - number: How many words and authors are told at most, and the form as one sum; nil for all but signs, numbers
+    ///     and small words.
     /// - Returns: Together with the base they add up to ln of the rate.
     package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
-        let (strongest, rest) = assessment.told(atMost: number ?? .max)
-        let features = strongest.map {
+        let told = assessment.told(atMost: number ?? .max)
+        func one(_ contribution: Contribution) -> Self {
             Self(
-                name: WordPair.shown($0.feature), logOdds: $0.logOdds, favorites: $0.favoriteCount,
-                normals: $0.normalCount)
+                name: FeatureGroup.shown(contribution.feature), logOdds: contribution.logOdds,
+                favorites: contribution.favoriteCount, normals: contribution.normalCount,
+                group: Group(FeatureGroup(of: contribution.feature)))
         }
-        guard rest.count > 0 else { return features }
-        let name = number == nil ? "signs, small words (\(rest.count))" : "others (\(rest.count))"
-        return features + [Self(name: name, logOdds: rest.logOdds, sums: rest.count)]
+        func sum(_ sum: Assessment.Told.Sum, _ name: String, _ group: Group) -> [Self] {
+            guard sum.count > 0 else { return [] }
+            return [Self(name: "\(name) (\(sum.count))", logOdds: sum.logOdds, sums: sum.count, group: group)]
+        }
+        return told.strongest.map(one)
+            + sum(told.rest, number == nil ? "signs, small words" : "others", .words)
+            + sum(told.spelling, "runs of letters", .spelling)
+            + (number == nil ? told.form.map(one) : sum(.init(told.form), "form", .form))
+    }
+
+    /// Features by group, in the order in which people are told of them; groups without any are left out.
+    ///
+    /// - Parameter features: In any order, which they keep within their group.
+    package static func grouped(_ features: [Self]) -> [(group: Group, features: [Self])] {
+        let groups = Dictionary(grouping: features, by: \.kind)
+        return Group.allCases.compactMap { group in groups[group].map { (group, $0) } }
+    }
+}
+
+extension Explanation.Feature.Group {
+    init(_ group: FeatureGroup) {
+        switch group {
+        case .words: self = .words
+        case .author: self = .author
+        case .spelling: self = .spelling
+        case .form: self = .form
+        }
     }
 }

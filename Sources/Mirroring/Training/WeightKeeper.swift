@@ -12,6 +12,14 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     package var pairsFor: Double?
     /// The same of the pairs that speak against it.
     package var pairsAgainst: Double?
+    /// How often the runs of letters that speak for a favorite count; nil where they are no features.
+    package var spellingFor: Double?
+    /// The same of the runs that speak against it.
+    package var spellingAgainst: Double?
+    /// How often what speaks for a favorite in the form of a text counts; nil where that is no feature.
+    package var formFor: Double?
+    /// The same of what speaks against it.
+    package var formAgainst: Double?
     /// The same of the author.
     package var author: Double
     /// What is added to the logarithm of every rate.
@@ -27,6 +35,8 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     package init(_ weights: EvidenceWeights, sequence: Int64? = nil) {
         (wordsFor, wordsAgainst) = (weights.wordsFor, weights.wordsAgainst)
         (pairsFor, pairsAgainst) = (weights.pairs?.speakingFor, weights.pairs?.speakingAgainst)
+        (spellingFor, spellingAgainst) = (weights.spelling?.speakingFor, weights.spelling?.speakingAgainst)
+        (formFor, formAgainst) = (weights.form?.speakingFor, weights.form?.speakingAgainst)
         (author, base) = (weights.author, weights.base)
         self.sequence = sequence
         text = weights.inWords
@@ -35,12 +45,16 @@ package struct ReportedWeights: Codable, Equatable, Sendable {
     package init(_ learned: LearnedWeights) { self.init(learned.weights, sequence: learned.sequence) }
 
     package init(_ stored: Explanation.Weights) {
-        let pairs = stored.pairsFor.flatMap { speakingFor in
-            stored.pairsAgainst.map { EvidenceWeights.Pairs(for: speakingFor, against: $0) }
+        func sides(_ speakingFor: Double?, _ speakingAgainst: Double?) -> EvidenceWeights.Sides? {
+            guard let speakingFor, let speakingAgainst else { return nil }
+            return EvidenceWeights.Sides(for: speakingFor, against: speakingAgainst)
         }
         self.init(
             EvidenceWeights(
-                wordsFor: stored.wordsFor, wordsAgainst: stored.wordsAgainst, pairs: pairs, author: stored.author,
+                wordsFor: stored.wordsFor, wordsAgainst: stored.wordsAgainst,
+                pairs: sides(stored.pairsFor, stored.pairsAgainst),
+                spelling: sides(stored.spellingFor, stored.spellingAgainst),
+                form: sides(stored.formFor, stored.formAgainst), author: stored.author,
                 base: stored.base),
             sequence: stored.sequence)
     }
@@ -53,6 +67,8 @@ extension Explanation.Weights {
         self.init(
             sequence: learned.sequence, wordsFor: weights.wordsFor, wordsAgainst: weights.wordsAgainst,
             pairsFor: weights.pairs?.speakingFor, pairsAgainst: weights.pairs?.speakingAgainst,
+            spellingFor: weights.spelling?.speakingFor, spellingAgainst: weights.spelling?.speakingAgainst,
+            formFor: weights.form?.speakingFor, formAgainst: weights.form?.speakingAgainst,
             author: weights.author, base: weights.base)
     }
 }

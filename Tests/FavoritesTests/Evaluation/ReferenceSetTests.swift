@@ -58,6 +58,6 @@ struct ReferenceSetTests {
         #expect(abs(precision - vector.averagePrecision) < 2 * vector.accuracy)
         let rate = try #require(report.predictions.first).logRate
         #expect(abs(rate - vector.logRate) < vector.accuracy)
-        #expect((report.wordsAlone == nil) == (vector.words != .pairs))
+        #expect((report.wordsAlone == nil) == vector.words.isOfWordsAlone)
     }
 }

@@ -1,0 +1,119 @@
+/// The form of a text as features: how long it is, what it holds besides words, and how it ends.
+package enum TextForm {
+    /// The first byte of each such feature: cleaned texts have no control character, so no word is equal to one.
+    package static let marker = UInt8(0x1D)
+    private static let markerText = "\u{1D}"
+    private static let hostName = "host:"
+
+    /// The marks of a post, each once.
+    ///
+    /// - Parameters:
+    ///   - original: As it was written; it tells the length and the capitals.
+    ///   - cleaned: The same, cleaned.
+    static func features(of original: String, _ cleaned: TextCleaner) -> [String] {
+        let measure = Measure(original)
+        var marks = [measure.lengthClass, measure.capitals, tags(cleaned.hashtags.count)]
+        if !cleaned.hosts.isEmpty {
+            marks.append("link")
+            var hosts = DistinctWords()
+            for host in cleaned.hosts { hosts.insert(hostName + host) }
+            marks += hosts.words
+        }
+        if cleaned.hasMention { marks.append("mention") }
+        let signs = Signs(cleaned.withoutLinks)
+        if let end = signs.end { marks.append("ends:" + end) }
+        if signs.hasDigits { marks.append("digits") }
+        if signs.hasQuotes { marks.append("quotes") }
+        if signs.hasEmoji { marks.append("emoji") }
+        return marks.map { markerText + $0 }
+    }
+
+    private static func tags(_ number: Int) -> String { number > 1 ? "tags:2+" : "tags:\(number)" }
+
+    /// A mark in words for people, as `a link`.
+    static func shown(_ feature: String) -> String {
+        let mark = String(feature.drop { $0 == "\u{1D}" })
+        if mark.hasPrefix(hostName) { return "a link to " + mark.dropFirst(hostName.count) }
+        return names[mark] ?? mark
+    }
+
+    private static let names = [
+        "length<20": "fewer than 20 characters", "length<60": "20 to 59 characters",
+        "length<120": "60 to 119 characters", "length<200": "120 to 199 characters",
+        "length>=200": "200 characters or more", "capitals:none": "no capitals", "capitals:some": "some capitals",
+        "capitals:most": "mostly capitals", "tags:0": "no hashtag", "tags:1": "one hashtag",
+        "tags:2+": "several hashtags", "link": "a link", "mention": "a mention", "ends:?": "ends with ?",
+        "ends:!": "ends with !", "ends:...": "ends with …", "digits": "digits", "quotes": "quotation marks",
+        "emoji": "an emoji",
+    ]
+
+    /// The length of a text and its share of capitals.
+    private struct Measure {
+        private var length = 0
+        private var upper = 0
+        private var lower = 0
+
+        init(_ text: String) {
+            // As much as is stored of it, so that features are the same afterwards.
+            for scalar in text.unicodeScalars.prefix(TextCleaner.maximumInput) {
+                length += 1
+                switch scalar.value {
+                case 0x41...0x5A: upper += 1
+                case 0x61...0x7A: lower += 1
+                // Kana, kanji and Korean syllables have no case.
+                case 0..<0xAA, 0x2E80...0xD7FF: break
+                default:
+                    let properties = scalar.properties
+                    if properties.isUppercase { upper += 1 } else if properties.isLowercase { lower += 1 }
+                }
+            }
+        }
+
+        var lengthClass: String {
+            switch length {
+            case ..<20: "length<20"
+            case ..<60: "length<60"
+            case ..<120: "length<120"
+            case ..<200: "length<200"
+            default: "length>=200"
+            }
+        }
+
+        var capitals: String {
+            if upper == 0 { return "capitals:none" }
+            return upper > lower ? "capitals:most" : "capitals:some"
+        }
+    }
+
+    /// The signs of a text in lower case and compatibility composition, without its links.
+    private struct Signs {
+        private(set) var hasDigits = false
+        private(set) var hasQuotes = false
+        private(set) var hasEmoji = false
+        /// `?`, `!` or `...`; nil for another end.
+        let end: String?
+
+        init(_ text: [UInt8]) {
+            let last = text.lastIndex { $0 != UInt8(ascii: " ") }.map { text[...$0] } ?? []
+            end = ["?", "!", "..."].first { last.reversed().starts(with: $0.utf8.reversed()) }
+            text.withUnsafeBufferPointer { text in
+                var index = 0
+                while index < text.count {
+                    add(PlainScalars.scalar(in: text, at: &index))
+                }
+            }
+        }
+
+        private mutating func add(_ scalar: UInt32) {
+            switch scalar {
+            case 0x30...0x39: hasDigits = true
+            case 0x22, 0xAB, 0xBB, 0x201C...0x201F, 0x300C...0x300F: hasQuotes = true
+            // The selector of an emoji's looks makes one of a sign.
+            case 0xFE0F: hasEmoji = true
+            case 0x2000..<0x3000, 0x1_F000...0x1_FAFF:
+                hasEmoji = hasEmoji || Unicode.Scalar(scalar)?.properties.isEmojiPresentation == true
+            default: break
+            }
+        }
+    }
+}
