@@ -150,7 +150,7 @@ struct ExplainView {
         }
         if let waiting = judgement.waiting { rate += ", which is too little: \(waiting)" }
         let base = judgement.baseLogOdds.map { Explanation.Feature(name: "any post", logOdds: $0) }
-        let table = FeatureBars(features: [base].compactMap(\.self) + judgement.features, terminal: terminal)
+        let table = FeatureBars(base: base, features: judgement.features, terminal: terminal)
         let weights = judgement.weights.map { weights in
             weights.text + (weights.sequence.map { " (learned up to example batch \($0))" } ?? "")
         }
@@ -163,33 +163,45 @@ struct ExplainView {
     private func short(_ number: Double) -> String { String(format: "%.3g", number) }
 }
 
-/// What each feature adds to ln of a rate, as bars, with its counts in both categories.
+/// What each feature adds to ln of a rate, as bars, with its counts in both categories: words, then the author, the
+/// spelling and the form, each group below what it adds in all.
 struct FeatureBars {
     private static let counts = 6
 
+    /// What any post gets; nil if not recorded.
+    let base: Explanation.Feature?
     let features: [Explanation.Feature]
     let terminal: Terminal
 
     /// A line for each, below a heading; none without features.
     var lines: [String] {
-        guard !features.isEmpty else { return [] }
+        let all = [base].compactMap(\.self) + features
+        guard !all.isEmpty else { return [] }
         let space = min(80, terminal.columns)
         let name = space >= 60 ? 24 : 13
         let bar = max(4, space - 2 - name - 7 - 2 * Self.counts - 1)
-        let strongest = max(features.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
+        let strongest = max(all.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
         let head =
             "  " + FigureGroup.aligned("adds to ln(rate)", to: name + 6) + Printable.padded("", to: bar + 2)
             + FigureGroup.aligned("fav.", to: Self.counts) + FigureGroup.aligned("other", to: Self.counts)
-        return [terminal.dim(head)]
-            + features.map { feature in
-                let cells = Int((abs(feature.logOdds) / strongest * Double(bar)).rounded())
-                let isFor = feature.logOdds >= 0
-                let drawn = Printable.padded(String(repeating: isFor ? "█" : "░", count: cells), to: bar)
-                return "  " + Printable.padded(Printable.line(feature.name, columns: name - 1), to: name)
-                    + FigureGroup.aligned(String(format: "%+.2f", feature.logOdds), to: 6) + " "
-                    + (isFor ? terminal.green(drawn) : terminal.yellow(drawn)) + " "
-                    + FigureGroup.aligned(feature.favorites.map(String.init) ?? "", to: Self.counts)
-                    + FigureGroup.aligned(feature.normals.map(String.init) ?? "", to: Self.counts)
+        func line(_ feature: Explanation.Feature) -> String {
+            let cells = Int((abs(feature.logOdds) / strongest * Double(bar)).rounded())
+            let isFor = feature.logOdds >= 0
+            let drawn = Printable.padded(String(repeating: isFor ? "█" : "░", count: cells), to: bar)
+            return "  " + Printable.padded(Printable.line(feature.name, columns: name - 1), to: name)
+                + Self.sum([feature]) + " " + (isFor ? terminal.green(drawn) : terminal.yellow(drawn)) + " "
+                + FigureGroup.aligned(feature.favorites.map(String.init) ?? "", to: Self.counts)
+                + FigureGroup.aligned(feature.normals.map(String.init) ?? "", to: Self.counts)
+        }
+        let groups = Explanation.Feature.grouped(features)
+        return [terminal.dim(head)] + [base].compactMap(\.self).map(line)
+            + groups.flatMap { group, features in
+                let title = terminal.dim("  " + Printable.padded(group.rawValue, to: name) + Self.sum(features))
+                return (groups.count > 1 ? [title] : []) + features.map(line)
             }
+    }
+
+    private static func sum(_ features: [Explanation.Feature]) -> String {
+        FigureGroup.aligned(String(format: "%+.2f", features.reduce(0) { $0 + $1.logOdds }), to: 6)
     }
 }

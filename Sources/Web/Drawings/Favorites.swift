@@ -67,8 +67,9 @@ struct StepBars: Sendable {
         return (number < 0 && text.contains { $0 != "0" && $0 != "." } ? "−" : "+") + text
     }
 
-    /// The strongest features in their order, and one for the sum of all others.
+    /// The strongest features by group, each group in its order, and one for the sum of all others.
     private static func strongest(of features: [Explanation.Feature]) -> [Explanation.Feature] {
+        let features = Explanation.Feature.grouped(features).flatMap(\.features)
         guard features.count > most else { return features }
         let ranked = features.indices.sorted { abs(features[$0].logOdds) > abs(features[$1].logOdds) }
         let (kept, others) = (ranked.prefix(most - 1).sorted(), ranked.dropFirst(most - 1))
@@ -79,7 +80,8 @@ struct StepBars: Sendable {
     }
 
     private static func name(of feature: Explanation.Feature) -> String {
-        feature.sums.map { "\(Words.count($0, "other word"))" } ?? feature.name
+        guard let sums = feature.sums, feature.kind == .words else { return feature.name }
+        return Words.count(sums, "other word")
     }
 
     private static func counts(_ favorites: Int64?, _ normals: Int64?) -> String {
