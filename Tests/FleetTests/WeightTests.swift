@@ -80,7 +80,9 @@ import Testing
         #expect(first.examples > 2 * Sample.exampleCount)
     }
 
-    @Test(arguments: [FeatureWords.content, .pairs]) func aDecisionNamesThem(_ words: FeatureWords) async throws {
+    @Test(arguments: [FeatureWords.content, .pairs, .spelling]) func aDecisionNamesThem(_ words: FeatureWords)
+        async throws
+    {
         let fixture = try await MirrorFixture.start(from: 8, variables: ["FEATURES": words.rawValue])
         // Weights that were learned with pairs say nothing without: until the worker has fitted its own, all count plainly.
         let learned = try await weights(fixture.mirror)
@@ -93,22 +95,26 @@ import Testing
         for action in weighted {
             let noted = try #require(action.explanation?.weights)
             #expect(noted.sequence >= learned?.sequence ?? 0)
-            let limits = words == .pairs ? WeightFit.limitsWithPairs : WeightFit.limits
+            let limits = words == .content ? WeightFit.limits : WeightFit.limitsWithPairs
             #expect(limits.contains(noted.wordsFor))
             #expect(limits.contains(noted.author))
             #expect((noted.pairsFor == nil) == (words != .pairs))
             #expect((noted.pairsAgainst == nil) == (words != .pairs))
+            for weight in [noted.spellingFor, noted.spellingAgainst, noted.formFor, noted.formAgainst] {
+                #expect((weight == nil) == (words != .spelling))
+            }
         }
         let report = try await ExplainReporter(mirror: fixture.mirror).report(
             on: try #require(weighted.first).id, now: fixture.clock.now)
         expect(report.judgement?.weights?.text) { $0?.hasPrefix("words for count ") == true }
         expect(report.judgement?.weights?.text) { $0?.contains("pairs for") == (words == .pairs) }
+        expect(report.judgement?.weights?.text) { $0?.contains("spelling for") == (words == .spelling) }
         let now = try #require(report.judgementNow)
         expect(now.weights?.sequence, equals: (try await weights(fixture.mirror))?.sequence)
         let sum = now.features.reduce(try #require(now.baseLogOdds)) { $0 + $1.logOdds }
         #expect(abs(sum - log(now.rate)) < 1e-9)
         // Pairs are shown as their words side by side.
-        let names = now.features.filter { $0.sums == nil }.map(\.name)
+        let names = now.features.filter { $0.sums == nil && $0.kind != .form }.map(\.name)
         expect(names) { names in names.contains { $0.contains(" ") } == (words == .pairs) }
         expect(names) { names in !names.contains { $0.contains("\u{1F}") } }
         let status = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)

@@ -147,6 +147,23 @@ import Testing
         expect(Set(weights.keys)) { $0.isSuperset(of: ["pairs_for", "pairs_against"]) }
     }
 
+    @Test(arguments: ["spelling", "full"]) func spellingStandsBesideWordsAlone(_ choice: String) async throws {
+        let (train, test) = try timelines()
+        let lines = try await evaluate("--train", train, "--test", test, "--features", choice).output
+            .split(separator: "\n").map(String.init)
+        let table = try #require(lines.firstIndex { $0.hasPrefix("weights ") })
+        #expect(lines[table].split(separator: " ") == ["weights", "plain", "learned", "words"])
+        expect(lines[table + 8]) { $0.contains(", spelling for ") && $0.contains(", form for ") }
+        expect(lines.first) { $0?.contains("runs of letters, form") == true }
+        let found = try json(try await evaluate("--json", "--train", train, "--test", test, "--features", choice))
+        #expect(found["features"] as? String == choice)
+        #expect(found["words_alone"] is [String: Any])
+        let weights = try #require(found["weights"] as? [String: Any])
+        expect(Set(weights.keys)) {
+            $0.isSuperset(of: ["spelling_for", "spelling_against", "form_for", "form_against"])
+        }
+    }
+
     @Test func whatHasNoValueIsNullOrADash() async throws {
         let train = try write(Self.timeline(90, name: "a"), to: "train.jsonl")
         let test = try write([Self.line("b", "rain and meetings", false)], to: "test.jsonl")

@@ -276,6 +276,37 @@ import Testing
         try await expect(stage.status().classifier?.favorites, equals: 40)
     }
 
+    /// Words first, then the author, the spelling and the form, each below what it adds in all.
+    @Test(arguments: StoreUnderTest.allCases)
+    func whatCountsOfAPostIsToldInGroups(store: StoreUnderTest) async throws {
+        let stage = try await store.stage(["TIME_ZONE": "UTC", "FEATURES": "full"].merging(Life.botSettings) { $1 })
+        try await stage.withMirror { try await $0.learnBread() }
+        let post = ["--text", "!! fresh bread, and the rain!", "--author", "pal@pal.example"]
+        let ending = try await stage.run(words: ["explain", "--json"] + post, environment: [:])
+        let report = try Stage.decode(ExplainReport.self, from: ending)
+        let judgement = try #require(report.judgementNow)
+        let groups = Dictionary(grouping: judgement.features) { $0.group }
+        #expect(Set(groups.keys) == Set(Explanation.Feature.Group.allCases))
+        #expect(groups[.author]?.map(\.name) == ["@pal@pal.example"])
+        #expect(groups[.spelling]?.count == 1)
+        expect(groups[.spelling]?.first?.name) { $0?.hasPrefix("runs of letters (") == true }
+        expect(groups[.form]?.map(\.name)) { $0?.contains("ends with !") == true }
+        // Signs and small words are no more than the last of the words.
+        let words = try #require(groups[.words])
+        expect(words.dropLast()) { $0.allSatisfy { $0.name.contains { $0.isLetter } && $0.sums == nil } }
+        expect(words.last?.name) { $0?.hasPrefix("signs, small words (") == true }
+        let sum = judgement.features.reduce(try #require(judgement.baseLogOdds)) { $0 + $1.logOdds }
+        #expect(abs(sum - log(judgement.rate)) < 1e-9)
+
+        let lines = try await text("--text", "!! fresh bread, and the rain!", "--author", "pal@pal.example", on: stage)
+        let headings = try ["words", "author", "spelling", "form"].map { name in
+            try #require(lines.lastIndex { $0.hasPrefix("  \(name) ") && !$0.contains { "█░".contains($0) } })
+        }
+        #expect(headings == headings.sorted())
+        let leading = lines[headings[0] + 1]
+        expect(leading) { $0.dropFirst(2).first?.isLetter == true }
+    }
+
     @Test func everyRuleThatHoldsForAPostHoldsForAText() async throws {
         let stage = try await StoreUnderTest.sqlite.stage(["TIME_ZONE": "UTC"].merging(Life.botSettings) { $1 })
         let bread = ["--text", "fresh bread", "--author", "pal@pal.example"]

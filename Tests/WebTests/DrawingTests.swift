@@ -186,6 +186,19 @@ import Testing
         expect(places) { $0.allSatisfy { $0.from >= 0 && $0.to <= 100.01 } }
     }
 
+    @Test func stepsStandInGroups() {
+        var judgement = Self.judgement([("@ann", 3), ("train", 1)], base: nil)
+        judgement.features += [
+            Explanation.Feature(name: "runs of letters (57)", logOdds: 0.5, sums: 57, group: .spelling),
+            Explanation.Feature(name: "a link", logOdds: 0.2, group: .form),
+            Explanation.Feature(name: "signs, small words (2)", logOdds: -0.1, sums: 2, group: .words),
+        ]
+        #expect(
+            StepBars(judgement).rows.map(\.name) == [
+                "train", "2 other words", "@ann", "runs of letters (57)", "a link",
+            ])
+    }
+
     @Test func stepsWithoutABaseOrWithoutFeaturesAreDrawnToo() {
         #expect(StepBars(Self.judgement([], base: nil)).rows.isEmpty)
         #expect(StepBars(Self.judgement([("train", 0)], base: nil)).rows.map(\.adds) == ["+0.00"])
