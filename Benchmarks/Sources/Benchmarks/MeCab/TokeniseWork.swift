@@ -71,14 +71,11 @@ private struct TokeniseWork: Sendable {
         // As the classifier does; the baseline keeps its memory from post to post.
         picked.reserveCapacity(32)
         try tokenizer.forEachWord(in: text) { word, wordClass in
-            switch (wordClass, words) {
-            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content), (.other, .pairs),
-                (.adverb, .pairs), (.interjection, .pairs), (.adnominal, .pairs):
-                picked.append(word.text)
-            case (.verb, .content), (.adjective, .content), (.verb, .pairs), (.adjective, .pairs):
-                picked.append(tokenizer.baseForm(of: word))
-            case (.other, _), (_, .nouns):
-                break
+            switch wordClass {
+            case .noun: picked.append(word.text)
+            case .adverb, .interjection, .adnominal: if words != .nouns { picked.append(word.text) }
+            case .verb, .adjective: if words != .nouns { picked.append(tokenizer.baseForm(of: word)) }
+            case .other: if words.hasPairs { picked.append(word.text) }
             }
         }
         return picked
