@@ -158,11 +158,11 @@ private struct TokeniseWork: Sendable {
 }
 
 extension FeatureWords {
-    /// The same choice in C.
+    /// The same choice in C, which knows neither runs of letters nor form; no work measures those.
     var baseline: baseline_choice {
         switch self {
-        case .pairs: baseline_pairs
-        case .content: baseline_content
+        case .pairs, .full: baseline_pairs
+        case .content, .spelling: baseline_content
         case .nouns: baseline_nouns
         }
     }
