@@ -114,6 +114,8 @@ extension Archive {
         package let sequel: Sequel
         /// What was found of it before.
         package let earlier: EarlierVerdict
+        /// Whether another post that answers nobody came less than `Post.closeTogether` before it.
+        package let followsClosely: Bool
     }
 
     /// Which posts are to be prepared.
@@ -180,7 +182,14 @@ extension Archive {
         for condition in conditions where rows.count < limit {
             rows += try await storage.query(
                 """
-                SELECT \(PostRow.fields), rules, grade, fit_when, fit_reason FROM posts
+                SELECT \(PostRow.fields), rules, grade, fit_when, fit_reason,
+                    time_trusted AND EXISTS (
+                        SELECT 1 FROM posts AS before
+                        WHERE before.mirror = posts.mirror AND before.created_ms < posts.created_ms
+                            AND before.created_ms > posts.created_ms - \(Int64(Post.closeTogether * 1_000))
+                            AND before.is_reply = FALSE
+                    ) AS follows_closely
+                FROM posts
                 WHERE mirror = \(mirror) AND is_reply = FALSE AND \(condition)
                 ORDER BY rules LIMIT \(limit - rows.count)
                 """)
@@ -193,7 +202,8 @@ extension Archive {
             Unprepared(
                 post: post, sequel: sequels[post.id] ?? Sequel(),
                 earlier: EarlierVerdict(
-                    rules: try row.text("rules"), fitness: try StoredFitness(row)))
+                    rules: try row.text("rules"), fitness: try StoredFitness(row)),
+                followsClosely: try row.boolean("follows_closely"))
         }
     }
 

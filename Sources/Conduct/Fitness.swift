@@ -19,7 +19,7 @@ package import Posts
 ///   that may be in one of these: of which the most words are found. Japanese and Korean are told by their letters.
 package struct Fitness: Sendable {
     /// Raised when the rules change.
-    package static let version = 3
+    package static let version = 4
 
     /// How much must be given up for a text to be used.
     package enum Grade: Int, Comparable, Sendable {
@@ -71,7 +71,8 @@ package struct Fitness: Sendable {
             window = FitnessWindow([condition]).intersection(window)
         }
 
-        fileprivate mutating func demote(_ reason: Refusal.Reason, line: Int) {
+        /// Notes a rule that keeps the text from being plain; its line is nil where it is not in the rules' file.
+        package mutating func demote(_ reason: Refusal.Reason, line: Int? = nil) {
             findings.append(Finding(line: line, reason: reason, effect: .demotes))
             grade = max(grade, .fit)
             if demotion.map({ Fitness.ofForm.contains($0) && !Fitness.ofForm.contains(reason) }) ?? true {

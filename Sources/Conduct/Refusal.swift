@@ -87,6 +87,7 @@ extension Refusal {
         case onlyReacts = "only-reacts"
         case publicAffairs = "public-affairs"
         case liveShow = "live-show"
+        case followsClosely = "follows-closely"
 
         /// Whether the rule is about texts that do not stand for themselves.
         package var isOfFitness: Bool {
@@ -95,7 +96,7 @@ extension Refusal {
                 .linkOnly, .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody, .asksSomebody,
                 .event, .dated,
                 .greetingTime, .timeBound, .tagNumber, .rareTag, .withLink, .withTag, .goesOn, .onlyReacts,
-                .publicAffairs, .liveShow:
+                .publicAffairs, .liveShow, .followsClosely:
                 true
             default: false
             }
@@ -169,6 +170,7 @@ extension Refusal {
             case .onlyReacts: "the text does hardly more than react to something"
             case .publicAffairs: "the text is about public affairs"
             case .liveShow: "the text is about a show or a match"
+            case .followsClosely: "another post of the human came less than five minutes before"
             }
         }
     }

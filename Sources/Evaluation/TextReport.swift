@@ -197,8 +197,12 @@ package struct TextEvaluator: Sendable {
         on posts: [Post], _ habits: Habits, _ labels: [String: TextLabel], hasLabels: Bool, problems: Int
     ) -> TextReport {
         var tally = Tally(report: TextReport(problems: problems), mode: mode)
+        var before: Date?
         for post in posts {
-            let verdict = habits.complete(judge.verdict(on: post), on: post)
+            var verdict = habits.complete(judge.verdict(on: post), on: post)
+            let distance = before.map { post.createdAt.timeIntervalSince($0) } ?? .infinity
+            if post.isTimeTrusted, distance > 0, distance < Post.closeTogether { verdict.demote(.followsClosely) }
+            before = post.createdAt
             tally.add(post, verdict, judge.refusal(of: post))
             if let label = labels[post.id.value] { tally.compare(verdict, with: label, post.language) }
         }

@@ -375,6 +375,29 @@ import Testing
         try await expect(judged(mirror)) { $0 > 1_200 }
     }
 
+    // MARK: Neighbours
+
+    /// What comes within five minutes after another post that answers nobody is no plain text.
+    @Test(arguments: Engine.allCases) func whatFollowsCloselyIsNotPlain(_ engine: Engine) async throws {
+        let mirror = try await BareMirror(engine).open()
+        let seconds: [Double] = [0, 299, 300, 700, 1_100, 1_200]
+        var posts = seconds.enumerated().map { number, second in
+            var post = Self.post(number, "Thought number \(number) about rivers")
+            post.createdAt = Self.now + second
+            return post
+        }
+        // After an answer, and where the time was lost.
+        posts[3].replyTo = ReplyTarget(author: AccountID(network: .mastodon, value: "ben@b.example"))
+        posts[4].createdAt = Self.now + 750
+        posts[5].isTimeTrusted = false
+        _ = try await mirror.archive.store(posts, timeZone: Self.zone, limit: 100_000)
+        try await mirror.archive.prepare(by: mirror.textJudge(zone: Self.zone))
+        let rows = try await mirror.storage.query(
+            "SELECT fit_reason, grade FROM posts WHERE is_reply = FALSE ORDER BY created_ms")
+        try expect(rows.map { try $0.optionalText("fit_reason") }, equals: [nil, "follows-closely", "follows-closely", nil, nil])
+        try expect(rows.map { try $0.int("grade") }, equals: [-1, 0, 0, -1, -1])
+    }
+
     // MARK: Too few
 
     /// A rule that silences a mirror is named; one that leaves enough is not.

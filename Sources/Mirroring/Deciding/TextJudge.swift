@@ -103,7 +103,8 @@ package struct TextJudge: Sendable {
             unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
             length: prepared.length,
             fitness: isJudged(unprepared, habits)
-                ? unprepared.earlier.fitness : fitness(of: post, parts, habits))
+                ? unprepared.earlier.fitness
+                : fitness(of: post, parts, habits, followsClosely: unprepared.followsClosely))
     }
 
     /// Whether what was found of the words of a post holds.
@@ -116,11 +117,14 @@ package struct TextJudge: Sendable {
         return habits?.sayTheSame(of: text, as: known) ?? (known == Habits.unknown)
     }
 
-    private func fitness(of post: Post, _ parts: [Post], _ habits: Habits?) -> Archive.StoredFitness {
-        guard let habits else { return Archive.StoredFitness(verdict(on: post, followedBy: parts)) }
-        return Archive.StoredFitness(
-            habits.complete(
-                verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text)))
+    private func fitness(
+        of post: Post, _ parts: [Post], _ habits: Habits?, followsClosely: Bool = false
+    ) -> Archive.StoredFitness {
+        var verdict =
+            habits?.complete(verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text))
+            ?? verdict(on: post, followedBy: parts)
+        if followsClosely { verdict.demote(.followsClosely) }
+        return Archive.StoredFitness(verdict)
     }
 
     /// What these rules find of a text of the archive: what is stored, unless other rules found
@@ -131,10 +135,10 @@ package struct TextJudge: Sendable {
         let stored = original.judged.fitness
         guard habits(in: original.judged.rules) == nil else { return stored }
         let fitness = fitness(of: original.post, parts, nil)
-        // A habit is found by the whole archive, and what was found of it holds until then.
-        let isOfHabit = [Refusal.Reason.machineClient, .rareTag].map(\.rawValue).contains(
+        // What the archive tells holds until it is asked again.
+        let isOfArchive = [Refusal.Reason.machineClient, .rareTag, .followsClosely].map(\.rawValue).contains(
             stored.reason)
-        return isOfHabit && stored.grade > fitness.grade ? stored : fitness
+        return isOfArchive && stored.grade > fitness.grade ? stored : fitness
     }
 }
 
