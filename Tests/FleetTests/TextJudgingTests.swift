@@ -394,7 +394,9 @@ import Testing
         try await mirror.archive.prepare(by: mirror.textJudge(zone: Self.zone))
         let rows = try await mirror.storage.query(
             "SELECT fit_reason, grade FROM posts WHERE is_reply = FALSE ORDER BY created_ms")
-        try expect(rows.map { try $0.optionalText("fit_reason") }, equals: [nil, "follows-closely", "follows-closely", nil, nil])
+        try expect(
+            rows.map { try $0.optionalText("fit_reason") },
+            equals: [nil, "follows-closely", "follows-closely", nil, nil])
         try expect(rows.map { try $0.int("grade") }, equals: [-1, 0, 0, -1, -1])
     }
 
