@@ -165,6 +165,23 @@ final class Fixture: Sendable {
         return dump
     }
 
+    /// The counts of the store but for one: how many posts have no word follows from no feature.
+    func counted() async throws -> [String: Int64] { try await dump().filter { $0.key != "= wordless" } }
+
+    /// What the examples say, as ``counted()`` has it.
+    func tally(_ favorites: Favorites) async throws -> [String: Int64] {
+        let (categories, features) = try await favorites.tally()
+        var dump: [String: Int64] = [
+            "= favorite": categories.favorites, "= normal": categories.normals, "= seen": categories.seen,
+            "= seen:favorite": categories.seenFavorites,
+        ]
+        for (feature, count) in features {
+            dump["favorite " + feature] = count.favorite
+            dump["normal " + feature] = count.normal
+        }
+        return dump.filter { $0.value != 0 }
+    }
+
     private func dump(_ redis: RedisClient) async throws -> [String: Int64] {
         var dump: [String: Int64] = [:]
         for (name, prefix) in [
@@ -218,6 +235,24 @@ final class Fixture: Sendable {
 
 /// The seven posts of the reference and a few more.
 enum Corpus {
+    /// Any of what can happen to thirty posts of some of these words, again and again.
+    static func history(_ number: Int, of words: [String], seed: UInt64) -> [FavoriteEvent] {
+        var numbers = SeededNumbers(seed: seed)
+        return (0..<number).map { _ in
+            let post = Int.random(in: 0..<30, using: &numbers)
+            let text = (0..<Int.random(in: 0..<9, using: &numbers)).compactMap { _ in
+                words.randomElement(using: &numbers)
+            }.joined(separator: " ")
+            let example = Corpus.example(post, text, "author\(post % 4)")
+            return switch Int.random(in: 0..<5, using: &numbers) {
+            case 0: .favorited(example)
+            case 1: .unfavorited(example.id)
+            case 2: .forgotten(example.id)
+            default: .seen(example)
+            }
+        }
+    }
+
     static func id(_ number: Int) -> PostID { PostID(network: .mastodon, value: "https://a.example/\(number)") }
 
     static func example(_ number: Int, _ text: String, _ author: String?) -> Example {

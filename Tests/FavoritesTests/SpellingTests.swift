@@ -140,47 +140,18 @@ import Testing
 
     // MARK: Counted
 
-    private func tally(_ favorites: Favorites) async throws -> [String: Int64] {
-        let (categories, features) = try await favorites.tally()
-        var dump: [String: Int64] = [
-            "= favorite": categories.favorites, "= normal": categories.normals, "= seen": categories.seen,
-            "= seen:favorite": categories.seenFavorites,
-        ]
-        for (feature, count) in features {
-            dump["favorite " + feature] = count.favorite
-            dump["normal " + feature] = count.normal
-        }
-        return dump.filter { $0.value != 0 }
-    }
-
-    /// Any of what can happen to a few posts, again and again.
-    private static func history(_ number: Int, seed: UInt64) -> [FavoriteEvent] {
-        var numbers = SeededNumbers(seed: seed)
-        let words = ["猫", "の写真", "Good", "morning", "!!", "#tag", "책을", "https://a.example/x", "“so”", "3", "?"]
-        return (0..<number).map { _ in
-            let post = Int.random(in: 0..<30, using: &numbers)
-            let text = (0..<Int.random(in: 0..<9, using: &numbers)).compactMap { _ in
-                words.randomElement(using: &numbers)
-            }.joined(separator: " ")
-            let example = Corpus.example(post, text, "author\(post % 4)")
-            return switch Int.random(in: 0..<5, using: &numbers) {
-            case 0: .favorited(example)
-            case 1: .unfavorited(example.id)
-            case 2: .forgotten(example.id)
-            default: .seen(example)
-            }
-        }
-    }
+    private static let words = [
+        "猫", "の写真", "Good", "morning", "!!", "#tag", "책을", "https://a.example/x", "“so”", "3", "?",
+    ]
 
     @Test(arguments: CountStoreKind.allCases, choices)
     func anyHistoryIsUnlearnedExactly(_ kind: CountStoreKind, _ words: FeatureWords) async throws {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites(words: words)
             for batch in 0..<6 {
-                let events = Self.history(40, seed: UInt64(70 + batch))
+                let events = Corpus.history(40, of: Self.words, seed: UInt64(70 + batch))
                 try await expect(favorites.learn(events, at: Fixture.now).countsError, equals: nil)
-                let counted = try await fixture.dump().filter { $0.key != "= wordless" }
-                try await expect(tally(favorites), equals: counted)
+                try await expect(fixture.counted(), equals: fixture.tally(favorites))
             }
             try await expect(fixture.dump()) { $0.keys.contains { $0.contains("\u{1E}") } }
             try await expect(fixture.dump()) { $0.keys.contains { $0.contains("\u{1D}") } }
@@ -206,13 +177,11 @@ import Testing
             expect(answer.contributions) {
                 $0.contains { FeatureGroup(of: $0.feature) == .spelling && $0.favoriteCount + $0.normalCount > 0 }
             }
-            let counted = try await fixture.dump().filter { $0.key != "= wordless" }
-            try await expect(tally(full), equals: counted)
+            try await expect(fixture.counted(), equals: fixture.tally(full))
             try await expect(full.status().counts, equals: .current)
             // And unlearned by whoever counts pairs alone.
             _ = try await pairs.learn([.forgotten(Corpus.id(1_000))], at: Fixture.now)
-            let rest = try await fixture.dump().filter { $0.key != "= wordless" }
-            try await expect(tally(pairs), equals: rest)
+            try await expect(fixture.counted(), equals: fixture.tally(pairs))
         }
     }
 

@@ -71,43 +71,7 @@ import Testing
 
     // MARK: Counted
 
-    /// The counts of the store but for one: how many posts have no word follows from no feature.
-    private func counted(_ fixture: Fixture) async throws -> [String: Int64] {
-        try await fixture.dump().filter { $0.key != "= wordless" }
-    }
-
-    /// What the examples say, as ``counted(_:)`` has it.
-    private func tally(_ favorites: Favorites) async throws -> [String: Int64] {
-        let (categories, features) = try await favorites.tally()
-        var dump: [String: Int64] = [
-            "= favorite": categories.favorites, "= normal": categories.normals, "= seen": categories.seen,
-            "= seen:favorite": categories.seenFavorites,
-        ]
-        for (feature, count) in features {
-            dump["favorite " + feature] = count.favorite
-            dump["normal " + feature] = count.normal
-        }
-        return dump.filter { $0.value != 0 }
-    }
-
-    /// Any of what can happen to a few posts, again and again.
-    private static func history(_ number: Int, seed: UInt64) -> [FavoriteEvent] {
-        var numbers = SeededNumbers(seed: seed)
-        let words = ["猫", "写真", "の", "は", "good", "morning", "!!", "#tag", "책을", "읽었다", "撮った"]
-        return (0..<number).map { _ in
-            let post = Int.random(in: 0..<30, using: &numbers)
-            let text = (0..<Int.random(in: 0..<9, using: &numbers)).compactMap { _ in
-                words.randomElement(using: &numbers)
-            }.joined(separator: " ")
-            let example = Corpus.example(post, text, "author\(post % 4)")
-            return switch Int.random(in: 0..<5, using: &numbers) {
-            case 0: .favorited(example)
-            case 1: .unfavorited(example.id)
-            case 2: .forgotten(example.id)
-            default: .seen(example)
-            }
-        }
-    }
+    private static let words = ["猫", "写真", "の", "は", "good", "morning", "!!", "#tag", "책을", "읽었다", "撮った"]
 
     @Test(arguments: CountStoreKind.allCases)
     func anyHistoryIsUnlearnedExactly(_ kind: CountStoreKind) async throws {
@@ -115,9 +79,9 @@ import Testing
             let favorites = try fixture.favorites(words: .pairs)
             for seed in 1...4 {
                 for batch in 0..<4 {
-                    let events = Self.history(40, seed: UInt64(seed * 10 + batch))
+                    let events = Corpus.history(40, of: Self.words, seed: UInt64(seed * 10 + batch))
                     try await expect(favorites.learn(events, at: Fixture.now).countsError, equals: nil)
-                    try await expect(counted(fixture), equals: tally(favorites))
+                    try await expect(fixture.counted(), equals: fixture.tally(favorites))
                 }
             }
             try await expect(fixture.dump()) { $0.keys.contains { $0.contains("\u{1F}") } }
@@ -142,14 +106,14 @@ import Testing
             let post = Corpus.example(1_001, "猫1、犬2", nil)
             let answer = try #require(try await pairs.classify([post]).first)
             #expect(answer.contributions.contains { $0.feature == "猫\u{1F}1" })
-            try await expect(counted(fixture), equals: tally(pairs))
+            try await expect(fixture.counted(), equals: fixture.tally(pairs))
             try await expect(pairs.status().counts, equals: .current)
             // And unlearned by whoever counts words alone.
             _ = try await words.learn([.forgotten(Corpus.id(1_000))], at: Fixture.now)
-            try await expect(counted(fixture), equals: tally(words))
+            try await expect(fixture.counted(), equals: fixture.tally(words))
             try await expect(fixture.dump()) { !$0.keys.contains { $0.contains("\u{1F}") } }
             _ = try await pairs.learn([.forgotten(Corpus.id(1_001))], at: Fixture.now)
-            try await expect(counted(fixture), equals: tally(pairs))
+            try await expect(fixture.counted(), equals: fixture.tally(pairs))
         }
     }
 
