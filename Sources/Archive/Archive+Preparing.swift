@@ -114,7 +114,7 @@ extension Archive {
         package let sequel: Sequel
         /// What was found of it before.
         package let earlier: EarlierVerdict
-        /// Whether another post that answers nobody came less than `Post.closeTogether` before it.
+        /// Whether the human wrote another post, not a reply, less than `Post.closeTogether` before it.
         package let followsClosely: Bool
     }
 

@@ -71,7 +71,9 @@ package struct Fitness: Sendable {
             window = FitnessWindow([condition]).intersection(window)
         }
 
-        /// Notes a rule that keeps the text from being plain; its line is nil where it is not in the rules' file.
+        /// Notes a rule that keeps the text from being plain.
+        ///
+        /// - Parameter line: The line of the rule in the rules' file; nil for a rule of the program.
         package mutating func demote(_ reason: Refusal.Reason, line: Int? = nil) {
             findings.append(Finding(line: line, reason: reason, effect: .demotes))
             grade = max(grade, .fit)

@@ -35,7 +35,7 @@ final class WorkerAbility: Sendable {
 
     private struct State {
         var failing: [String: Failing] = [:]
-        /// What was logged last.
+        /// The extent of the disability that was logged last; nil for none.
         var told: String?
     }
 
@@ -78,7 +78,7 @@ final class WorkerAbility: Sendable {
             logger: installation.logger)
     }
 
-    /// What this process cannot do now; `nil` if it can do everything.
+    /// The work that this process cannot do now; nil if it can do everything.
     var disability: WorkerRecord.Disability? {
         let uptime = clock.uptime
         if let failure = reach.failure(at: uptime) {

@@ -155,7 +155,7 @@ package struct Assessment: Equatable, Sendable {
     package let plainLogRate: Double
     /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights' own part.
     package let baseLogOdds: Double
-    /// What each kind of feature says before it is weighted.
+    /// The log odds of each kind of feature, before they are weighted.
     package let evidence: Evidence
     /// How far each of them is believed.
     package let weights: EvidenceWeights
@@ -175,7 +175,7 @@ package struct Assessment: Equatable, Sendable {
         return all.sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
-    /// What the evidence of each feature of a kind is multiplied by before it is weighted.
+    /// The factor of the evidence of each feature of a kind, before it is weighted: 1 / √number.
     fileprivate static func scale(of places: [Int]) -> Double {
         places.isEmpty ? 0 : 1 / Double(places.count).squareRoot()
     }
@@ -195,7 +195,7 @@ package struct Assessment: Equatable, Sendable {
 
         /// Words, pairs and the author, as far as they mean something, the strongest first.
         package let strongest: [Contribution]
-        /// All other words and pairs, and the author if that is none of the strongest.
+        /// The words, pairs and author that are not among the strongest.
         package let rest: Sum
         /// All runs of letters.
         package let spelling: Sum
