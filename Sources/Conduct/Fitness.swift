@@ -1,3 +1,4 @@
+import CRules
 import Foundation
 package import Posts
 
@@ -117,7 +118,9 @@ package struct Fitness: Sendable {
     private let languages: [FitnessRow]
 
     /// The rules of this program.
-    package static let standard = Fitness(String(decoding: PackageResources.fitness_tsv, as: UTF8.self))
+    package static let standard = Fitness(table)
+    /// The same as they are written, one a line.
+    static let table = String(embedded_fitness())
 
     private init(_ table: String) {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()

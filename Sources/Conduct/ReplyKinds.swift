@@ -1,3 +1,4 @@
+import CRules
 import Foundation
 import Posts
 
@@ -13,7 +14,7 @@ import Posts
 /// A text of any other language has no kind.
 package struct ReplyKinds: Sendable {
     /// The lists of this program.
-    package static let standard = ReplyKinds(String(decoding: PackageResources.replies_txt, as: UTF8.self))
+    package static let standard = ReplyKinds(String(embedded_replies()))
 
     /// The kind of a mention; the names are those of the file.
     package enum Mention: String, CaseIterable, Codable, Sendable {

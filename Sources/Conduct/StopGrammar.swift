@@ -1,3 +1,4 @@
+import CRules
 import Foundation
 import Posts
 
@@ -13,7 +14,7 @@ import Posts
 /// The time that a text takes is proportional to its length, which is limited.
 struct StopGrammar: Sendable {
     /// Grammar of this program.
-    static let standard = StopGrammar(String(decoding: PackageResources.stop_txt, as: UTF8.self))
+    static let standard = StopGrammar(String(embedded_stop()))
 
     /// The meaning of a word or word group; the names are those of the file.
     enum Role: String, CaseIterable, Sendable {

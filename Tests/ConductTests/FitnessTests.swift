@@ -176,10 +176,9 @@ import Testing
 
     /// With the flag `i`, `[A-Z]` is every letter.
     @Test func noRowForEitherCaseHoldsAClassOfCapitals() throws {
-        let table = String(decoding: PackageResources.fitness_tsv, as: UTF8.self)
         let capital = try NSRegularExpression(pattern: #"\[[^\]]*(?<!\\)\p{Lu}[^\]]*\]"#)
         var rows = 0
-        for row in table.split(separator: "\n") where !row.hasPrefix("#") {
+        for row in Fitness.table.split(separator: "\n") where !row.hasPrefix("#") {
             let fields = row.split(separator: "\t")
             try #require(fields.count == 4, "\(row)")
             guard fields[2].prefix(while: { $0 != " " }).contains("i") else { continue }
