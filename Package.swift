@@ -82,16 +82,16 @@ let besideStorage =
     ]
     + [
         "Archive", "Blocking", "CArchive", "CCrypto", "CCurl", "CHiredis", "CMeCab", "CPostgres", "CRules", "Commit",
-        "Conduct", "Control", "Cryptography", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot",
-        "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Transport",
-        "Web",
+        "Conduct", "Control", "Cryptography", "Evaluation", "Favorites", "Fleet", "Formats", "Import", "MeCab",
+        "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
+        "Transport", "Web",
     ].map { "Sources/\($0)" }
 
 /// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
-        "Blocking", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
-        "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Settings", "Transport",
+        "Blocking", "CArchive", "CCurl", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Formats", "Import",
+        "MeCab", "Mirroring", "Networks", "Postgres", "Posts", "Redis", "Settings", "Transport",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
     ]
@@ -146,7 +146,8 @@ let package = Package(
         .library(
             name: "MirrorBotModules",
             targets: [
-                "Archive", "Blocking", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Import", "MeCab",
+                "Archive", "Blocking", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Formats", "Import",
+                "MeCab",
                 "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
                 "Storage", "TestSupport", "Transport",
             ]),
@@ -204,7 +205,9 @@ let package = Package(
             name: "Posts", dependencies: ["Cryptography"], resources: [.embedInCode("Resources")],
             swiftSettings: settings(of: "Posts")),
         target("Archive", ["Posts", "Storage"]),
-        target("Import", ["CArchive", "Cryptography", "Posts"]),
+        // One reader for each format in which a network's posts come; for Import and Networks.
+        target("Formats", ["Posts"]),
+        target("Import", ["CArchive", "Cryptography", "Formats", "Posts"]),
         target("Schedule", ["Posts"]),
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
         // Its rules are embedded by C: as a Swift array they would take longer to compile than all else of it.
@@ -213,7 +216,7 @@ let package = Package(
             name: "Conduct", dependencies: ["CRules", "Posts"], exclude: ["Resources"],
             swiftSettings: settings(of: "Conduct")),
         target("Outbox", ["Posts", "Storage"]),
-        target("Networks", ["Cryptography", "Posts", "Transport", lifecycle, logging]),
+        target("Networks", ["Cryptography", "Formats", "Posts", "Transport", lifecycle, logging]),
 
         // What processes and mirrors are told: settings, networks as values, accounts, credentials.
         target(
@@ -308,7 +311,7 @@ let package = Package(
         // Real servers and loopback sockets for the tests.
         .target(
             name: "TestSupport",
-            dependencies: ["Blocking", "Outbox", "Storage"],
+            dependencies: ["Blocking", "Cryptography", "Outbox", "Storage"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
@@ -322,12 +325,13 @@ let package = Package(
         tests("StorageTests", ["Postgres", "Storage", "TestSupport"]),
         tests("PostsTests", ["Posts", "TestSupport"]),
         tests("ArchiveTests", ["Archive", "Posts", "Storage", "TestSupport"]),
-        tests("ImportTests", ["Cryptography", "Import", "Posts", "TestSupport"]),
+        tests("ImportTests", ["Cryptography", "Formats", "Import", "Posts", "TestSupport"]),
         tests("ScheduleTests", ["Evaluation", "Posts", "Schedule"]),
         tests("FavoritesTests", ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
         tests("ConductTests", ["Conduct", "Posts", "TestSupport"], exclude: ["Resources"]),
         tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
-        tests("NetworksTests", ["Import", "Networks", "Posts", "TestSupport", "Transport", logging]),
+        tests("NetworksTests", ["Formats", "Networks", "Posts", "TestSupport", "Transport", logging]),
+        tests("FormatsTests", ["Formats", "Import", "Networks", "Posts", "TestSupport"]),
         tests("SandboxTests", ["Posts", "Sandbox"]),
         tests("ConformanceTests", ["Networks", "Posts", "Sandbox", "Transport"]),
         tests(

@@ -1,4 +1,5 @@
 import Cryptography
+import Formats
 import Foundation
 
 /// The blocks of a CAR file (version 1), found by what names them.

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -34,13 +35,9 @@ struct BlueskyRecords {
 
 /// The reading of one file: whose repository it is, and the counts.
 final class BlueskyRun {
-    private static let posts = "app.bsky.feed.post"
-    private static let likes = "app.bsky.feed.like"
+    private static let posts = RecordAddress.postCollection
+    private static let likes = RecordAddress.likeCollection
     private static let reposts = "app.bsky.feed.repost"
-    /// What is attached and may be left out: a card for a link, but no quoted post, for the text is about that.
-    private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
-    /// A label that says who wrote, not that there is something to warn of.
-    private static let harmlessLabels: Set<String> = ["bot", "!no-unauthenticated"]
 
     private let request: ImportRequest
     private let body: (ArchiveItem) throws -> Void
@@ -94,7 +91,8 @@ final class BlueskyRun {
         if summary.owner == nil { summary.owner = owner }
         guard summary.owner == owner else { throw ItemFault("it is from another repository than the first") }
         guard wants(address) else { return count(address) }
-        let post = try Self.post(record, address, uri: uri, owner: owner, now: request.now)
+        guard let value = record.child("value") else { throw ItemFault("value is missing") }
+        let post = try BlueskyPostRecord(value).post(at: address, by: owner, now: request.now)
         seen += 1
         guard post.isOpen else {
             summary.notOpen += 1
@@ -102,80 +100,5 @@ final class BlueskyRun {
         }
         summary.posts += 1
         try body(.post(post))
-    }
-
-    private static func post(
-        _ record: JSON, _ address: RecordAddress, uri: String, owner: AccountID, now: Date
-    ) throws(ItemFault) -> Post {
-        guard let value = record["value"], value.isObject else { throw ItemFault("value is missing") }
-        guard let text = value["text"]?.text else { throw ItemFault("text is missing") }
-        let written = value["createdAt"]?.name
-        let time = PostTime(written, keyed: TimestampID(address.key)?.date, noticedAt: now)
-        let facets = (value["facets"]?.list ?? []).compactMap(facet)
-        let embed = value["embed"]?["$type"]?.name
-        let allLabels = value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? []
-        var audience = PostAudience()
-        audience.narrow(to: .public)
-        audience.narrow(byLabels: allLabels)
-        let labels = allLabels.filter { !harmlessLabels.contains($0) }
-        let read = PlainText.readBluesky(text, facets: facets.map(\.facet))
-        var post = Post(
-            id: PostID(network: .bluesky, value: uri), author: owner, text: read.text, createdAt: time.date,
-            isTimeTrusted: time.isTrusted, replyTo: replyTarget(value["reply"]), visibility: audience.visibility,
-            language: value["langs"]?.list.lazy.compactMap(\.text).compactMap(LanguageTag.naming).first,
-            // What we do not know is taken for media: the text may make no sense without it.
-            hasMedia: embed.map { !plainEmbeds.contains($0) } ?? false,
-            isSensitive: !labels.isEmpty,
-            mentions: facets.flatMap(\.mentions).filter(RecordAddress.isDID).map {
-                AccountID(network: .bluesky, value: $0)
-            }, warning: labels.isEmpty ? nil : labels.joined(separator: " "),
-            utcOffset: time.isTrusted ? written.flatMap { Date.utcOffset(rfc3339: $0) } : nil,
-            isQuote: embed?.hasPrefix("app.bsky.embed.record") ?? false)
-        post.linkWords = read.linkWords
-        return post
-    }
-
-    /// A part of the text that is more than text, and the people it names; nil where it does not tell its place.
-    private static func facet(_ wire: JSON) -> (facet: BlueskyFacet, mentions: [String])? {
-        guard let start = wire["index"]?["byteStart"]?.integer, let end = wire["index"]?["byteEnd"]?.integer else {
-            return nil
-        }
-        let features = wire["features"]?.list ?? []
-        let link = features.compactMap { $0["uri"]?.text }.first
-        return (BlueskyFacet(byteStart: start, byteEnd: end, link: link), features.compactMap { $0["did"]?.text })
-    }
-
-    private static func replyTarget(_ reply: JSON?) -> ReplyTarget? {
-        guard let reply, reply.isObject else { return nil }
-        guard let parent = reply["parent"]?["uri"]?.name, let address = RecordAddress(parent) else {
-            return ReplyTarget(author: nil)
-        }
-        return ReplyTarget(
-            author: AccountID(network: .bluesky, value: address.repository),
-            post: PostID(network: .bluesky, value: parent))
-    }
-}
-
-/// The address of a record, `at://did:plc:…/app.bsky.feed.post/3k…`.
-struct RecordAddress: Equatable {
-    var repository: String
-    var collection: String
-    var key: String
-
-    /// Nil for what is no address of a record in a repository that is named by its DID.
-    init?(_ text: String) {
-        guard ActorAddress.isOneWord(text), text.hasPrefix("at://") else { return nil }
-        let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), Self.isDID(parts[0]) else { return nil }
-        repository = parts[0]
-        collection = parts[1]
-        key = parts[2]
-    }
-
-    /// Whether `text` has the form of a DID: `did:plc:…`, `did:web:example.org`.
-    static func isDID(_ text: String) -> Bool {
-        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        return parts.count == 3 && parts[0] == "did" && !parts[1].isEmpty && !parts[2].isEmpty
-            && ActorAddress.isOneWord(text) && !text.contains("/")
     }
 }

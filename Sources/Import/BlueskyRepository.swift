@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -41,7 +42,7 @@ struct BlueskyRepository {
         } catch let fault as ItemFault {
             throw damaged("the commit that it begins with cannot be read: \(fault.reason)")
         }
-        guard let owner = commit["did"]?.text, RecordAddress.isDID(owner) else {
+        guard let owner = commit["did"]?.text, BlueskyName.isDID(owner) else {
             throw damaged("its commit does not say whose repository it is")
         }
         guard let version = commit["version"]?.integer, (2...3).contains(version) else {

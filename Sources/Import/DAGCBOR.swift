@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 
 /// A value of DAG-CBOR, the binary form in which Bluesky keeps records.

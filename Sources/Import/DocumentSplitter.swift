@@ -1,3 +1,5 @@
+import Formats
+
 /// Cuts JSON documents, which may stand one behind the other, into the items that they hold.
 ///
 /// An item is an entry of the list that a document keeps under a certain key, an

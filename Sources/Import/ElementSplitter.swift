@@ -1,3 +1,5 @@
+import Formats
+
 /// Cuts a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
 ///
 /// Holds one item at a time, so that the size of the file does not matter. What

@@ -133,9 +133,3 @@ package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
         }
     }
 }
-
-/// Says why one item was not read.
-struct ItemFault: Error {
-    var reason: String
-    init(_ reason: String) { self.reason = reason }
-}

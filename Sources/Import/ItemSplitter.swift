@@ -1,3 +1,5 @@
+import Formats
+
 /// One item of a JSON list, or the reason why there is none.
 struct SplitElement {
     var index: Int

@@ -1,3 +1,4 @@
+import Formats
 import Posts
 
 /// A value of a JSON text.
@@ -174,15 +175,23 @@ struct JSON {
     }
 }
 
-extension JSON: AudienceFields {
-    func audienceField(_ name: StaticString) -> AudienceField? {
-        guard let value = self[name], !value.isNull else { return nil }
-        if let flag = value.truth { return .flag(flag) }
-        return (value.text ?? value.integer.map(String.init)).map(AudienceField.text) ?? .other
+extension JSON: WireFields {
+    func string(_ name: StaticString) -> String? { self[name]?.text }
+    func text(_ name: StaticString) -> String? { self[name].flatMap { $0.text ?? $0.digits } }
+    func truth(_ name: StaticString) -> Bool? { self[name]?.truth }
+    func child(_ name: StaticString) -> JSON? { self[name].flatMap { $0.isObject ? $0 : nil } }
+    func children(_ name: StaticString) -> [JSON] { self[name]?.list.filter(\.isObject) ?? [] }
+    func isPresent(_ name: StaticString) -> Bool { self[name]?.isNull == false }
+
+    func texts(_ name: StaticString) -> [String]? {
+        self[name].flatMap { $0.isList ? $0.list.compactMap(\.text) : nil }
     }
 
-    func audienceObject(_ name: StaticString) -> JSON? {
-        self[name].flatMap { $0.isObject ? $0 : nil }
+    /// The digits of a whole number.
+    private var digits: String? {
+        guard node.sign == 0 else { return nil }
+        let text = String(decoding: document.bytes[node.range], as: UTF8.self)
+        return Int64(text).map(String.init) ?? UInt64(text).map(String.init) ?? integer.map(String.init)
     }
 }
 

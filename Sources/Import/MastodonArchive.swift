@@ -1,3 +1,4 @@
+import Formats
 import Posts
 
 /// The archive that a server of the Mastodon family lets people download.

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -66,63 +67,5 @@ struct MastodonOwner {
             return .mastodon(name.user, localHost: name.host ?? host)
         }
         return address?.user.map { .mastodon($0, localHost: host) }
-    }
-}
-
-/// A web address, as far as it tells whose it is.
-struct ActorAddress: Equatable {
-    private static let maximumBytes = 2_048
-    private static let folders: Set<String> = ["users", "user", "u", "accounts", "profile"]
-
-    /// The host, with its port where one is written, in lower case.
-    var host: String
-    /// The name in a path such as `/users/name/statuses/1` or `/@name`, in lower case; nil in other paths.
-    var user: String?
-
-    /// Nil for what is no web address.
-    init?(_ text: String) {
-        guard Self.isOneWord(text), let colon = text.range(of: "://") else { return nil }
-        let scheme = text[..<colon.lowerBound].lowercased()
-        guard scheme == "https" || scheme == "http" else { return nil }
-        let rest = text[colon.upperBound...].prefix { $0 != "?" && $0 != "#" }
-        let parts = rest.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false).map { $0.lowercased() }
-        guard let host = parts.first, Self.isHost(host) else { return nil }
-        self.host = host
-        if parts.count > 1, parts[1].hasPrefix("@") {
-            user = Self.localName(parts[1].dropFirst())
-        } else if parts.count > 2, Self.folders.contains(parts[1]) {
-            user = Self.localName(parts[2])
-        }
-    }
-
-    /// `user@host` in lower case, with or without a leading `@`; `nil` in the host's place for `user` alone.
-    ///
-    /// Nil for what is no name of a person.
-    static func name(_ text: String) -> (user: String, host: String?)? {
-        guard isOneWord(text) else { return nil }
-        let bare = text.drop { $0 == "@" }.lowercased()
-        let parts = bare.split(separator: "@", omittingEmptySubsequences: false)
-        guard let first = parts.first, let user = localName(first) else { return nil }
-        switch parts.count {
-        case 1: return (user, nil)
-        case 2: return isHost(String(parts[1])) ? (user, String(parts[1])) : nil
-        default: return nil
-        }
-    }
-
-    /// Whether `text` can be the address of a post: one word of a usual length.
-    static func isOneWord(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= maximumBytes
-            && text.unicodeScalars.allSatisfy {
-                $0.properties.generalCategory != .control && !$0.properties.isWhitespace
-            }
-    }
-
-    private static func localName(_ text: some StringProtocol) -> String? {
-        text.isEmpty || text.contains { "/@:?#".contains($0) } ? nil : String(text)
-    }
-
-    static func isHost(_ text: String) -> Bool {
-        !text.isEmpty && !text.hasPrefix(".") && !text.contains { "/@?#\\<>\"%".contains($0) } && isOneWord(text)
     }
 }

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -34,9 +35,7 @@ struct MastodonPostConverter {
             wire.audience.narrow(to: place.to, cc: place.cc, followers: owner.followers)
         }
         guard wire.audience.isOpen else { return nil }
-        let time = PostTime(
-            note.published ?? activity.published, keyed: PostTime.keyed(mastodon: id), noticedAt: now)
-        wire.published = time.isTrusted ? time.date : nil
+        wire.written = note.published ?? activity.published
         wire.updated = note.updated.flatMap { Date(rfc3339: $0) }
         wire.content = note.content ?? ""
         wire.contentByLanguage = note.contentMap
@@ -53,7 +52,7 @@ struct MastodonPostConverter {
         wire.isQuote = note.isQuote
         wire.attachments = note.attachments.map(\.picture)
         wire.hasPoll = note.isPoll
-        let post = wire.post(noticedAt: time.date)
+        let post = wire.post(now: now)
         return post?.isOpen == true ? post : nil
     }
 

@@ -1,3 +1,5 @@
+import Formats
+
 /// Takes the bytes of one file of an archive.
 protocol MemberSink: AnyObject {
     /// The next bytes; valid only during the call.

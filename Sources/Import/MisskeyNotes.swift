@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -134,19 +135,22 @@ struct MisskeyNoteConverter {
         let audience = PostAudience(status: wire)
         guard audience.isOpen else { return nil }
         let time = PostTime(wire["createdAt"]?.name, keyed: PostTime.keyed(misskey: id), noticedAt: now)
-        let text = PlainText.cleaned(MisskeyMarkup.plain(wire["text"]?.text ?? ""))
+        let read = MisskeyMarkup.read(wire["text"]?.text ?? "")
+        let text = MisskeyNames(in: read.text, on: host)
         let warning = PlainText.cleaned(wire["cw"]?.text ?? "")
         let files = wire["files"]?.list ?? []
-        // A text is about what it quotes, as about a picture.
-        let hasOther = wire["poll"]?.isObject == true || wire["renoteId"]?.name != nil
+        let hasPoll = wire.child("poll") != nil
         let isUnknown = (wire["fileIds"]?.list ?? []).count > files.count
-        return Post(
-            id: address(of: id), author: owner, text: text, createdAt: time.date, isTimeTrusted: time.isTrusted,
-            replyTo: replyTarget(wire, text), visibility: audience.visibility,
-            hasMedia: hasOther || isUnknown || !files.isEmpty,
-            isSensitive: !warning.isEmpty || files.contains { $0["isSensitive"]?.truth == true },
-            warning: warning.isEmpty ? nil : warning,
-            pictures: Picture.all(files.map(Self.picture), besides: hasOther || isUnknown))
+        var post = Post(
+            id: address(of: id), author: owner, text: text.text, createdAt: time.date,
+            isTimeTrusted: time.isTrusted, replyTo: replyTarget(wire, text.text),
+            visibility: audience.visibility, hasMedia: hasPoll || isUnknown || !files.isEmpty,
+            isSensitive: !warning.isEmpty || files.contains { $0.flag("isSensitive") == true },
+            mentions: text.people, warning: warning.isEmpty ? nil : warning,
+            pictures: Picture.all(files.map(Self.picture), besides: hasPoll || isUnknown),
+            isQuote: wire["renoteId"]?.name != nil)
+        post.linkWords = read.linkWords.map { MisskeyNames(in: $0, on: host).text }
+        return post
     }
 
     /// The address by which other servers know a note.
@@ -170,118 +174,5 @@ struct MisskeyNoteConverter {
             height: size?["height"]?.integer
         ).cleaned
         return picture.url == nil ? nil : picture
-    }
-}
-
-/// The markup of Misskey, MFM, as far as a plain text must do without it: functions, tags and links with words.
-///
-/// Its syntax is in `docs/syntax.md` of misskey-dev/mfm.js.
-enum MisskeyMarkup {
-    private static let tags: Set<String> = ["b", "i", "s", "small", "center", "plain"]
-    /// A longer text is left as it is, in bytes.
-    private static let maximumBytes = 100_000
-    /// Deeper nesting is left as it is.
-    private static let maximumNesting = 20
-
-    /// The text without markup: `$[x2 words]` and `<b>words</b>` become `words`, `[words](address)` both.
-    static func plain(_ text: String) -> String {
-        guard text.utf8.count <= maximumBytes, text.contains(where: { "$<[*".contains($0) }) else { return text }
-        var reader = Reader(text: Array(text.unicodeScalars))
-        return reader.read()
-    }
-
-    private struct Reader {
-        let text: [Unicode.Scalar]
-        private var position = 0
-        private var result = String.UnicodeScalarView()
-        /// From each bracket to the one that closes it.
-        private var closings: [Int: Int] = [:]
-        /// Where the functions end that are open.
-        private var ends: [Int] = []
-
-        init(text: [Unicode.Scalar]) {
-            self.text = text
-            var open: [Int] = []
-            for (place, scalar) in text.enumerated() {
-                if scalar == "[" { open.append(place) }
-                if scalar == "]", let start = open.popLast() { closings[start] = place }
-            }
-        }
-
-        mutating func read() -> String {
-            while position < text.count {
-                if ends.last == position {
-                    ends.removeLast()
-                    position += 1
-                } else if !(function() || tag() || link() || bold()) {
-                    result.append(text[position])
-                    position += 1
-                }
-            }
-            return String(result)
-        }
-
-        private func starts(with word: String, at place: Int) -> Bool {
-            text[place...].starts(with: word.unicodeScalars)
-        }
-
-        /// Opens a function, `$[name.argument=1 `.
-        private mutating func function() -> Bool {
-            guard starts(with: "$[", at: position), ends.count < MisskeyMarkup.maximumNesting,
-                let end = closings[position + 1]
-            else { return false }
-            let name = text[(position + 2)..<end].prefix(100).prefix { $0 != " " && $0 != "\n" && $0 != "[" }
-            guard let first = name.first, ("a"..."z").contains(first), text[name.endIndex] == " " else { return false }
-            ends.append(end)
-            position = name.endIndex + 1
-            return true
-        }
-
-        /// Passes over `<b>`, `</b>` and the like; of `<https://…>` the address is kept.
-        private mutating func tag() -> Bool {
-            guard text[position] == "<" else { return false }
-            let inside = text[(position + 1)...].prefix(2_050).prefix { $0 != ">" && $0 != "<" && $0 != "\n" }
-            guard inside.endIndex < text.count, text[inside.endIndex] == ">" else { return false }
-            let name = String(String.UnicodeScalarView(inside))
-            let isAddress = name.hasPrefix("https://") || name.hasPrefix("http://")
-            guard isAddress || MisskeyMarkup.tags.contains(name.hasPrefix("/") ? String(name.dropFirst()) : name)
-            else { return false }
-            if isAddress { result.append(contentsOf: inside) }
-            position = inside.endIndex + 1
-            return true
-        }
-
-        /// Keeps words and address of `[words](address)`, or `?[words](address)` for one without a preview.
-        private mutating func link() -> Bool {
-            var start = position
-            if starts(with: "?[", at: start) { start += 1 }
-            guard text[start] == "[" else { return false }
-            let words = text[(start + 1)...].prefix(1_000).prefix { !"[]\n".unicodeScalars.contains($0) }
-            guard !words.isEmpty, starts(with: "](http", at: words.endIndex) else { return false }
-            let address = text[(words.endIndex + 2)...].prefix(2_050).prefix {
-                $0 != ")" && !$0.properties.isWhitespace
-            }
-            guard address.endIndex < text.count, text[address.endIndex] == ")" else { return false }
-            result.append(contentsOf: words)
-            if !words.elementsEqual(address) {
-                result.append(" ")
-                result.append(contentsOf: address)
-            }
-            position = address.endIndex + 1
-            return true
-        }
-
-        /// Keeps the words of `**words**`.
-        private mutating func bold() -> Bool {
-            guard starts(with: "**", at: position) else { return false }
-            let words = text[(position + 2)...].prefix(1_000).prefix { $0 != "*" && $0 != "\n" }
-            let ends = [words.first, words.last].compactMap(\.self)
-            guard !ends.isEmpty, !ends.contains(where: \.properties.isWhitespace),
-                starts(with: "**", at: words.endIndex)
-            else { return false }
-            result.append(contentsOf: words)
-            position = words.endIndex + 2
-            return true
-        }
     }
 }

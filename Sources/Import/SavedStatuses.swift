@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -71,7 +72,7 @@ struct SavedStatuses: ArchiveFormat {
 private final class SavedStatusesRun {
     private let request: ImportRequest
     private let body: (ArchiveItem) throws -> Void
-    private var converter: MastodonStatusConverter
+    private var converter: SavedStatusConverter
     private var counts: ImportSummary
     /// Entries that were read, whether or not they were handed over.
     private(set) var seen = 0
@@ -80,24 +81,25 @@ private final class SavedStatusesRun {
         self.request = request
         self.body = body
         counts = ImportSummary(format: isBackup ? "mastodon-archive backup" : "saved Mastodon posts")
-        converter = MastodonStatusConverter(localHost: request.localHost, now: request.now)
+        converter = SavedStatusConverter(localHost: request.localHost, now: request.now)
     }
 
     var summary: ImportSummary {
         var summary = counts
-        summary.owner = converter.owner?.account
-        summary.ownerName = converter.owner?.account.value
+        summary.owner = converter.owner
+        summary.ownerName = converter.owner?.value
         return summary
     }
 
     func postSink(_ name: String, list: String?) -> any MemberSink {
         sink(name, list: list) { [self] wire in
-            guard !MastodonStatusConverter.isRepost(wire) else {
+            let status = try MastodonStatus(try wire.object())
+            guard !status.isReblog else {
                 seen += 1
                 counts.reposts += 1
                 return
             }
-            let post = try converter.post(try wire.object())
+            let post = try converter.post(status)
             seen += 1
             guard let post else {
                 counts.notOpen += 1
@@ -109,12 +111,18 @@ private final class SavedStatusesRun {
     }
 
     func ownerSink(_ name: String, list: String) -> any MemberSink {
-        sink(name, list: list) { [self] wire in converter.learnOwner(from: wire) }
+        sink(name, list: list) { [self] wire in
+            guard converter.owner == nil else { return }
+            // A post that cannot be read does not tell who made it; it is no loss to favorites.
+            guard let status = try? MastodonStatus(wire) else { return }
+            converter.learnOwner(from: status)
+        }
     }
 
     func favoriteSink(_ name: String, list: String) -> any MemberSink {
         sink(name, list: list) { [self] wire in
-            let favorite = try converter.favorite(try wire.object())
+            let status = try wire.object()
+            let favorite = try converter.favorite(try MastodonStatus(status.child("reblog") ?? status))
             seen += 1
             switch favorite {
             case .example(let example):
@@ -137,18 +145,8 @@ private final class SavedStatusesRun {
     }
 }
 
-/// Makes posts of what the API of a server of the Mastodon family calls a status.
-///
-/// Its fields are those of docs.joinmastodon.org/entities/Status. Nearly every field may be missing; one of another kind
-/// counts as missing. Numbers stand in place of ids where an old program saved them.
-struct MastodonStatusConverter {
-    /// Whose posts they are.
-    struct Owner {
-        /// The number that the server knows the account by.
-        var id: String?
-        var account: AccountID
-    }
-
+/// Makes posts of saved statuses.
+struct SavedStatusConverter {
     /// What came of a post that somebody favorited.
     enum Favorite {
         case example(ImportedExample)
@@ -159,175 +157,52 @@ struct MastodonStatusConverter {
         case withoutText
     }
 
-    /// The host of the server's names, where the caller knows it.
-    let localHost: String?
     /// The author of the first post; nil before that.
-    private(set) var owner: Owner?
+    private(set) var owner: AccountID?
 
+    private let reader: MastodonStatusReader
     private let now: Date
 
-    /// - Parameter now: The present: nothing was made later.
+    /// - Parameters:
+    ///   - localHost: The host of the server's names, where the caller knows it.
+    ///   - now: The present: nothing was made later.
     init(localHost: String?, now: Date) {
-        self.localHost = localHost
+        reader = MastodonStatusReader(guessingFrom: localHost)
         self.now = now
     }
 
-    /// Whether the human repeated somebody else's post.
-    static func isRepost(_ wire: JSON) -> Bool {
-        wire["reblog"]?.isObject == true || wire["pf_type"]?.text == "share"
-    }
-
     /// Takes the author of one of the human's own posts, who is asked for only once.
-    mutating func learnOwner(from wire: JSON) {
-        guard owner == nil, let account = wire["account"], let person = person(account) else { return }
-        owner = Owner(id: account.identifier("id"), account: person)
+    mutating func learnOwner(from status: MastodonStatus) {
+        owner = owner ?? status.account.flatMap { reader.person($0) }
     }
 
     /// The post; nil for one that not everybody may read.
     ///
     /// - Throws: ``ItemFault`` for what is no post, and for one of somebody else.
-    mutating func post(_ wire: JSON) throws(ItemFault) -> Post? {
-        let id = try Self.id(of: wire)
-        learnOwner(from: wire)
-        guard let owner, let author = wire["account"].flatMap(person) else {
-            throw ItemFault("its account has no name")
-        }
-        guard author == owner.account else { throw ItemFault("somebody else made it") }
-        let text = text(of: wire)
-        let audience = Self.audience(of: wire, saying: text)
-        guard audience.isOpen else { return nil }
-        let time = PostTime(
-            wire["created_at"]?.name, keyed: PostTime.keyed(mastodon: id.value), noticedAt: now)
-        let attachments = wire["media_attachments"]?.list ?? []
-        let hasOther =
-            ["poll", "quote", "quote_id"].contains { wire.isPresent($0) }
-            || wire["pleroma"]?.isPresent("quote_id") == true
-        let warning = PlainText.cleaned(wire["spoiler_text"]?.text ?? "")
-        return Post(
-            id: id, author: owner.account, text: text, createdAt: time.date, isTimeTrusted: time.isTrusted,
-            replyTo: replyTarget(of: wire, owner), visibility: audience.visibility,
-            language: wire["language"]?.name.flatMap(LanguageTag.naming),
-            hasMedia: !attachments.isEmpty || hasOther,
-            isSensitive: wire["sensitive"]?.truth ?? false || !warning.isEmpty,
-            mentions: mentions(of: wire).compactMap(person), warning: warning.isEmpty ? nil : warning,
-            client: wire["application"]?["name"]?.name.map { String(PlainText.cleaned($0).prefix(200)) },
-            pictures: Picture.all(attachments.map(Self.picture), besides: hasOther))
+    mutating func post(_ status: MastodonStatus) throws(ItemFault) -> Post? {
+        learnOwner(from: status)
+        let post = try read(status)
+        guard post.author == owner else { throw ItemFault("somebody else made it") }
+        return post.isOpen ? post : nil
     }
 
     /// What a post that the human favorited teaches.
     ///
     /// - Throws: ``ItemFault`` for what is no post.
-    func favorite(_ status: JSON) throws(ItemFault) -> Favorite {
-        let wire = status["reblog"].flatMap { $0.isObject ? $0 : nil } ?? status
-        let id = try Self.id(of: wire)
-        guard let account = wire["account"], let author = person(account) else {
-            throw ItemFault("its account has no name")
-        }
-        guard author != owner?.account else { return .own }
-        let text = text(of: wire)
-        guard Self.audience(of: wire, saying: text).isOpen else { return .notOpen }
-        guard !text.isEmpty else { return .withoutText }
-        let time = PostTime(wire["created_at"]?.name, keyed: PostTime.keyed(mastodon: id.value), noticedAt: now)
+    func favorite(_ status: MastodonStatus) throws(ItemFault) -> Favorite {
+        let post = try read(status)
+        guard post.author != owner else { return .own }
+        guard post.isOpen else { return .notOpen }
+        guard !post.text.isEmpty else { return .withoutText }
         return .example(
             ImportedExample(
-                id: id, author: author.value, text: text, createdAt: time.date, isSeen: false,
-                authorID: author, authorBio: Self.bio(account)))
+                id: post.id, author: post.author.value, text: post.text, createdAt: post.createdAt, isSeen: false,
+                authorID: post.author, authorBio: status.account?.bio))
     }
 
-    // MARK: Fields
-
-    /// What the post is called everywhere.
-    private static func id(of wire: JSON) throws(ItemFault) -> PostID {
-        let address = [wire["uri"]?.name, wire["url"]?.name].compactMap(\.self).first(where: ActorAddress.isOneWord)
-        guard let address else { throw ItemFault("uri is missing") }
-        return PostID(network: .mastodon, value: address)
+    private func read(_ status: MastodonStatus) throws(ItemFault) -> Post {
+        guard MastodonStatusReader.identity(of: status) != nil else { throw ItemFault("uri is missing") }
+        guard let post = reader.read(status)?.post(now: now) else { throw ItemFault("its account has no name") }
+        return post
     }
-
-    private static func audience(of wire: JSON, saying text: String) -> PostAudience {
-        var audience = PostAudience(status: wire)
-        audience.narrow(byEndOf: text)
-        return audience
-    }
-
-    private func text(of wire: JSON) -> String {
-        let content = wire["content"]?.text ?? ""
-        // Pixelfed gives a caption that it never made HTML of in both places.
-        if let caption = wire["content_text"]?.name, caption == content { return PlainText.cleaned(caption) }
-        let names = mentions(of: wire).compactMap { mention -> (String, String)? in
-            guard let url = mention["url"]?.name, let person = person(mention) else { return nil }
-            return (url, Self.writtenName(of: mention, person))
-        }
-        return PlainText.fromHTML(content, mentions: Dictionary(names) { first, _ in first })
-    }
-
-    /// `user@host` with the case in which the name is written.
-    private static func writtenName(of wire: JSON, _ person: AccountID) -> String {
-        let written = (wire["acct"]?.text ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
-        let known = person.value.prefix { $0 != "@" }
-        return written.lowercased() == known ? String(written + person.value.dropFirst(known.count)) : person.value
-    }
-
-    private func mentions(of wire: JSON) -> [JSON] { Array((wire["mentions"]?.list ?? []).prefix(100)) }
-
-    /// An account, or a person named in a post.
-    private func person(_ wire: JSON) -> AccountID? {
-        guard let written = wire["acct"]?.name ?? wire["username"]?.name, let name = ActorAddress.name(written),
-            let host = name.host ?? home(of: wire["url"]?.name ?? wire["uri"]?.name)
-        else { return nil }
-        return .mastodon(name.user, localHost: host)
-    }
-
-    /// The host of the names at the server that a profile is at.
-    private func home(of profile: String?) -> String? {
-        let local = localHost?.lowercased()
-        guard let host = profile.flatMap(ActorAddress.init)?.host else { return local }
-        guard let local, host.hasSuffix("." + local) else { return host }
-        return local
-    }
-
-    private func replyTarget(of wire: JSON, _ owner: Owner) -> ReplyTarget? {
-        let answered = wire.identifier("in_reply_to_id")
-        let person = wire.identifier("in_reply_to_account_id")
-        guard answered != nil || person != nil else { return nil }
-        guard let person, person == owner.id else {
-            let named = person.flatMap { id in mentions(of: wire).first { $0.identifier("id") == id } }
-            return ReplyTarget(author: named.flatMap(self.person))
-        }
-        return ReplyTarget(author: owner.account, post: answered.flatMap { Self.neighbour(of: wire, id: $0) })
-    }
-
-    /// Another post of the same author: the addresses of their posts differ in the id at the end.
-    private static func neighbour(of wire: JSON, id: String) -> PostID? {
-        guard let own = wire.identifier("id"), let address = try? Self.id(of: wire), address.value.hasSuffix("/\(own)")
-        else { return nil }
-        return PostID(network: .mastodon, value: address.value.dropLast(own.count) + id)
-    }
-
-    private static func picture(_ wire: JSON) -> Picture? {
-        guard wire["type"]?.text == "image", let url = wire["url"]?.name else { return nil }
-        let size = wire["meta"]?["original"]
-        let picture = Picture(
-            url: url, alt: wire["description"]?.text ?? "", width: size?["width"]?.integer,
-            height: size?["height"]?.integer
-        ).cleaned
-        return picture.url == nil ? nil : picture
-    }
-
-    /// The profile's text and table, in which people opt out of bots.
-    private static func bio(_ account: JSON) -> String {
-        let fields = (account["fields"]?.list ?? []).map { field in
-            "\(field["name"]?.text ?? ""): \(PlainText.fromHTML(field["value"]?.text ?? ""))"
-        }
-        return ([PlainText.fromHTML(account["note"]?.text ?? "")] + fields).joined(separator: "\n")
-    }
-}
-
-extension JSON {
-    /// An id, which may be written as a number.
-    fileprivate func identifier(_ key: StaticString) -> String? {
-        self[key].flatMap { $0.name ?? $0.integer.map(String.init) }
-    }
-
-    /// Whether a key has a value other than null.
-    fileprivate func isPresent(_ key: StaticString) -> Bool { self[key]?.isNull == false }
 }

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -38,7 +39,8 @@ struct XNoteTexts {
         let text = raw.replacing("&", with: "&amp;")
         let note = Note(
             comparable: PlainText.fromX(text),
-            plain: PlainText.fromX(text, links: XPostConverter.links(core["urls"])))
+            plain: PlainText.fromX(
+                text, links: XLinkEntity.replacements(of: XPostConverter.links(core["urls"]), quoting: [])))
         bytes += note.comparable.utf8.count + note.plain.utf8.count
         guard bytes <= maximumBytes else { throw ItemFault("there are more long texts than fit into memory") }
         let second = Self.second(date)

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -25,18 +26,33 @@ struct XPostConverter {
         let entities = fields["entities"]
         let mentions = entities?["user_mentions"]?.list ?? []
         let media = Self.media(fields)
+        let links = Self.links(entities?["urls"]) + Self.links(media, areMedia: true)
+        let quoted = Self.quoted(by: text, links, of: id)
+        let replacements = XLinkEntity.replacements(of: links, quoting: Set([quoted].compactMap(\.self)))
+        let replyTo = isRepost ? nil : Self.replyTarget(fields, text: text, mentions)
+        let whole = note ?? PlainText.fromX(text, links: replacements)
+        var named: Set<String> = []
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            text: note ?? PlainText.fromX(text, links: Self.links(entities?["urls"], media: media)),
-            createdAt: time.date, isTimeTrusted: time.isTrusted,
-            replyTo: isRepost ? nil : Self.replyTarget(fields, text: text, mentions), isRepost: isRepost,
-            visibility: Self.visibility(fields), language: Self.language(fields["lang"]?.name),
-            hasMedia: !media.isEmpty,
-            isSensitive: fields["possibly_sensitive"]?.truth ?? false,
-            mentions: mentions.compactMap(Self.idText).map { AccountID(network: .x, value: $0) },
+            text: replyTo?.post == nil ? whole : XText.withoutLeadingMentions(whole),
+            createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo, isRepost: isRepost,
+            visibility: Self.visibility(fields), language: XText.language(fields["lang"]?.name),
+            hasMedia: links.contains(where: \.isMedia),
+            isSensitive: fields.flag("possibly_sensitive") ?? false,
+            mentions: mentions.compactMap(Self.idText).filter { named.insert($0).inserted }
+                .map { AccountID(network: .x, value: $0) },
             // X calls a post by its identity, so one from an archive can be asked for too.
             address: String(id), client: Self.client(fields["source"]?.text),
-            pictures: XArchivePictures.pictures(media))
+            pictures: XArchivePictures.pictures(media), isQuote: quoted != nil)
+    }
+
+    /// The id of the quoted post: an archive tells it by the link that the text ends with, besides those of pictures.
+    static func quoted(by text: String, _ links: [XLinkEntity], of id: UInt64) -> String? {
+        var words = text.split(whereSeparator: \.isWhitespace)[...]
+        while let last = words.last, links.contains(where: { $0.isMedia && $0.short == last }) { words.removeLast() }
+        guard let link = words.last.flatMap({ last in links.first { $0.short == last } }) else { return nil }
+        // A text that is cut ends with its own address.
+        return link.expanded.flatMap(XLinkEntity.postID).flatMap { $0 == String(id) ? nil : $0 }
     }
 
     /// The scope of a post tells whether it is for followers; of advertisements it is known, and
@@ -105,11 +121,6 @@ struct XPostConverter {
 
     // MARK: Time
 
-    /// The first id that carries its own time; the ids before it counted up.
-    private static let firstTimedID: UInt64 = 29_700_859_247
-    /// 2010-11-04T01:42:54.657Z, at which the times in ids begin.
-    private static let epochMilliseconds: Int64 = 1_288_834_974_657
-
     /// When the post was made.
     ///
     /// The id knows better than `created_at`, which is off by up to a day in some archives. Before November 2010 ids
@@ -117,9 +128,7 @@ struct XPostConverter {
     static func time(
         id: UInt64, written: String?, field: StaticString = "created_at"
     ) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
-        if id >= firstTimedID {
-            return (Date(milliseconds: Int64(id >> 22) + epochMilliseconds), true)
-        }
+        if let date = XID.time(of: String(id)) { return (date, true) }
         guard let written else { throw ItemFault("\(field) is missing") }
         if let date = Date(xTimestamp: written) { return (date, date.milliseconds % 86_400_000 != 0) }
         // Without its zone it tells the day, more or less.
@@ -136,19 +145,16 @@ struct XPostConverter {
         return !name.isEmpty && text.utf8[name.endIndex...].first == Byte.colon
     }
 
-    /// What stands for each shortened address: nothing for those that only point to the post's own pictures.
-    static func links(_ wire: JSON?, media: [JSON] = []) -> [String: String] {
-        var links: [String: String] = [:]
-        for link in wire?.list ?? [] {
-            guard let short = link["url"]?.name ?? link["shortUrl"]?.name,
+    /// The shortened addresses of a text, in either spelling of their fields.
+    static func links(_ wire: JSON?) -> [XLinkEntity] { links(wire?.list ?? [], areMedia: false) }
+
+    private static func links(_ wire: [JSON], areMedia: Bool) -> [XLinkEntity] {
+        wire.compactMap { link in
+            (link["url"]?.name ?? link["shortUrl"]?.name).map { short in
                 let expanded = link["expanded_url"]?.name ?? link["expandedUrl"]?.name
-            else { continue }
-            links[short] = expanded
+                return XLinkEntity(short: short, expanded: expanded, isMedia: areMedia)
+            }
         }
-        for medium in media {
-            if let short = medium["url"]?.name ?? medium["shortUrl"]?.name { links[short] = "" }
-        }
-        return links
     }
 
     // MARK: Fields
@@ -172,12 +178,5 @@ struct XPostConverter {
     static func beginsWithName(_ text: String) -> Bool {
         guard text.hasPrefix("@"), let next = text.utf8.dropFirst().first else { return false }
         return next.isASCIIAlphanumeric || next == UInt8(ascii: "_")
-    }
-
-    /// The language, unless X did not know it.
-    private static func language(_ tag: String?) -> String? {
-        // `qam` to `qst` say why there is no language, as `und` and `zxx` do.
-        guard let tag, !(tag.count == 3 && tag.hasPrefix("q")) else { return nil }
-        return LanguageTag.naming(tag == "in" ? "id" : tag == "iw" ? "he" : tag)
     }
 }

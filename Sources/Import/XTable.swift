@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -111,11 +112,17 @@ extension XPostConverter {
         let time = try Self.time(id: id, written: row["timestamp"], field: "timestamp")
         let isRepost = row["retweeted_status_id"] != nil || Self.isRepost(text)
         let addresses = (row["expanded_urls"] ?? "").split(separator: ",").map(String.init)
+        let links = Self.links(in: text, to: addresses)
+        let quoted = Self.quoted(by: text, links, of: id)
+        let replacements = XLinkEntity.replacements(of: links, quoting: Set([quoted].compactMap(\.self)))
+        let replyTo = isRepost ? nil : Self.replyTarget(row, text)
+        let whole = PlainText.fromX(text, links: replacements)
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            text: PlainText.fromX(text, links: Self.links(in: text, to: addresses)), createdAt: time.date,
-            isTimeTrusted: time.isTrusted, replyTo: isRepost ? nil : Self.replyTarget(row, text), isRepost: isRepost,
-            hasMedia: addresses.contains(where: Self.isMedia), address: String(id), client: Self.client(row["source"]))
+            text: replyTo?.post == nil ? whole : XText.withoutLeadingMentions(whole), createdAt: time.date,
+            isTimeTrusted: time.isTrusted, replyTo: replyTo, isRepost: isRepost,
+            hasMedia: addresses.contains(where: XLinkEntity.leadsToMedia), address: String(id),
+            client: Self.client(row["source"]), isQuote: quoted != nil)
     }
 
     private static func replyTarget(_ row: XTable.Row, _ text: String) -> ReplyTarget? {
@@ -128,8 +135,8 @@ extension XPostConverter {
         return author == nil && post == nil && !beginsWithName(text) ? nil : ReplyTarget(author: author, post: post)
     }
 
-    /// What stands for each shortened address, if there are as many as full ones; nothing for those of own pictures.
-    private static func links(in text: String, to addresses: [String]) -> [String: String] {
+    /// The shortened addresses of a text, if there are as many as full ones.
+    private static func links(in text: String, to addresses: [String]) -> [XLinkEntity] {
         var seen: Set<String> = []
         let full = addresses.filter { seen.insert($0).inserted }
         let short = text.split(whereSeparator: \.isWhitespace).flatMap { word in
@@ -139,14 +146,7 @@ extension XPostConverter {
                 }
             }
         }
-        guard short.count == full.count else { return [:] }
-        return Dictionary(zip(short, full.map { isMedia($0) ? "" : $0 })) { first, _ in first }
-    }
-
-    /// Whether an address is that of a picture or film of a post.
-    private static func isMedia(_ address: String) -> Bool {
-        let parts = address.split(separator: "/")
-        guard let place = parts.lastIndex(of: "status"), parts.count > place + 2 else { return false }
-        return ["photo", "video"].contains(parts[place + 2])
+        guard short.count == full.count else { return [] }
+        return zip(short, full).map { XLinkEntity(short: $0, expanded: $1) }
     }
 }

@@ -112,7 +112,7 @@ package enum PlainText {
     }
 
     /// Whether `address` leads to a web page, white space around it aside.
-    static func isWebAddress(_ address: String?) -> Bool {
+    package static func isWebAddress(_ address: String?) -> Bool {
         guard let address, address.utf8.count <= maximumAddress else { return false }
         let trimmed = trimmed(address)
         guard !trimmed.contains(where: \.isWhitespace) else { return false }
@@ -138,8 +138,8 @@ package enum PlainText {
     }
 }
 
-/// A part of a Bluesky post's text that is more than text: a link, a mention or a tag.
-package struct BlueskyFacet: Sendable, Equatable {
+/// A part of a text that is more than text: a link, a mention or a tag.
+package struct TextFacet: Sendable, Equatable {
     /// Where the part begins, in bytes of UTF-8.
     package var byteStart: Int
     /// The byte behind the part.
@@ -155,7 +155,7 @@ package struct BlueskyFacet: Sendable, Equatable {
 }
 
 extension PlainText {
-    /// The plain text of a post as a Bluesky record holds it.
+    /// The plain text of a post as a Bluesky record holds it, or any other text whose links stand beside it.
     ///
     /// A link keeps its words, and its address follows in parentheses; where the words are a beginning of the address it
     /// stands alone. A space stands behind an address that the text goes on from at once. Parts that lie outside the text, are empty or
@@ -168,7 +168,7 @@ extension PlainText {
     ///   - facets: The record's parts, in any order.
     /// - Returns: The text without control characters and without white space around it, and its ``Post/linkWords``:
     ///   the words of links behind which addresses stand.
-    package static func readBluesky(_ text: String, facets: [BlueskyFacet]) -> (text: String, linkWords: [String]) {
+    package static func read(_ text: String, facets: [TextFacet]) -> (text: String, linkWords: [String]) {
         var linkWords: [String] = []
         let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
         var result: [UInt8] = []
@@ -210,7 +210,7 @@ extension PlainText {
     }
 
     /// The parts that name whole characters of the text, in the order of the text.
-    private static func usable(_ facets: [BlueskyFacet], in bytes: [UInt8]) -> [BlueskyFacet] {
+    private static func usable(_ facets: [TextFacet], in bytes: [UInt8]) -> [TextFacet] {
         func isBoundary(_ index: Int) -> Bool { index == bytes.count || bytes[index] & 0xC0 != 0x80 }
         return facets.enumerated()
             .filter { _, facet in

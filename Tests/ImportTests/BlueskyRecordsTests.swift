@@ -206,7 +206,7 @@ import Testing
         (#"{"uri":"at://haruka.example/app.bsky.feed.post/3","value":{}}"#, "uri is not the address of a record"),
         (#"{"uri":"at://did:plc:a/app.bsky.feed.post/3/4"}"#, "uri is not the address of a record"),
         (#"{"uri":"at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3"}"#, "value is missing"),
-        (record("3", "x").replacing(#""text":"#, with: #""txt":"#), "text is missing"),
+        (record("3", "x").replacing(#""text":"x""#, with: #""text":["x"]"#), "text has the wrong type"),
         ("7", "not a JSON object"), (#""text""#, "not a JSON object"), ("[1]", "not a JSON object"),
     ])
     func reportsWhatCannotBeRead(record: String, reason: String) throws {

@@ -1,4 +1,5 @@
 import Expectations
+import Formats
 import Foundation
 import Posts
 import TestSupport
@@ -47,7 +48,14 @@ import Testing
         let text = "猫 \"e.org\" \\ \u{1} @m"
         let facet = Value.map([
             ("index", .map([("byteEnd", .int(11)), ("byteStart", .int(5))])),
-            ("features", .array([.map([("uri", .text("https://e.org/full"))])])),
+            (
+                "features",
+                .array([
+                    .map([
+                        ("uri", .text("https://e.org/full")), ("$type", .text("app.bsky.richtext.facet#link")),
+                    ])
+                ])
+            ),
         ])
         let record = RepositoryWriter.post(
             text,

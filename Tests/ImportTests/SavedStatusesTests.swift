@@ -154,7 +154,7 @@ import Testing
         #expect(reading.texts == ["eyes"])
     }
 
-    @Test func picturesPollsAndQuotesAreMedia() throws {
+    @Test func picturesAndPollsAreMediaAndQuotesAreQuotes() throws {
         let picture =
             #"{"type":"image","url":"https://files.example/1.png","description":"a \"cat\"","meta":{"original":{"width":4,"height":3}}}"#
         func status(_ more: String, without: String) -> String {
@@ -168,7 +168,8 @@ import Testing
                 status(#""spoiler_text":"food""#, without: #""spoiler_text":"","#),
             ]))
         #expect(reading.summary.problems == [])
-        #expect(reading.posts.map(\.hasMedia) == [true, true, true, false])
+        #expect(reading.posts.map(\.hasMedia) == [true, true, false, false])
+        #expect(reading.posts.map(\.isQuote) == [false, false, true, false])
         #expect(reading.posts.map(\.pictures.count) == [1, 0, 0, 0])
         #expect(reading.posts.first?.pictures.first?.alt == "a \"cat\"")
         #expect(reading.posts.map(\.warning) == [nil, nil, nil, "food"])

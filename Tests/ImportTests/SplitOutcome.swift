@@ -1,3 +1,5 @@
+import Formats
+
 @testable import Import
 
 /// What a splitter made of a text.

@@ -1,4 +1,5 @@
 import Expectations
+import Formats
 import Foundation
 import Posts
 import TestSupport

@@ -9,26 +9,26 @@ import Testing
     private static let example =
         "✨ example mentioning @atproto.com to share the URL \(family) https://en.wikipedia.org/wiki/CBOR."
 
-    private func facet(_ start: Int, _ end: Int, _ link: String? = "https://e.org/") -> BlueskyFacet {
-        BlueskyFacet(byteStart: start, byteEnd: end, link: link)
+    private func facet(_ start: Int, _ end: Int, _ link: String? = "https://e.org/") -> TextFacet {
+        TextFacet(byteStart: start, byteEnd: end, link: link)
     }
 
     @Test func tellsTheWordsOfLinks() {
         let text = "see this and #tag or e.org"
-        let read = PlainText.readBluesky(
+        let read = PlainText.read(
             text, facets: [facet(0, 8), facet(13, 17, "https://e.org/tag"), facet(21, 26, "https://e.org/x")])
         #expect(read.text == "see this (https://e.org/) and #tag or https://e.org/x")
         #expect(read.linkWords == ["see this"])
     }
 
     @Test func aLinkKeepsItsWords() {
-        let text = PlainText.readBluesky(
+        let text = PlainText.read(
             Self.example, facets: [facet(23, 35, nil), facet(74, 108, "https://e.org/other")]
         ).text
         #expect(
             text == "✨ example mentioning @atproto.com to share the URL \(Self.family) "
                 + "https://en.wikipedia.org/wiki/CBOR (https://e.org/other).")
-        let words = PlainText.readBluesky(
+        let words = PlainText.read(
             "I wrote why I left, it took a year", facets: [facet(8, 18, "https://blog.example/leaving")]
         ).text
         #expect(words == "I wrote why I left (https://blog.example/leaving), it took a year")
@@ -39,18 +39,18 @@ import Testing
         ("e.org", "https://www.e.org/"), ("https://e.org/a", "https://e.org/a"),
     ])
     func aShortenedAddressIsReplacedByTheWholeOne(shown: String, address: String) {
-        #expect(PlainText.readBluesky(shown, facets: [facet(0, shown.utf8.count, address)]).text == address)
+        #expect(PlainText.read(shown, facets: [facet(0, shown.utf8.count, address)]).text == address)
     }
 
     @Test func aLinkThatIsAHashtagStaysOne() {
-        #expect(PlainText.readBluesky("#cats", facets: [facet(0, 5, "https://e.org/tag/cats")]).text == "#cats")
+        #expect(PlainText.read("#cats", facets: [facet(0, 5, "https://e.org/tag/cats")]).text == "#cats")
     }
 
     @Test func countsBytesNotCharacters() {
         let bytes = Array(Self.example.utf8)
         #expect(String(decoding: bytes[23..<35], as: UTF8.self) == "@atproto.com")
         #expect(String(decoding: bytes[74..<108], as: UTF8.self) == "https://en.wikipedia.org/wiki/CBOR")
-        #expect(PlainText.readBluesky("猫e.orgと", facets: [facet(3, 8)]).text == "猫https://e.org/ と")
+        #expect(PlainText.read("猫e.orgと", facets: [facet(3, 8)]).text == "猫https://e.org/ と")
     }
 
     /// Other networks read on where nothing but a part of the record tells that the link is over.
@@ -60,11 +60,11 @@ import Testing
         ("e.org\u{3000}次", "https://e.org/\u{3000}次"), ("e.org", "https://e.org/"),
     ])
     func aLinkEndsWhereItsPartDoes(text: String, expected: String) {
-        #expect(PlainText.readBluesky(text, facets: [facet(0, 5)]).text == expected)
+        #expect(PlainText.read(text, facets: [facet(0, 5)]).text == expected)
     }
 
     @Test func sortsThePartsFirst() {
-        let text = PlainText.readBluesky(
+        let text = PlainText.read(
             "a b c", facets: [facet(4, 5, "https://c.org"), facet(0, 1, "https://a.org"), facet(2, 3, nil)]
         ).text
         #expect(text == "a (https://a.org) b c (https://c.org)")
@@ -72,7 +72,7 @@ import Testing
 
     @Test func lettersOfOneClusterMayBelongToDifferentParts() {
         // The accent is a character of its own in the bytes, though not on the screen.
-        let text = PlainText.readBluesky("e\u{301}x", facets: [facet(0, 1)]).text
+        let text = PlainText.read("e\u{301}x", facets: [facet(0, 1)]).text
         #expect(Array(text.unicodeScalars) == Array("e (https://e.org/) \u{301}x".unicodeScalars))
     }
 
@@ -82,12 +82,12 @@ import Testing
     ])
     func passesOverPartsThatNameNoWholeCharacters(start: Int, end: Int) {
         // Bytes: 3 of 猫, a, 4 of the cat's face, b, c.
-        #expect(PlainText.readBluesky("猫a🐱bc", facets: [facet(start, end)]).text == "猫a🐱bc")
+        #expect(PlainText.read("猫a🐱bc", facets: [facet(start, end)]).text == "猫a🐱bc")
     }
 
     @Test func reachesTheEndOfTheText() {
-        #expect(PlainText.readBluesky("猫a🐱bc", facets: [facet(8, 10)]).text == "猫a🐱bc (https://e.org/)")
-        #expect(PlainText.readBluesky("猫", facets: [facet(0, 3)]).text == "猫 (https://e.org/)")
+        #expect(PlainText.read("猫a🐱bc", facets: [facet(8, 10)]).text == "猫a🐱bc (https://e.org/)")
+        #expect(PlainText.read("猫", facets: [facet(0, 3)]).text == "猫 (https://e.org/)")
     }
 
     @Test(arguments: [
@@ -104,11 +104,11 @@ import Testing
         ),
     ])
     func ofOverlappingPartsTheFirstCounts(parts: [(Int, Int, String)], expected: String) {
-        #expect(PlainText.readBluesky("abcdef", facets: parts.map { facet($0.0, $0.1, $0.2) }).text == expected)
+        #expect(PlainText.read("abcdef", facets: parts.map { facet($0.0, $0.1, $0.2) }).text == expected)
     }
 
     @Test func aMentionHidesTheLinkThatBeginsInsideIt() {
-        #expect(PlainText.readBluesky("@a.org", facets: [facet(0, 6, nil), facet(1, 6)]).text == "@a.org")
+        #expect(PlainText.read("@a.org", facets: [facet(0, 6, nil), facet(1, 6)]).text == "@a.org")
     }
 
     @Test(arguments: [
@@ -116,26 +116,26 @@ import Testing
         "ftp://e.org", "https://" + String(repeating: "a", count: 3_000),
     ])
     func keepsTheShownTextOfWhatIsNoWebAddress(link: String) {
-        #expect(PlainText.readBluesky("see this", facets: [facet(4, 8, link)]).text == "see this")
+        #expect(PlainText.read("see this", facets: [facet(4, 8, link)]).text == "see this")
     }
 
     @Test func cleansTheResult() {
-        #expect(PlainText.readBluesky(" \u{0}a\u{2028}b\u{7} \n", facets: []).text == "a\nb")
-        #expect(PlainText.readBluesky("x", facets: [facet(0, 1, " https://e.org/\u{1} ")]).text == "x (https://e.org/)")
-        #expect(PlainText.readBluesky("", facets: [facet(0, 0), facet(0, 1)]).text.isEmpty)
+        #expect(PlainText.read(" \u{0}a\u{2028}b\u{7} \n", facets: []).text == "a\nb")
+        #expect(PlainText.read("x", facets: [facet(0, 1, " https://e.org/\u{1} ")]).text == "x (https://e.org/)")
+        #expect(PlainText.read("", facets: [facet(0, 0), facet(0, 1)]).text.isEmpty)
     }
 
     @Test func entitiesAreTextHere() {
-        #expect(PlainText.readBluesky("a &amp; <b>", facets: []).text == "a &amp; <b>")
+        #expect(PlainText.read("a &amp; <b>", facets: []).text == "a &amp; <b>")
     }
 
     @Test func limitsTheResult() {
         let text = String(repeating: "a ", count: 1_000)
         let link = "https://" + String(repeating: "x", count: 2_000)
         let facets = (0..<1_000).map { facet($0 * 2, $0 * 2 + 1, link) }
-        #expect(PlainText.readBluesky(text, facets: facets).text.utf8.count <= 100_000)
+        #expect(PlainText.read(text, facets: facets).text.utf8.count <= 100_000)
         #expect(
-            PlainText.readBluesky(String(repeating: "猫", count: 500_000), facets: facets).text.utf8.count <= 100_000)
+            PlainText.read(String(repeating: "猫", count: 500_000), facets: facets).text.utf8.count <= 100_000)
     }
 
     @Test(arguments: 0..<40 as Range<UInt64>)
@@ -151,7 +151,7 @@ import Testing
             let facets = (0..<random(0..<12)).map { _ in
                 facet(random(-2..<60), random(-2..<60), random(0..<2) == 0 ? nil : "https://e.org/")
             }
-            let result = PlainText.readBluesky(text, facets: facets).text
+            let result = PlainText.read(text, facets: facets).text
             #expect(result.utf8.count <= text.utf8.count + 12 * 18)
             #expect(!result.unicodeScalars.contains("\u{0}"))
             #expect(!result.unicodeScalars.contains("\u{FFFD}"))
@@ -164,7 +164,7 @@ import Testing
         func seconds(_ count: Int) -> Double {
             let text = String(repeating: "ab", count: count)
             let facets = (0..<count).reversed().map { facet($0 * 2, $0 * 2 + 2, "https://e.org") }
-            return ProcessorTime.seconds { _ = PlainText.readBluesky(text, facets: facets).text }
+            return ProcessorTime.seconds { _ = PlainText.read(text, facets: facets).text }
         }
         let small = seconds(1 << 9)
         #expect(seconds(1 << 12) < small * 30 + 0.05)

@@ -28,6 +28,7 @@ KNOTS = pathlib.Path(__file__).with_name("knots.txt")
 # Where a network may be named: what is written for one network, and what reads one format.
 NETWORK_FILE = re.compile(r"Settings/\w+Descriptor\.swift$")
 NETWORK_FOLDERS = [
+    "Formats",
     "Import",
     "MirrorBot/Login",
     "Networks/Bluesky",

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 import Transport
@@ -136,36 +137,6 @@ struct BlueskyResolver: Sendable {
         NetworkError(
             code: .configuration, network: .bluesky, host: host, operation: .resolveIdentity, detail: cause,
             outcome: .refused)
-    }
-}
-
-/// The names of accounts: DIDs, which stay, and handles, which people may change.
-enum BlueskyName {
-    /// `did:method:name`, as the protocol allows it.
-    static func isDID(_ text: some StringProtocol) -> Bool {
-        guard text.utf8.count <= 2_048, text.hasPrefix("did:") else { return false }
-        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x61...0x7A).contains($0) }),
-            !parts[2].isEmpty, !parts[2].hasSuffix(":"), !parts[2].hasSuffix("%")
-        else { return false }
-        return parts[2].utf8.allSatisfy { $0.isLetterOrDigit || "._:%-".utf8.contains($0) }
-    }
-
-    /// A host name of two labels or more, in lower case; `text` may begin with `@`.
-    ///
-    /// Nil for everything else.
-    static func handle(_ text: some StringProtocol) -> String? {
-        let bare = text.drop { $0 == "@" }.lowercased()
-        let labels = bare.split(separator: ".", omittingEmptySubsequences: false)
-        guard bare.utf8.count <= 253, labels.count >= 2, labels.allSatisfy(isLabel),
-            let first = labels.last?.utf8.first, (0x61...0x7A).contains(first)
-        else { return nil }
-        return bare
-    }
-
-    private static func isLabel(_ label: Substring) -> Bool {
-        (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
-            && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
     }
 }
 

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -187,21 +188,9 @@ struct BlueskyTranslator {
         visibility: Visibility = .public
     ) -> ObservedPost {
         let address = reference.address
-        let time = time(of: record, address, noticedAt: noticedAt)
-        var named: Set<String> = []
-        let mentions = record.facets.flatMap(\.mentions).filter { named.insert($0).inserted }
-        let read = text(of: record)
-        var audience = record.audience
-        audience.narrow(to: visibility)
-        var post = Post(
-            id: PostID(network: .bluesky, value: address.uri), author: author.id, text: read.text,
-            createdAt: time.date, isTimeTrusted: time.isTrusted,
-            replyTo: replyTarget(of: record),
-            visibility: audience.visibility, language: record.languages.first(where: LanguageTag.isWellFormed),
-            hasMedia: record.hasMedia, isSensitive: record.isSensitive,
-            mentions: mentions.map { AccountID(network: .bluesky, value: $0) }, address: reference.text,
-            warning: record.warning, utcOffset: time.isTrusted ? record.utcOffset : nil, isQuote: record.isQuote)
-        post.linkWords = read.linkWords
+        var post = record.post(
+            at: address, by: author.id, noticedAt: noticedAt, now: now, visibility: visibility)
+        post.address = reference.text
         return ObservedPost(
             post: post, author: author, address: reference.text, replyToAddress: record.reply?.parent.text,
             conversation: record.isReply ? record.reply?.root.address.uri : address.uri,
@@ -209,29 +198,5 @@ struct BlueskyTranslator {
                 [record.reply?.root, record.reply?.parent].compactMap { $0?.address.repository }.map {
                     AccountID(network: .bluesky, value: $0)
                 }))
-    }
-
-    /// A reply whose person cannot be told is a reply still.
-    private func replyTarget(of record: BlueskyPostRecord) -> ReplyTarget? {
-        guard record.isReply else { return nil }
-        let parent = record.reply?.parent.address
-        return ReplyTarget(
-            author: parent.map { AccountID(network: .bluesky, value: $0.repository) },
-            post: parent.map { PostID(network: .bluesky, value: $0.uri) })
-    }
-
-    private func text(of record: BlueskyPostRecord) -> (text: String, linkWords: [String]) {
-        PlainText.readBluesky(
-            record.text,
-            facets: record.facets.map { BlueskyFacet(byteStart: $0.start, byteEnd: $0.end, link: $0.links.first) })
-    }
-
-    /// When a post was written: its author says so, but it cannot have been after a server saw it.
-    private func time(
-        of record: BlueskyPostRecord, _ address: RecordAddress, noticedAt: Date?
-    ) -> PostTime {
-        // A server's word is better than the key, which is the author's word too.
-        let keyed = noticedAt == nil ? TimestampID(address.key)?.date : nil
-        return PostTime(record.createdAt, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
     }
 }

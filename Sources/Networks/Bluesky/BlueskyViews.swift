@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -75,7 +76,7 @@ struct BlueskyPostView: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        guard let reference = RecordReference(uri: wire.text("uri"), cid: wire.text("cid")),
+        guard let reference = RecordReference(wire),
             let author = wire.value(BlueskyProfile.self, "author"),
             let record = wire.value(BlueskyPostRecord.self, "record"),
             // Who says that somebody else wrote a post is not believed.
@@ -136,7 +137,7 @@ struct BlueskyNotification: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        guard let reference = RecordReference(uri: wire.text("uri"), cid: wire.text("cid")),
+        guard let reference = RecordReference(wire),
             let reason = wire.text("reason")
         else { throw ShapeError() }
         self.reference = reference

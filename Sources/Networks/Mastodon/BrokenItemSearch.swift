@@ -1,3 +1,4 @@
+import Formats
 import Posts
 
 /// A search for the items of a range that make every request fail whose answer holds them.

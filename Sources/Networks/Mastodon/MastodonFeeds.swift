@@ -1,3 +1,4 @@
+import Formats
 package import Foundation
 import Posts
 import Transport
@@ -538,23 +539,10 @@ struct LinkHeader: Equatable {
     }
 }
 
-/// The ids that a Mastodon-compatible server gives to posts and notifications.
-///
-/// They are opaque text, but those of the common servers tell which is newer.
-enum MastodonID {
-    /// Longer than every id in use, in bytes.
-    private static let maximumLength = 256
+extension MastodonID {
     static let lengthOfULID = 26
     /// Of the ids of Pleroma and its descendants: 128 bits in letters of both cases and digits.
     static let lengthOfFlake = 18
-
-    /// Whether `text` can stand in a path and a database.
-    static func isUsable(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= maximumLength && text != "." && text != ".."
-            && text.unicodeScalars.allSatisfy {
-                $0.properties.generalCategory != .control && !$0.properties.isWhitespace
-            }
-    }
 
     /// Whether `id` was given later than `other`; nil for ids whose order tells nothing.
     static func isNewer(_ id: String, than other: String) -> Bool? {

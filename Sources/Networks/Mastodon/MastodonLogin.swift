@@ -1,4 +1,5 @@
 import Cryptography
+import Formats
 package import Foundation
 package import Posts
 package import Transport

@@ -1,3 +1,4 @@
+import Formats
 package import Foundation
 package import Posts
 package import Transport
@@ -162,7 +163,7 @@ package struct MastodonNetwork: SocialNetwork {
             throw unknown("the server does not look posts up by their addresses")
         }
         let translator = try await translator()
-        for status in found where MastodonTranslator.identity(of: status) == identity.value {
+        for status in found where MastodonStatusReader.identity(of: status) == identity.value {
             guard try await isListed(status), let post = translator.post(status) else { continue }
             return post
         }
@@ -245,7 +246,7 @@ package struct MastodonNetwork: SocialNetwork {
         guard let context = try await context(of: post.address, maximumBytes: Self.maximumContext) else { return nil }
         // Whichever way round they come.
         let first = context.ancestors.first { $0.inReplyToID == nil } ?? context.ancestors.first
-        return first.flatMap(MastodonTranslator.identity) ?? post.post.id.value
+        return first.flatMap(MastodonStatusReader.identity) ?? post.post.id.value
     }
 
     package func replies(to address: String) async throws -> [ObservedPost] {
@@ -374,7 +375,7 @@ extension MastodonNetwork {
         let own = memory.account
         return try await departure(call) { [client] response, call in
             let status = try client.decode(MastodonStatus.self, from: response, call)
-            guard let identity = MastodonTranslator.identity(of: status) else {
+            guard let identity = MastodonStatusReader.identity(of: status) else {
                 throw client.malformed(call, response, detail: "the published post has no address")
             }
             // A wrong name of what is out would be used to delete, edit or go on from something else. The account's own
@@ -386,7 +387,7 @@ extension MastodonNetwork {
             }
             return PublishedPost(
                 id: PostID(network: .mastodon, value: identity), address: status.id,
-                createdAt: status.createdAt ?? client.now(),
+                createdAt: status.written.flatMap { Date(rfc3339: $0) } ?? client.now(),
                 // It is out all the same: sending it again would say it twice, and who is named has been notified.
                 isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
         }

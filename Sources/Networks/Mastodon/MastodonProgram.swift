@@ -1,3 +1,4 @@
+import Formats
 import Posts
 
 /// A habit of a server, and where it is known from.

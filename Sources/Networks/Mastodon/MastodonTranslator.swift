@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -13,18 +14,20 @@ struct MastodonTranslator {
     let tellsPeopleByNumber: Bool
     let now: @Sendable () -> Date
 
+    private var reader: MastodonStatusReader {
+        MastodonStatusReader(domain: domain, serverHost: serverHost, tellsPeopleByNumber: tellsPeopleByNumber)
+    }
+
     func account(_ wire: MastodonAccount) -> Account {
-        // People opt out of bots in the profile's table too.
-        let fields = wire.fields.map { "\(PlainText.cleaned($0.name)): \(PlainText.fromHTML($0.value))" }
-        let bio = ([PlainText.fromHTML(wire.note)] + fields).joined(separator: "\n")
-        return Account(
-            id: person(wire.acct), handle: fullName(wire.acct),
-            displayName: PlainText.cleaned(wire.displayName), isBot: wire.isBot,
-            bio: PlainText.cleaned(bio), address: wire.id)
+        Account(
+            id: person(wire.acct), handle: fullName(wire.acct), displayName: PlainText.cleaned(wire.displayName),
+            isBot: wire.isBot, bio: wire.bio, address: wire.id)
     }
 
     /// Whether ``post(_:noticedAt:)`` can make something of a post.
-    static func canRead(_ wire: MastodonStatus) -> Bool { identity(of: wire) != nil && wire.account != nil }
+    static func canRead(_ wire: MastodonStatus) -> Bool {
+        MastodonStatusReader.identity(of: wire) != nil && wire.account != nil
+    }
 
     /// The post that `wire` stands for.
     ///
@@ -32,10 +35,10 @@ struct MastodonTranslator {
     ///   - noticedAt: When the server told of it, for posts that lack their time.
     /// - Returns: Nil for a post without an identity or an author.
     func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
-        guard let account = wire.account else { return nil }
+        guard let account = wire.account, var read = reader.read(wire) else { return nil }
         let author = self.account(account)
-        let read = read(wire, by: author.id, authorAddress: account.id)
-        guard var post = read.post(noticedAt: noticedAt ?? now()) else { return nil }
+        read.mentions = mentions(of: wire)
+        guard var post = read.post(noticedAt: noticedAt, now: now()) else { return nil }
         post.address = wire.id
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: read.editedAt,
@@ -54,36 +57,11 @@ struct MastodonTranslator {
         return min(editedAt, noticedAt)
     }
 
-    /// What the wire tells of a post, as both wire forms tell it.
-    private func read(_ wire: MastodonStatus, by author: AccountID, authorAddress: String) -> FediversePost {
-        var read = FediversePost(identities: [wire.uri, wire.url], author: author)
-        read.content = wire.content
-        read.language = wire.language
-        read.warning = wire.spoilerText
-        read.isSensitive = wire.isSensitive
-        read.audience = wire.audience
-        read.published = wire.createdAt
-        read.updated = wire.editedAt
-        read.replyTo = replyTarget(of: wire, author: author, authorAddress: authorAddress)
-        read.isRepost = wire.isReblog
-        read.mentions = mentions(of: wire)
-        read.mentionsAreLoose = !tellsPeopleByNumber
-        read.hashtags = wire.hashtags
-        read.isQuote = wire.isQuote
-        read.attachments = wire.attachments
-        read.hasPoll = wire.hasPoll
-        return read
-    }
-
     /// Whom the list of a post's mentions holds, and the token's own account if the text names it.
     ///
     /// snac leaves the account that asks out of its lists.
     private func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
-        let listed = wire.mentions.map { mention in
-            FediversePost.Mention(
-                account: person(mention.acct), name: fullName(mention.acct),
-                addresses: [mention.url].compactMap(\.self))
-        }
+        let listed = reader.mentions(of: wire)
         guard !tellsPeopleByNumber, let own, wire.account?.id != own.id else { return listed }
         let mention = FediversePost.Mention(
             account: person(own.acct), name: fullName(own.acct), addresses: own.addresses)
@@ -114,19 +92,9 @@ struct MastodonTranslator {
     }
 
     /// `user@host`, with the case of the name as its owner writes it.
-    private func fullName(_ acct: String) -> String {
-        let parts = acct.split(separator: "@", maxSplits: 1)
-        let host = parts.count == 2 ? parts[1].lowercased() : domain
-        // The same account, whether an answer names it with a host or without.
-        return "\(parts.first ?? "")@\(host == serverHost ? domain : host)"
-    }
+    private func fullName(_ acct: String) -> String { reader.fullName(acct, at: nil) ?? acct }
 
-    private func person(_ acct: String) -> AccountID {
-        .mastodon(fullName(acct), localHost: domain)
-    }
-
-    /// What the post is called everywhere; nil if the server sent nothing that could be that.
-    static func identity(of wire: MastodonStatus) -> String? { FediversePost.identity(among: [wire.uri, wire.url]) }
+    private func person(_ acct: String) -> AccountID { .mastodon(fullName(acct), localHost: domain) }
 
     /// Who the token's account is; nil before it is known.
     var ownID: AccountID? { own.map { person($0.acct) } }
@@ -136,24 +104,10 @@ struct MastodonTranslator {
         guard let own else { return false }
         if tellsPeopleByNumber { return wire.mentions.contains { $0.id == own.id } }
         var read = FediversePost(identities: [], author: person(own.acct))
-        (read.content, read.mentions, read.mentionsAreLoose) = (wire.content, mentions(of: wire), true)
+        read.content = wire.content
+        read.mentions = mentions(of: wire)
+        read.mentionsAreLoose = true
         return read.whoIsMeant.contains { $0.account == read.author }
-    }
-
-    /// A reply whose person cannot be told is a reply still.
-    ///
-    /// Where the number of the answered person means something else, the answered post itself tells, see
-    /// ``connected(_:)``; one that contradicts the post's own word tells nothing.
-    private func replyTarget(of wire: MastodonStatus, author: AccountID, authorAddress: String) -> ReplyTarget? {
-        guard wire.inReplyToID != nil || wire.inReplyToAccountID != nil else { return nil }
-        if let answered = wire.inReplyTo {
-            return ReplyTarget(author: answered.id == wire.inReplyToID ? person(answered.account.acct) : nil)
-        }
-        let told = wire.inReplyToAccountName.flatMap { MastodonAccount.isName($0) ? $0 : nil }
-        guard tellsPeopleByNumber else { return ReplyTarget(author: told.map(person)) }
-        if wire.inReplyToAccountID == authorAddress { return ReplyTarget(author: author) }
-        let named = wire.inReplyToAccountID.flatMap { id in wire.mentions.first { $0.id == id }?.acct }
-        return ReplyTarget(author: (named ?? told).map(person))
     }
 
     /// Whether an action waits for the author: `rule` names who may act at once.

@@ -1,4 +1,5 @@
 import Cryptography
+import Formats
 import Foundation
 import Posts
 
@@ -181,15 +182,17 @@ struct WireObject: Decodable {
     func contains(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
 }
 
-extension WireObject: AudienceFields {
-    func audienceField(_ name: StaticString) -> AudienceField? {
-        let name = name.description
-        guard isPresent(name) else { return nil }
-        if let flag = value(Bool.self, name) { return .flag(flag) }
-        return text(name).map(AudienceField.text) ?? .other
-    }
+extension WireObject: WireFields {
+    func string(_ name: StaticString) -> String? { value(String.self, name.description) }
+    func text(_ name: StaticString) -> String? { text(name.description) }
+    func truth(_ name: StaticString) -> Bool? { value(Bool.self, name.description) }
+    func child(_ name: StaticString) -> WireObject? { object(name.description) }
+    func children(_ name: StaticString) -> [WireObject] { list(of: WireObject.self, name.description) }
+    func isPresent(_ name: StaticString) -> Bool { isPresent(name.description) }
 
-    func audienceObject(_ name: StaticString) -> WireObject? { object(name.description) }
+    func texts(_ name: StaticString) -> [String]? {
+        value([LenientElement<String>].self, name.description)?.compactMap(\.value)
+    }
 }
 
 /// One element of a list, read as far as it can be.

@@ -1,3 +1,4 @@
+import Formats
 package import Foundation
 import Posts
 import Transport

@@ -1,3 +1,4 @@
+import Formats
 package import Foundation
 package import Posts
 package import Transport

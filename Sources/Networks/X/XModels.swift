@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 import Transport
@@ -90,7 +91,7 @@ struct XUser: Decodable {
     let username: String
     let name: String
     let description: String
-    let descriptionLinks: [XWireLink]
+    let descriptionLinks: [XLinkEntity]
     /// Only followers see the account's posts; nil if the server does not tell.
     let isProtected: Bool?
 
@@ -115,47 +116,18 @@ struct XUser: Decodable {
     }
 }
 
-/// A link in a text, which X has shortened.
-struct XWireLink: Decodable {
-    let short: String
-    let expanded: String?
-    /// The link only leads to a picture or video of the post itself.
-    let isMedia: Bool
-
-    init(from decoder: any Decoder) throws {
-        let wire = try WireObject(from: decoder)
-        guard let short = wire.text("url") else { throw ShapeError() }
-        self.short = short
-        expanded = wire.text("expanded_url").flatMap { text in
-            text.hasPrefix("https://") || text.hasPrefix("http://") ? text : nil
-        }
-        isMedia = wire.isPresent("media_key") || expanded.map(Self.leadsToMedia) ?? false
-    }
-
-    /// `https://x.com/name/status/1/photo/1`.
-    private static func leadsToMedia(_ address: String) -> Bool {
-        let parts = address.split(separator: "/", omittingEmptySubsequences: false)
-        return postID(in: address) != nil && parts.count == 8 && (parts[6] == "photo" || parts[6] == "video")
-    }
-
-    /// The id of the post that an address of X leads to.
-    static func postID(in address: String) -> String? {
-        let parts = address.split(separator: "/", omittingEmptySubsequences: false)
-        let hosts: Set<Substring> = ["x.com", "twitter.com", "www.x.com", "www.twitter.com", "mobile.twitter.com"]
-        guard parts.count >= 6, hosts.contains(parts[2]), parts[4] == "status" else { return nil }
-        let id = String(parts[5].prefix { $0 != "?" })
-        return XID.isUsable(id) ? id : nil
-    }
-}
-
 /// What X found in a text.
 struct XEntities: Decodable {
-    let links: [XWireLink]
+    let links: [XLinkEntity]
     let mentionedIDs: [String]
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        links = wire.list(of: XWireLink.self, "urls")
+        links = wire.children("urls").compactMap { link in
+            link.text("url").map {
+                XLinkEntity(short: $0, expanded: link.text("expanded_url"), isMedia: link.isPresent("media_key"))
+            }
+        }
         mentionedIDs = wire.list(of: WireObject.self, "mentions").compactMap { $0.idOfX("id") }
     }
 }
@@ -261,54 +233,6 @@ struct XProblem: Decodable, Equatable {
             (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
         }
         return isPlain && last.utf8.count <= 64 ? String(last) : nil
-    }
-}
-
-/// The ids of X: decimal numbers, larger for what is newer.
-enum XID {
-    /// The first id of a post that holds its own time; the ids before it counted up.
-    private static let firstTimed: UInt64 = 29_700_859_247
-    /// 2010-11-04T01:42:54.657Z, where the time in ids begins.
-    private static let epochMilliseconds: Int64 = 1_288_834_974_657
-    /// The bits below the time.
-    private static let timeShift: UInt64 = 22
-
-    /// The number that `text` writes; nil for what is no id.
-    static func number(_ text: String) -> UInt64? {
-        guard !text.isEmpty, text.utf8.count <= 20, text.utf8.allSatisfy(\.isDigit) else {
-            return nil
-        }
-        return UInt64(text)
-    }
-
-    /// Whether `text` can stand in a path and be compared.
-    static func isUsable(_ text: String) -> Bool { number(text) != nil }
-
-    /// Whether `id` was given later than `other`.
-    static func isNewer(_ id: String, than other: String) -> Bool {
-        (number(id) ?? 0) > (number(other) ?? 0)
-    }
-
-    static func newest(of ids: [String]) -> String? {
-        ids.max { isNewer($1, than: $0) }
-    }
-
-    static func oldest(of ids: [String]) -> String? {
-        ids.min { isNewer($1, than: $0) }
-    }
-
-    /// When the post with this id was made; nil for ids that do not tell.
-    static func time(of id: String) -> Date? {
-        guard let number = number(id), number >= firstTimed else { return nil }
-        let milliseconds = Int64(number >> timeShift) + epochMilliseconds
-        return Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-    }
-
-    /// The id of something `seconds` earlier; nil for ids that do not tell their time.
-    static func id(_ seconds: Int, secondsBefore id: String) -> String? {
-        guard let number = number(id), number >= firstTimed, seconds >= 0, seconds < 1_000_000_000 else { return nil }
-        let distance = UInt64(seconds) * 1_000 << timeShift
-        return number > distance ? String(number - distance) : nil
     }
 }
 

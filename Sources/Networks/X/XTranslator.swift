@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -42,10 +43,9 @@ struct XTranslator {
             createdAt: createdAt ?? now(), isTimeTrusted: createdAt != nil,
             replyTo: wire.isRepost ? nil : replyTarget(of: wire), isRepost: wire.isRepost,
             // Who hides posts from the public does not want them learned: what is not known to be open is not.
-            visibility: author.isProtected == false ? .public : .private, language: Self.language(wire.language),
-            hasMedia: wire.hasMedia || !wire.quotedIDs.isEmpty || links(of: wire).contains(where: \.isMedia),
-            isSensitive: wire.isSensitive,
-            mentions: mentions(of: wire), address: wire.id)
+            visibility: author.isProtected == false ? .public : .private, language: XText.language(wire.language),
+            hasMedia: wire.hasMedia || links(of: wire).contains(where: \.isMedia), isSensitive: wire.isSensitive,
+            mentions: mentions(of: wire), address: wire.id, isQuote: !wire.quotedIDs.isEmpty)
         return ObservedPost(
             post: post, author: author.account, address: wire.id, replyToAddress: wire.replyToID,
             isFavorited: feed == .favorites, conversation: wire.conversationID,
@@ -63,20 +63,12 @@ struct XTranslator {
 
     private func text(of wire: XPost) -> String? {
         guard let raw = wire.note?.text ?? wire.text else { return nil }
-        var links: [String: String] = [:]
-        for link in self.links(of: wire) {
-            let leadsToQuoted = link.expanded.flatMap(XWireLink.postID).map(wire.quotedIDs.contains) ?? false
-            if link.isMedia || leadsToQuoted {
-                links[link.short] = ""
-            } else if let expanded = link.expanded {
-                links[link.short] = expanded
-            }
-        }
+        let links = XLinkEntity.replacements(of: links(of: wire), quoting: wire.quotedIDs)
         let text = PlainText.fromX(raw, links: links)
         return wire.replyToID == nil ? text : XText.withoutLeadingMentions(text)
     }
 
-    private func links(of wire: XPost) -> [XWireLink] {
+    private func links(of wire: XPost) -> [XLinkEntity] {
         (wire.entities?.links ?? []) + (wire.note?.entities?.links ?? [])
     }
 
@@ -107,35 +99,11 @@ struct XTranslator {
         return ids.filter { seen.insert($0).inserted }.map { AccountID(network: .x, value: $0) }
     }
 
-    /// The language, unless X did not know it; with the tags of today for two that X still writes in the old way.
-    private static func language(_ tag: String?) -> String? {
-        guard let tag, LanguageTag.namesLanguage(tag) else { return nil }
-        return ["in": "id", "iw": "he", "ji": "yi"][tag] ?? tag
-    }
-
     /// Whether the author lets only some people answer, and the account of the credentials is not among the named.
     private func refusesReplies(_ wire: XPost) -> Bool {
         guard let settings = wire.replySettings, settings != "everyone", wire.authorID != own.address else {
             return false
         }
         return !mentions(of: wire).contains(own.id)
-    }
-}
-
-/// What X does to texts, and undoing it.
-enum XText {
-    /// The beginning of every address that X puts in place of a link.
-    static let shortLink = "https://t.co/"
-
-    /// The text of a reply without the names that it begins with, which X puts there to address it.
-    static func withoutLeadingMentions(_ text: String) -> String {
-        var rest = text[...]
-        while rest.first == "@" {
-            let name = rest.dropFirst().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-            let after = rest[name.endIndex...]
-            guard !name.isEmpty, after.first?.isWhitespace ?? true else { break }
-            rest = after.drop(while: \.isWhitespace)
-        }
-        return String(rest)
     }
 }

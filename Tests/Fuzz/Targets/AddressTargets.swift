@@ -1,4 +1,5 @@
 import CCurl
+import Formats
 import Foundation
 import Posts
 
@@ -176,7 +177,7 @@ extension FuzzTarget {
             "at://", "did:plc:", "did:web:", "/app.bsky.feed.post/", "..", "%", "bafyrei", "zzzzzzzzzzzzz", "@", "-",
         ]
     ) { text in
-        if let address = Networks.RecordAddress(text) { try hold(address.uri == text, "an address is written as read") }
+        if let address = RecordAddress(text) { try hold(address.uri == text, "an address is written as read") }
         if let reference = RecordReference(text) { try hold(reference.text == text, "so is a reference") }
         if let id = TimestampID(text) {
             try hold(id.description == text, "so is a record key")
@@ -187,7 +188,6 @@ extension FuzzTarget {
             let again = try? BlueskyIdentifier.normalized(name, setting: "BOT_HANDLE")
             try hold(again == name, "a normal name is normal")
         }
-        if let address = Import.RecordAddress(text) { try holdOneWord(address.key, "a key") }
         if MastodonID.isUsable(text) { try holdOneWord(text, "an id") }
         if let id = XID.number(text) { try hold(String(id) == text || text.hasPrefix("0"), "an id is its number") }
     }

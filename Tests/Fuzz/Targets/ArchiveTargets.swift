@@ -80,9 +80,14 @@ extension FuzzTarget {
         ],
         words: ["$[x2 ", "$[", "]", "[", "](https://", ")", "<b>", "</b>", "<https://", ">", "**", "?["]
     ) { text in
-        let plain = MisskeyMarkup.plain(text)
-        try hold(plain.utf8.count <= text.utf8.count, "markup adds nothing")
-        if !text.contains(where: { "$<[*".contains($0) }) { try hold(plain == text, "a text without markup stays") }
+        let plain = MisskeyMarkup.read(text).text
+        try holdPlain(plain, "a note's text")
+        if !text.contains(where: { "$<[*".contains($0) }) {
+            try hold(plain == PlainText.cleaned(text), "a text without markup stays")
+        }
+        let names = MisskeyNames(in: plain, on: "mk.example")
+        try hold(names.text.utf8.count >= plain.utf8.count, "names only become longer")
+        try hold(names.people.isEmpty || plain.contains("@"), "nobody is named without a sign")
     }
 
     private static let blueskyRecords = FuzzTarget(

@@ -1,3 +1,4 @@
+import Formats
 import Foundation
 import Posts
 
@@ -9,6 +10,7 @@ extension FuzzTarget {
     static let fediverse = [twoForms]
 
     private static let me = "https://social.example/users/ann"
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     /// The first bytes choose the fields beside the content.
     private static let twoForms = FuzzTarget(
@@ -54,7 +56,6 @@ extension FuzzTarget {
         if let name = quotes[choices[0]] { note[name] = "https://o.example/1" }
         if choices[2] == 1 { note["summary"] = "careful" }
         let activity: [String: Any] = ["type": "Create", "actor": me, "to": ["as:Public"], "object": note]
-        let now = Date(timeIntervalSince1970: 1_800_000_000)
         var converter = MastodonPostConverter(localHost: "social.example", maximumOwnPosts: 1, now: now)
         let wire = try WireActivity(try JSON(Array(try JSONSerialization.data(withJSONObject: activity))))
         return try wire.note.flatMap { try converter.post($0, in: wire) }
@@ -76,7 +77,7 @@ extension FuzzTarget {
         ]
         let translator = MastodonTranslator(
             domain: "social.example", serverHost: "social.example", own: nil, tellsPeopleByNumber: true,
-            now: { Date(timeIntervalSince1970: 0) })
+            now: { now })
         guard let body = try? JSONSerialization.data(withJSONObject: status.merging(quotes[choices[0]]) { $1 }),
             var post = JSONBody.decoded(MastodonStatus.self, Array(body)).flatMap({ translator.post($0)?.post })
         else { return nil }

@@ -1,3 +1,5 @@
+import Formats
+
 @testable import Import
 
 /// Cutting files into items, whatever pieces they arrive in.

@@ -1,4 +1,5 @@
 import Conduct
+import Formats
 import Foundation
 
 @testable import Networks
@@ -76,24 +77,24 @@ extension FuzzTarget {
             [0, 0, 9, 9, 3, 3] + Array("日本語のテキスト".utf8),
         ]
     ) { input in
-        var facets: [BlueskyFacet] = []
+        var facets: [TextFacet] = []
         let bytes = input.prefix(24)
         for index in stride(from: 0, to: bytes.count - 2, by: 3) {
             let start = Int(Int8(bitPattern: bytes[index]))
             let link = bytes[index + 2] % 3
             facets.append(
-                BlueskyFacet(
+                TextFacet(
                     byteStart: start, byteEnd: start + Int(Int8(bitPattern: bytes[index + 1])),
                     link: link == 0 ? nil : link == 1 ? "https://example.org/long" : "javascript:x"))
         }
-        facets.append(BlueskyFacet(byteStart: .min, byteEnd: .max))
-        facets.append(BlueskyFacet(byteStart: .max, byteEnd: .min))
+        facets.append(TextFacet(byteStart: .min, byteEnd: .max))
+        facets.append(TextFacet(byteStart: .max, byteEnd: .min))
         let raw = String(decoding: input.dropFirst(bytes.count), as: UTF8.self)
-        let text = PlainText.readBluesky(raw, facets: facets).text
+        let text = PlainText.read(raw, facets: facets).text
         try holdPlain(text, "the text")
         try hold(text.utf8.count <= raw.utf8.count + 28 * facets.count, "the text grows only by the links")
         try hold(
-            PlainText.readBluesky(raw, facets: []).text == PlainText.cleaned(raw) || raw.utf8.count > 100_000,
+            PlainText.read(raw, facets: []).text == PlainText.cleaned(raw) || raw.utf8.count > 100_000,
             "a text without parts stays as it is")
     }
 
@@ -119,11 +120,11 @@ extension FuzzTarget {
             end = stop
         }
         let read = facets.map { facet in
-            BlueskyFacet(byteStart: facet.bytes.lowerBound, byteEnd: facet.bytes.upperBound, link: facet.link)
+            TextFacet(byteStart: facet.bytes.lowerBound, byteEnd: facet.bytes.upperBound, link: facet.link)
         }
         guard bytes.count <= 50_000 else { return }
         // But for the spaces behind links.
-        let (again, plain) = (PlainText.readBluesky(text, facets: read).text, PlainText.cleaned(text))
+        let (again, plain) = (PlainText.read(text, facets: read).text, PlainText.cleaned(text))
         try hold(
             again.filter { !$0.isWhitespace } == plain.filter { !$0.isWhitespace }, "reading undoes writing")
     }

@@ -1,12 +1,11 @@
 import Cryptography
-import Foundation
 
 /// Writes repositories of Bluesky as CAR files, right or wrong as a test wants it.
 ///
 /// Written from the documents of the format and not from the reader.
-struct RepositoryWriter {
+package struct RepositoryWriter {
     /// A value in DAG-CBOR.
-    indirect enum Value {
+    package indirect enum Value {
         case null
         case bool(Bool)
         case int(Int)
@@ -18,18 +17,20 @@ struct RepositoryWriter {
         case link(CID)
     }
 
-    typealias CID = [UInt8]
+    package typealias CID = [UInt8]
 
-    var did = "did:plc:z72i7hdynmk6r22z27h6tvur"
-    var version = 3
+    package var did = "did:plc:z72i7hdynmk6r22z27h6tvur"
+    package var version = 3
     /// How many entries a part of the tree has.
-    var fanOut = 4
+    package var fanOut = 4
     /// Blocks beside those of the tree, such as records that were deleted.
-    var strays: [Value] = []
-    private(set) var blocks: [(name: CID, bytes: [UInt8])] = []
+    package var strays: [Value] = []
+    package private(set) var blocks: [(name: CID, bytes: [UInt8])] = []
+
+    package init() {}
 
     /// A repository with these records, by their keys.
-    mutating func repository(_ records: [(key: String, value: Value)]) -> [UInt8] {
+    package mutating func repository(_ records: [(key: String, value: Value)]) -> [UInt8] {
         blocks = []
         for stray in strays { _ = add(stray) }
         let entries = records.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), add($0.value)) }
@@ -43,13 +44,13 @@ struct RepositoryWriter {
     }
 
     /// A file with this root and these blocks.
-    static func car(root: CID, _ blocks: [(name: CID, bytes: [UInt8])], version: Int = 1) -> [UInt8] {
+    package static func car(root: CID, _ blocks: [(name: CID, bytes: [UInt8])], version: Int = 1) -> [UInt8] {
         let header = encoded(.map([("roots", .array([.link(root)])), ("version", .int(version))]))
         return varint(header.count) + header
             + blocks.flatMap { varint($0.name.count + $0.bytes.count) + $0.name + $0.bytes }
     }
 
-    mutating func add(_ value: Value) -> CID {
+    package mutating func add(_ value: Value) -> CID {
         let bytes = Self.encoded(value)
         let name = Self.name(of: bytes)
         blocks.append((name, bytes))
@@ -71,7 +72,7 @@ struct RepositoryWriter {
         return add(Self.node(left: left, members))
     }
 
-    static func node(left: CID?, _ entries: [(key: [UInt8], record: CID, below: CID?)]) -> Value {
+    package static func node(left: CID?, _ entries: [(key: [UInt8], record: CID, below: CID?)]) -> Value {
         var last: [UInt8] = []
         let members = entries.map { entry -> Value in
             let shared = zip(last, entry.key).prefix { $0 == $1 }.count
@@ -84,9 +85,11 @@ struct RepositoryWriter {
         return .map([("e", .array(members)), ("l", left.map { .link($0) } ?? .null)])
     }
 
-    static func name(of bytes: [UInt8]) -> CID { [0x01, 0x71, 0x12, 0x20] + HashFunction.sha256.digest(of: bytes) }
+    package static func name(of bytes: [UInt8]) -> CID {
+        [0x01, 0x71, 0x12, 0x20] + HashFunction.sha256.digest(of: bytes)
+    }
 
-    static func varint(_ number: Int) -> [UInt8] {
+    package static func varint(_ number: Int) -> [UInt8] {
         var (rest, bytes) = (number, [UInt8]())
         while rest >= 0x80 {
             bytes.append(UInt8(rest & 0x7F) | 0x80)
@@ -95,7 +98,7 @@ struct RepositoryWriter {
         return bytes + [UInt8(rest)]
     }
 
-    static func encoded(_ value: Value) -> [UInt8] {
+    package static func encoded(_ value: Value) -> [UInt8] {
         switch value {
         case .null: return [0xF6]
         case .bool(let isTrue): return [isTrue ? 0xF5 : 0xF4]
@@ -128,7 +131,7 @@ struct RepositoryWriter {
     }
 
     /// A post.
-    static func post(_ text: String, _ more: [(String, Value)] = []) -> Value {
+    package static func post(_ text: String, _ more: [(String, Value)] = []) -> Value {
         .map(
             [
                 ("text", .text(text)), ("$type", .text("app.bsky.feed.post")),
@@ -137,7 +140,7 @@ struct RepositoryWriter {
     }
 
     /// The key of a post.
-    static func key(_ number: Int, in collection: String = "app.bsky.feed.post") -> String {
+    package static func key(_ number: Int, in collection: String = "app.bsky.feed.post") -> String {
         "\(collection)/3k\(String(100_000 + number))"
     }
 }

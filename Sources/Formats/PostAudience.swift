@@ -1,40 +1,4 @@
-/// An object in which a server, an archive or an export tells of a post, read for whom the post is.
-///
-/// Both readers of JSON conform, so that the names of the fields and the meaning of their words
-/// stand in one place: ``PostAudience``.
-package protocol AudienceFields {
-    /// The value of a field; nil if it is missing or null.
-    func audienceField(_ name: StaticString) -> AudienceField?
-    /// The object in a field; nil for anything else.
-    func audienceObject(_ name: StaticString) -> Self?
-}
-
-/// The value of a field about an audience.
-package enum AudienceField: Equatable, Sendable {
-    /// A string, or the digits of a number.
-    case text(String)
-    case flag(Bool)
-    /// A list or an object.
-    case other
-
-    /// Whether the value says that the field is not meant: `false`, `0`, or nothing.
-    fileprivate var isNo: Bool {
-        switch self {
-        case .flag(let flag): !flag
-        case .text(let text): ["", "0", "false", "none"].contains(text)
-        case .other: false
-        }
-    }
-
-    /// Whether the value says that the field is meant: `true` or `1`.
-    fileprivate var isYes: Bool {
-        switch self {
-        case .flag(let flag): flag
-        case .text(let text): ["1", "true"].contains(text)
-        case .other: false
-        }
-    }
-}
+package import Posts
 
 /// Whom a post is for, and whether it is meant to stay.
 ///
@@ -78,33 +42,46 @@ package struct PostAudience: Equatable, Sendable {
     }
 
     /// Reads a status of Mastodon's interface, from the interface itself or as somebody saved it.
-    package init(status fields: some AudienceFields) {
+    package init(status fields: some WireFields) {
         read(fields)
         // A post that does not say for whom it is.
-        if fields.audienceField("visibility") == nil { narrow(to: .direct) }
+        if !fields.isPresent("visibility") { narrow(to: .direct) }
     }
 
     /// Reads a note of ActivityPub, without its addresses, or a line of JSON Lines.
-    package init(note fields: some AudienceFields) { read(fields) }
+    package init(note fields: some WireFields) { read(fields) }
 
-    private mutating func read(_ fields: some AudienceFields) {
-        for name in Self.words {
-            guard let field = fields.audienceField(name) else { continue }
-            if case .text(let word) = field { narrow(byWord: word) } else { narrow(to: .direct) }
+    private mutating func read(_ fields: some WireFields) {
+        for name in Self.words where fields.isPresent(name) {
+            guard fields.truth(name) == nil, let word = fields.text(name) else {
+                narrow(to: .direct)
+                continue
+            }
+            narrow(byWord: word)
         }
-        func isMeant(_ name: StaticString, in place: some AudienceFields) -> Bool {
-            place.audienceField(name).map { !$0.isNo } ?? false
+        if Self.circles.contains(where: { Self.isMeant($0, in: fields) }) { narrow(to: .direct) }
+        if Self.localFlags.contains(where: { Self.isMeant($0, in: fields) }) { narrow(to: .local) }
+        if Self.federatedFlags.contains(where: { Self.isDenied($0, in: fields) }) {
+            narrow(to: .local)
         }
-        func isDenied(_ name: StaticString) -> Bool {
-            fields.audienceField(name).map { !$0.isYes } ?? false
-        }
-        if Self.circles.contains(where: { isMeant($0, in: fields) }) { narrow(to: .direct) }
-        if Self.localFlags.contains(where: { isMeant($0, in: fields) }) { narrow(to: .local) }
-        if Self.federatedFlags.contains(where: isDenied) { narrow(to: .local) }
-        let places = [fields] + Self.extensions.compactMap { fields.audienceObject($0) }
+        let places = [fields] + Self.extensions.compactMap { fields.child($0) }
         isTimeLimited = places.contains { place in
-            Self.ends.contains { isMeant($0, in: place) }
+            Self.ends.contains { Self.isMeant($0, in: place) }
         }
+    }
+
+    /// Whether a field says anything but `false`, `0`, `none` or nothing.
+    private static func isMeant(_ name: StaticString, in fields: some WireFields) -> Bool {
+        guard fields.isPresent(name) else { return false }
+        if let truth = fields.truth(name) { return truth }
+        return fields.text(name).map { !["", "0", "false", "none"].contains($0) } ?? true
+    }
+
+    /// Whether a field is there and says anything but `true` or `1`.
+    private static func isDenied(_ name: StaticString, in fields: some WireFields) -> Bool {
+        guard fields.isPresent(name) else { return false }
+        if let truth = fields.truth(name) { return !truth }
+        return fields.text(name).map { !["1", "true"].contains($0) } ?? true
     }
 
     // MARK: Narrowing

@@ -1,11 +1,20 @@
+import Formats
 import Foundation
 import Posts
 import Testing
 
+/// The value of a field about an audience.
+enum AudienceField: Equatable, Sendable {
+    case text(String)
+    case flag(Bool)
+    /// A list or an object.
+    case other
+}
+
 /// Who a post is for, from every field in which a program says so; docs/audience.md lists them.
 @Suite struct PostAudienceTests {
     /// A status as it is after its JSON was read.
-    private struct Fields: AudienceFields, ExpressibleByDictionaryLiteral {
+    private struct Fields: WireFields, ExpressibleByDictionaryLiteral {
         var values: [String: AudienceField]
         var objects: [String: Fields] = [:]
 
@@ -15,8 +24,23 @@ import Testing
             values = Dictionary(elements) { $1 }
         }
 
-        func audienceField(_ name: StaticString) -> AudienceField? { values[name.description] }
-        func audienceObject(_ name: StaticString) -> Fields? { objects[name.description] }
+        func text(_ name: StaticString) -> String? {
+            if case .text(let text) = values[name.description] { text } else { nil }
+        }
+
+        func string(_ name: StaticString) -> String? { text(name) }
+
+        func truth(_ name: StaticString) -> Bool? {
+            if case .flag(let flag) = values[name.description] { flag } else { nil }
+        }
+
+        func child(_ name: StaticString) -> Fields? { objects[name.description] }
+        func children(_ name: StaticString) -> [Fields] { [] }
+        func texts(_ name: StaticString) -> [String]? { nil }
+
+        func isPresent(_ name: StaticString) -> Bool {
+            values[name.description] != nil || objects[name.description] != nil
+        }
     }
 
     private static func status(_ more: [String: AudienceField]) -> PostAudience {

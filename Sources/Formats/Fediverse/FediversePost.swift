@@ -1,9 +1,10 @@
 package import Foundation
+package import Posts
 
 /// A post of a Mastodon-compatible server, before it is one of ours.
 ///
-/// Both wire forms fill it: a status of the client API and a note of an archive's outbox. What the two say in different
-/// ways is read here, so that one post reads the same by either.
+/// Both wire forms fill it: a status of the client API, saved or asked for, and a note of an archive's outbox. What the two
+/// say in different ways is read here, so that one post reads the same by either.
 package struct FediversePost: Sendable {
     /// Somebody whom the post names.
     package struct Mention: Sendable {
@@ -14,7 +15,9 @@ package struct FediversePost: Sendable {
         package var addresses: [String]
 
         package init(account: AccountID, name: String, addresses: [String]) {
-            (self.account, self.name, self.addresses) = (account, name, addresses)
+            self.account = account
+            self.name = name
+            self.addresses = addresses
         }
 
         /// Whether a content holds the address of the profile or the actor, or `@user@host`, as a
@@ -55,7 +58,8 @@ package struct FediversePost: Sendable {
     package var isSensitive = false
     /// Whom the post is for.
     package var audience = PostAudience()
-    package var published: Date?
+    /// The time of publication as the wire has it.
+    package var written: String?
     package var updated: Date?
     package var replyTo: ReplyTarget?
     package var isRepost = false
@@ -69,6 +73,10 @@ package struct FediversePost: Sendable {
     /// What is attached, nil for each that is no still picture.
     package var attachments: [Picture?] = []
     package var hasPoll = false
+    /// The text, where the wire has it without markup; used in place of the content.
+    package var caption: String?
+    /// The program that the author wrote it with.
+    package var client: String?
 
     package init(identities: [String?], author: AccountID) {
         self.identities = identities.compactMap(\.self)
@@ -77,49 +85,51 @@ package struct FediversePost: Sendable {
 
     /// A post names no more people than this in earnest.
     private static let maximumMentions = 100
-    /// Longer addresses of posts are not in use, in bytes.
-    private static let maximumIdentity = 2_048
 
     /// What the post is called everywhere; nil if nothing could be that.
     package var identity: String? { Self.identity(among: identities) }
 
     /// The first text that can be what a post is called everywhere.
     package static func identity(among candidates: [String?]) -> String? {
-        candidates.compactMap(\.self).first { candidate in
-            !candidate.isEmpty && candidate.utf8.count <= maximumIdentity
-                && candidate.unicodeScalars.allSatisfy {
-                    $0.properties.generalCategory != .control && !$0.properties.isWhitespace
-                }
-        }
+        candidates.compactMap(\.self).first(where: ActorAddress.isOneWord)
     }
 
     /// When the author last changed the post; nil if never.
     package var editedAt: Date? {
-        updated.flatMap { updated in published.map { updated > $0 } ?? true ? updated : nil }
+        let published = written.flatMap { Date(rfc3339: $0) } ?? .distantPast
+        return updated.flatMap { $0 > published ? $0 : nil }
     }
 
     /// The post in our own terms.
     ///
-    /// - Parameter noticedAt: When the server told of it, for a post that lacks its time.
+    /// - Parameters:
+    ///   - noticedAt: When a server told of it; `nil` where only the post is known.
+    ///   - now: The present: nothing was made later.
     /// - Returns: Nil for a post without an identity.
-    package func post(noticedAt: Date) -> Post? {
+    package func post(noticedAt: Date? = nil, now: Date) -> Post? {
         guard let identity else { return nil }
+        // A server's word is better than the number in the identity, which is missing on most servers.
+        let keyed = noticedAt == nil ? PostTime.keyed(mastodon: identity) : nil
+        let time = PostTime(written, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
         let named = distinct(mentions.prefix(Self.maximumMentions))
+        // A caption has no markup, and so nothing that only markup tells.
         let html = HTMLText(
-            chosenContent.html, names: Self.names(of: named), hashtags: Set(hashtags.map { $0.lowercased() }))
+            caption == nil ? chosenContent.html : "", names: Self.names(of: named),
+            hashtags: Set(hashtags.map { $0.lowercased() }))
+        let text = caption.map(PlainText.cleaned) ?? html.text
         let warning = PlainText.cleaned(warning)
-        let isQuote = isQuote || html.quotesPost
         var audience = audience
-        audience.narrow(byEndOf: html.text)
+        audience.narrow(byEndOf: text)
         var post = Post(
-            id: PostID(network: .mastodon, value: identity), author: author, text: html.text,
-            createdAt: published ?? noticedAt, isTimeTrusted: published != nil, replyTo: replyTo, isRepost: isRepost,
-            visibility: audience.visibility, language: chosenContent.language.flatMap(LanguageTag.naming),
+            id: PostID(network: .mastodon, value: identity), author: author, text: text,
+            createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo,
+            isRepost: isRepost, visibility: audience.visibility,
+            language: chosenContent.language.flatMap(LanguageTag.naming),
             hasMedia: !attachments.isEmpty || hasPoll || html.hasMedia,
             isSensitive: isSensitive || !warning.isEmpty, mentions: whoIsMeant.map(\.account),
-            warning: warning.isEmpty ? nil : warning,
+            warning: warning.isEmpty ? nil : warning, client: client,
             // Pictures in the content are attached as well, where they can be sent along at all.
-            pictures: Picture.all(attachments, besides: hasPoll), isQuote: isQuote)
+            pictures: Picture.all(attachments, besides: hasPoll), isQuote: isQuote || html.quotesPost)
         post.isTimeLimited = audience.isTimeLimited
         post.linkWords = html.linkWords
         return post

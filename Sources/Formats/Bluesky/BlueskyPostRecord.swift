@@ -1,0 +1,191 @@
+package import Foundation
+package import Posts
+
+/// A post as a record of Bluesky holds it, from a server, a saved page or a repository.
+///
+/// Its fields are those of the lexicon `app.bsky.feed.post`.
+package struct BlueskyPostRecord: Sendable {
+    package let text: String
+    /// The time of writing as it is written.
+    package let written: String?
+    /// A BCP 47 language tag.
+    package let language: String?
+    package let facets: [Facet]
+    package let isReply: Bool
+    /// What a reply to this conversation needs; nil if the record does not tell.
+    package let reply: Reply?
+    /// The answered post, where the record tells it.
+    package let answered: RecordAddress?
+    package let hasMedia: Bool
+    /// Whether it quotes somebody's post.
+    package let isQuote: Bool
+    /// What is attached, nil for each that cannot be read; none if that is no pictures.
+    package let images: [BlueskyImage?]
+    /// The labels by which the author warns of the content, with spaces between; nil without any.
+    package let warning: String?
+    /// Everybody, unless the author's labels say otherwise.
+    package let audience: PostAudience
+
+    /// A part of the text that is a link, a mention or a tag.
+    package struct Facet: Sendable {
+        package let start: Int
+        package let end: Int
+        package let link: String?
+        /// The DIDs of the accounts that it names.
+        package let mentions: [String]
+
+        /// Nil for what does not tell its place.
+        init?(_ wire: some WireFields) {
+            let index = wire.child("index")
+            guard let start = index?.number("byteStart"), let end = index?.number("byteEnd") else {
+                return nil
+            }
+            self.start = start
+            self.end = end
+            let features = wire.children("features")
+            func targets(_ kind: String, _ name: StaticString) -> [String] {
+                features.filter { $0.text("$type") == "app.bsky.richtext.facet#\(kind)" }
+                    .compactMap { $0.text(name) }
+            }
+            link = targets("link", "uri").first
+            mentions = targets("mention", "did").filter { BlueskyName.isDID($0) }
+        }
+    }
+
+    /// The posts that a reply refers to.
+    package struct Reply: Hashable, Sendable {
+        /// The first post of the conversation.
+        package let root: RecordReference
+        package let parent: RecordReference
+
+        package init(root: RecordReference, parent: RecordReference) {
+            self.root = root
+            self.parent = parent
+        }
+
+        /// Nil for what names neither; one of the two stands for both.
+        init?(_ wire: some WireFields) {
+            let root = wire.child("root").flatMap { RecordReference($0) }
+            let parent = wire.child("parent").flatMap { RecordReference($0) }
+            guard let parent = parent ?? root else { return nil }
+            self.init(root: root ?? parent, parent: parent)
+        }
+    }
+
+    /// What is attached and may be left out: a card for a link, but no quoted post, for the text is about that.
+    private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
+    /// Labels that say who wrote, not that there is something to warn of.
+    private static let harmlessLabels: Set<String> = ["", "bot", "!no-unauthenticated"]
+
+    /// - Throws: ``ItemFault`` for a text that cannot be read.
+    package init(_ wire: some WireFields) throws(ItemFault) {
+        let text = wire.text("text")
+        // Text that is there but cannot be read is not the same as no text.
+        guard text != nil || !wire.isPresent("text") else {
+            throw ItemFault("text has the wrong type")
+        }
+        self.text = text ?? ""
+        written = wire.text("createdAt")
+        language = wire.texts("langs")?.first(where: LanguageTag.namesLanguage)
+        facets = wire.children("facets").compactMap { Facet($0) }
+        isReply = wire.isPresent("reply")
+        let reply = wire.child("reply")
+        self.reply = reply.flatMap { Reply($0) }
+        answered = reply?.child("parent")?.text("uri").flatMap { RecordAddress($0) }
+        let embed = wire.child("embed")
+        let kind = embed?.text("$type")
+        images = BlueskyImage.all(in: embed)
+        isQuote = kind?.hasPrefix("app.bsky.embed.record") ?? false
+        // What we do not know is taken for media: the text may make no sense without it.
+        hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(kind ?? "")
+        // A number is no label.
+        let labels = (wire.child("labels")?.children("values") ?? []).compactMap { $0.string("val") }
+        var audience = PostAudience()
+        audience.narrow(to: .public)
+        audience.narrow(byLabels: labels)
+        self.audience = audience
+        let warnings = labels.filter { !Self.harmlessLabels.contains($0) }
+        warning = warnings.isEmpty ? nil : warnings.joined(separator: " ")
+    }
+
+    /// The time of writing; nil if the record does not tell it with its zone.
+    package var createdAt: Date? { written.flatMap { Date(rfc3339: $0) } }
+
+    /// The post in our own terms.
+    ///
+    /// - Parameters:
+    ///   - address: The address of the record.
+    ///   - noticedAt: When a server first saw it; nil where only the record is known.
+    ///   - now: The present: nothing was made later.
+    ///   - visibility: Who may see the author's posts.
+    package func post(
+        at address: RecordAddress, by author: AccountID, noticedAt: Date? = nil, now: Date,
+        visibility: Visibility = .public
+    ) -> Post {
+        // A server's word is better than the key, which is the author's word too.
+        let keyed = noticedAt == nil ? TimestampID(address.key)?.date : nil
+        let time = PostTime(written, keyed: keyed, noticedAt: min(noticedAt ?? now, now))
+        let read = PlainText.read(
+            text,
+            facets: facets.map { TextFacet(byteStart: $0.start, byteEnd: $0.end, link: $0.link) })
+        var named: Set<String> = []
+        let mentions = facets.flatMap(\.mentions).filter { named.insert($0).inserted }
+        var audience = audience
+        audience.narrow(to: visibility)
+        var post = Post(
+            id: PostID(network: .bluesky, value: address.uri), author: author, text: read.text,
+            createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTarget,
+            visibility: audience.visibility, language: language, hasMedia: hasMedia,
+            isSensitive: warning != nil,
+            mentions: mentions.map { AccountID(network: .bluesky, value: $0) }, warning: warning,
+            utcOffset: time.isTrusted ? written.flatMap { Date.utcOffset(rfc3339: $0) } : nil,
+            isQuote: isQuote)
+        post.linkWords = read.linkWords
+        return post
+    }
+
+    /// A reply whose person cannot be told is a reply still.
+    private var replyTarget: ReplyTarget? {
+        guard isReply else { return nil }
+        return ReplyTarget(
+            author: answered.map { AccountID(network: .bluesky, value: $0.repository) },
+            post: answered.map { PostID(network: .bluesky, value: $0.uri) })
+    }
+}
+
+/// A file that a record refers to.
+package struct BlueskyBlob: Sendable, Equatable {
+    /// The digest that it is called by.
+    package let cid: String
+
+    /// Nil for what can be no digest.
+    package init?(cid: String?) {
+        guard let cid, (1...256).contains(cid.utf8.count), cid.utf8.allSatisfy(\.isASCIIAlphanumeric)
+        else { return nil }
+        self.cid = cid
+    }
+}
+
+/// A picture in a record.
+package struct BlueskyImage: Sendable, Equatable {
+    package let blob: BlueskyBlob
+    package let alt: String
+    package let width: Int?
+    package let height: Int?
+
+    /// Nil for what names no file.
+    private init?(_ wire: some WireFields) {
+        let reference = wire.child("image")?.child("ref")
+        guard let blob = BlueskyBlob(cid: reference?.string("$link")) else { return nil }
+        self.blob = blob
+        alt = wire.text("alt") ?? ""
+        width = wire.child("aspectRatio")?.number("width")
+        height = wire.child("aspectRatio")?.number("height")
+    }
+
+    /// What is attached to a post, by its embed; none unless that is pictures.
+    static func all(in embed: (some WireFields)?) -> [BlueskyImage?] {
+        guard let embed, embed.text("$type") == "app.bsky.embed.images" else { return [] }
+        return embed.children("images").map { BlueskyImage($0) }
+    }
+}

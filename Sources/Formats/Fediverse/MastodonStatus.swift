@@ -1,0 +1,225 @@
+package import Foundation
+package import Posts
+
+/// An account as the interface of the Mastodon family gives it.
+package struct MastodonAccount: Sendable {
+    package let id: String
+    /// `user` for accounts of the server itself, `user@host` for others.
+    package let acct: String
+    package let displayName: String
+    /// The profile's text as HTML.
+    package let note: String
+    package let fields: [Field]
+    package let isBot: Bool
+    /// The addresses of the profile and of the actor.
+    package let addresses: [String]
+
+    /// A row of the profile's table.
+    package struct Field: Sendable {
+        package let name: String
+        /// HTML.
+        package let value: String
+    }
+
+    /// Nil for what lacks an id or a name.
+    package init?(_ wire: some WireFields) {
+        guard let id = wire.identifier("id"),
+            let acct = wire.identifier("acct") ?? wire.identifier("username"), Self.isName(acct)
+        else { return nil }
+        self.id = id
+        self.acct = acct
+        displayName = wire.text("display_name") ?? ""
+        note = wire.text("note") ?? ""
+        fields = wire.children("fields").map { row in
+            Field(name: row.text("name") ?? "", value: row.text("value") ?? "")
+        }
+        // What a group account publishes, it publishes by itself.
+        isBot = wire.flag("bot") == true || wire.flag("group") == true
+        addresses = [wire.word("url"), wire.word("uri")].compactMap(\.self)
+    }
+
+    /// The profile's text and table, in which people opt out of bots.
+    package var bio: String {
+        let rows = fields.map { "\(PlainText.cleaned($0.name)): \(PlainText.fromHTML($0.value))" }
+        return PlainText.cleaned(([PlainText.fromHTML(note)] + rows).joined(separator: "\n"))
+    }
+
+    /// Whether `acct` is `user` or `user@host`.
+    package static func isName(_ acct: String) -> Bool {
+        let parts = acct.split(separator: "@", omittingEmptySubsequences: false)
+        return (1...2).contains(parts.count) && parts.allSatisfy { !$0.isEmpty }
+    }
+}
+
+/// A person named in a post.
+package struct MastodonMention: Sendable {
+    package let id: String?
+    package let acct: String
+    package let url: String?
+
+    /// Nil for what lacks a name.
+    init?(_ wire: some WireFields) {
+        guard let acct = wire.identifier("acct") ?? wire.identifier("username"),
+            MastodonAccount.isName(acct)
+        else { return nil }
+        self.acct = acct
+        id = wire.identifier("id")
+        url = wire.word("url")
+    }
+}
+
+/// A post as the interface of the Mastodon family gives it, asked for or saved.
+///
+/// Its fields are those of docs.joinmastodon.org/entities/Status and of the programs that have more.
+package struct MastodonStatus: Sendable {
+    package let id: String
+    package let uri: String?
+    package let url: String?
+    /// The time of publication as it is written.
+    package let written: String?
+    package let editedAt: Date?
+    package let account: MastodonAccount?
+    /// HTML.
+    package let content: String
+    /// The text where it was never made HTML, as Pixelfed gives some captions.
+    package let caption: String?
+    package let spoilerText: String
+    package let audience: PostAudience
+    package let language: String?
+    package let inReplyToID: String?
+    package let inReplyToAccountID: String?
+    /// Given by Pleroma and its descendants.
+    package let inReplyToAccountName: String?
+    /// The answered post and its author, given by Friendica.
+    package let inReplyTo: Answered?
+    package let mentions: [MastodonMention]
+    /// The addresses of its hashtags.
+    package let hashtags: [String]
+    /// What is attached, nil for each that is no still picture.
+    package let attachments: [Picture?]
+    package let hasPoll: Bool
+    /// Whether it tells of a post that it quotes.
+    package let isQuote: Bool
+    package let isSensitive: Bool
+    package let isReblog: Bool
+    package let isFavourited: Bool
+    /// The program that the author wrote it with.
+    package let client: String?
+    package let interactionPolicy: MastodonInteractionPolicy?
+
+    /// What a post answers, where a server tells it with the post.
+    package struct Answered: Sendable {
+        package let id: String
+        package let account: MastodonAccount
+
+        init?(_ wire: some WireFields) {
+            guard let id = wire.identifier("id"),
+                let account = wire.child("account").flatMap({ MastodonAccount($0) })
+            else { return nil }
+            self.id = id
+            self.account = account
+        }
+    }
+
+    /// - Throws: ``ItemFault`` for what has no id, or a text that cannot be read.
+    package init(_ wire: some WireFields) throws(ItemFault) {
+        guard let id = wire.identifier("id") else { throw ItemFault("id is missing") }
+        self.id = id
+        uri = wire.text("uri")
+        url = wire.text("url")
+        written = wire.text("created_at")
+        editedAt = wire.text("edited_at").flatMap { Date(rfc3339: $0) }
+        account = wire.child("account").flatMap { MastodonAccount($0) }
+        let content = wire.text("content")
+        // Text that is there but cannot be read is not the same as no text.
+        guard content != nil || !wire.isPresent("content") else {
+            throw ItemFault("content has the wrong type")
+        }
+        self.content = content ?? ""
+        caption = wire.word("content_text").flatMap { $0 == content ? $0 : nil }
+        spoilerText = wire.text("spoiler_text") ?? ""
+        audience = PostAudience(status: wire)
+        language = wire.text("language")
+        inReplyToID = wire.identifier("in_reply_to_id")
+        inReplyToAccountID = wire.identifier("in_reply_to_account_id")
+        inReplyToAccountName = wire.child("pleroma")?.identifier("in_reply_to_account_acct")
+        inReplyTo = wire.child("in_reply_to_status").flatMap { Answered($0) }
+        mentions = wire.children("mentions").compactMap { MastodonMention($0) }
+        hashtags = wire.children("tags").compactMap { $0.text("url") }
+        // What is no object is nothing that was attached.
+        attachments = wire.children("media_attachments").map { Self.picture($0) }
+        hasPoll = wire.child("poll") != nil
+        isQuote = Self.isQuote(wire)
+        isSensitive = wire.flag("sensitive") ?? false
+        // Pixelfed exports what somebody shared without the post in it.
+        isReblog = wire.child("reblog") != nil || wire.text("pf_type") == "share"
+        isFavourited = wire.flag("favourited") ?? false
+        client = wire.child("application")?.word("name").map {
+            String(PlainText.cleaned($0).prefix(200))
+        }
+        interactionPolicy = wire.child("interaction_policy").map { MastodonInteractionPolicy($0) }
+    }
+
+    /// Whether a status tells of a post that it quotes.
+    ///
+    /// Mastodon, Sharkey and Friendica give the quoted post; Akkoma, Fedibird and Iceshrimp its id too; Pleroma has both
+    /// among its own fields. A post that is gone or hidden may be quoted by its id or address alone.
+    private static func isQuote<Fields: WireFields>(_ wire: Fields) -> Bool {
+        let places = [wire, wire.child("pleroma"), wire.child("akkoma")].compactMap(\.self)
+        return places.contains { (place: Fields) in
+            place.child("quote") != nil || place.identifier("quote_id") != nil
+                || place.word("quote_url") != nil || place.word("quote_uri") != nil
+        }
+    }
+
+    /// Something attached; nil for what is no still picture.
+    private static func picture(_ wire: some WireFields) -> Picture? {
+        // Pleroma calls every kind of picture an image, those that move included.
+        let format = wire.child("pleroma")?.text("mime_type")
+        let isStill = format.map { type in
+            PictureFormat.allCases.contains { $0.mediaType == type }
+        }
+        guard wire.text("type") == "image", isStill ?? true else { return nil }
+        let size = wire.child("meta")?.child("original")
+        let picture = Picture(
+            url: wire.text("url"), alt: wire.text("description") ?? "",
+            width: size?.number("width"), height: size?.number("height")
+        ).cleaned
+        return picture.url == nil ? nil : picture
+    }
+}
+
+/// Who may answer or favorite a post without asking; sent by GoToSocial.
+package struct MastodonInteractionPolicy: Sendable {
+    package let favourite: [String]?
+    package let reply: [String]?
+
+    init(_ wire: some WireFields) {
+        favourite = Self.rule(wire.child("can_favourite"))
+        reply = Self.rule(wire.child("can_reply"))
+    }
+
+    private static func rule(_ rules: (some WireFields)?) -> [String]? {
+        rules?.texts("automatic_approval") ?? rules?.texts("always")
+    }
+}
+
+/// The ids that a Mastodon-compatible server gives to posts and notifications.
+///
+/// They are opaque text, but those of the common servers tell which is newer.
+package enum MastodonID {
+    /// Longer than every id in use, in bytes.
+    private static let maximumLength = 256
+
+    /// Whether `text` can stand in a path and a database.
+    package static func isUsable(_ text: String) -> Bool {
+        text.utf8.count <= maximumLength && text != "." && text != ".." && ActorAddress.isOneWord(text)
+    }
+}
+
+extension WireFields {
+    /// A text that can be an id.
+    package func identifier(_ name: StaticString) -> String? {
+        text(name).flatMap { MastodonID.isUsable($0) ? $0 : nil }
+    }
+}

@@ -1,0 +1,136 @@
+package import Posts
+
+/// Reads statuses of one server.
+package struct MastodonStatusReader: Sendable {
+    /// The host of local names; `nil` if only the addresses of profiles tell it.
+    private let domain: String?
+    /// The host of the server itself, which some answers complete local names with.
+    private let serverHost: String?
+    /// Whether ``domain`` counts for an account whatever the address of its profile is.
+    private let isCertain: Bool
+    /// Whether ids tell whom a post answers and names; some programs number people otherwise.
+    private let tellsPeopleByNumber: Bool
+
+    /// A reader of a server that said what its names end in.
+    package init(domain: String, serverHost: String, tellsPeopleByNumber: Bool) {
+        self.domain = domain
+        self.serverHost = serverHost
+        self.tellsPeopleByNumber = tellsPeopleByNumber
+        isCertain = true
+    }
+
+    /// A reader of saved statuses, which do not say what the names of their server end in.
+    ///
+    /// - Parameter localHost: The host of the server's names, where the caller knows it. It counts
+    ///   for profiles at this host or below it.
+    package init(guessingFrom localHost: String?) {
+        domain = localHost?.lowercased()
+        serverHost = nil
+        tellsPeopleByNumber = true
+        isCertain = false
+    }
+
+    // MARK: People
+
+    /// `user@host`, with the case of the name as its owner writes it.
+    ///
+    /// - Returns: Nil for a local name if nothing tells the host.
+    package func fullName(_ acct: String, at address: String?) -> String? {
+        let parts = acct.split(separator: "@", maxSplits: 1)
+        let written = parts.count == 2 ? parts[1].lowercased() : nil
+        guard let host = written ?? localHost(at: address) else { return nil }
+        // The same account, whether an answer names it with a host or without.
+        return "\(parts.first ?? "")@\(host == serverHost ? domain ?? host : host)"
+    }
+
+    package func person(_ acct: String, at address: String?) -> AccountID? {
+        fullName(acct, at: address).map { .mastodon($0, localHost: domain ?? "") }
+    }
+
+    package func person(_ account: MastodonAccount) -> AccountID? {
+        person(account.acct, at: account.addresses.first)
+    }
+
+    /// The host of the names at the server that a profile is at.
+    private func localHost(at address: String?) -> String? {
+        guard !isCertain, let host = address.flatMap({ ActorAddress($0)?.host }) else { return domain }
+        guard let domain, host.hasSuffix("." + domain) else { return host }
+        return domain
+    }
+
+    package func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
+        wire.mentions.compactMap { mention in
+            guard let name = fullName(mention.acct, at: mention.url) else { return nil }
+            return FediversePost.Mention(
+                account: .mastodon(name, localHost: domain ?? ""), name: name,
+                addresses: [mention.url].compactMap(\.self))
+        }
+    }
+
+    // MARK: Posts
+
+    /// What the post is called everywhere; nil if nothing could be that.
+    package static func identity(of wire: MastodonStatus) -> String? {
+        FediversePost.identity(among: [wire.uri, wire.url])
+    }
+
+    /// What the wire tells of a post.
+    ///
+    /// - Returns: Nil if it does not tell the author.
+    package func read(_ wire: MastodonStatus) -> FediversePost? {
+        guard let account = wire.account, let author = person(account) else { return nil }
+        var read = FediversePost(identities: [wire.uri, wire.url], author: author)
+        read.content = wire.content
+        read.caption = wire.caption
+        read.language = wire.language
+        read.warning = wire.spoilerText
+        read.isSensitive = wire.isSensitive
+        read.audience = wire.audience
+        read.written = wire.written
+        read.updated = wire.editedAt
+        read.replyTo = replyTarget(of: wire, by: account, author)
+        read.isRepost = wire.isReblog
+        read.mentions = mentions(of: wire)
+        read.mentionsAreLoose = !tellsPeopleByNumber
+        read.hashtags = wire.hashtags
+        read.isQuote = wire.isQuote
+        read.attachments = wire.attachments
+        read.hasPoll = wire.hasPoll
+        read.client = wire.client
+        return read
+    }
+
+    /// A reply whose person cannot be told is a reply still.
+    ///
+    /// Where the number of the answered person means something else, the answered post itself tells;
+    /// one that contradicts the post's own word tells nothing.
+    private func replyTarget(
+        of wire: MastodonStatus, by account: MastodonAccount, _ author: AccountID
+    ) -> ReplyTarget? {
+        guard wire.inReplyToID != nil || wire.inReplyToAccountID != nil else { return nil }
+        if let answered = wire.inReplyTo {
+            let isMeant = answered.id == wire.inReplyToID
+            return ReplyTarget(author: isMeant ? person(answered.account) : nil)
+        }
+        let told = wire.inReplyToAccountName.flatMap { name in
+            MastodonAccount.isName(name) ? person(name, at: account.addresses.first) : nil
+        }
+        guard tellsPeopleByNumber, let id = wire.inReplyToAccountID else {
+            return ReplyTarget(author: told)
+        }
+        guard id != account.id else {
+            return ReplyTarget(author: author, post: Self.neighbour(of: wire))
+        }
+        let named = wire.mentions.first { $0.id == id }.flatMap { person($0.acct, at: $0.url) }
+        return ReplyTarget(author: named ?? told)
+    }
+
+    /// The answered post, if it is of the same author: the addresses of their posts differ in the id
+    /// at the end.
+    private static func neighbour(of wire: MastodonStatus) -> PostID? {
+        guard let answered = wire.inReplyToID, let address = identity(of: wire),
+            address.hasSuffix("/\(wire.id)")
+        else { return nil }
+        return PostID(network: .mastodon, value: address.dropLast(wire.id.count) + answered)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Posts
+
+/// What X does to texts, and undoing it; the same in archives and in the interface.
+package enum XText {
+    /// The beginning of every address that X puts in place of a link.
+    package static let shortLink = "https://t.co/"
+
+    /// The text of a reply without the names that it begins with, which X puts there to address it.
+    package static func withoutLeadingMentions(_ text: String) -> String {
+        var rest = text[...]
+        while rest.first == "@" {
+            let name = rest.dropFirst().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            let after = rest[name.endIndex...]
+            guard !name.isEmpty, after.first?.isWhitespace ?? true else { break }
+            rest = after.drop(while: \.isWhitespace)
+        }
+        return String(rest)
+    }
+
+    /// The language, unless X did not know it; with the tags of today for those that X still writes in the old way.
+    package static func language(_ tag: String?) -> String? {
+        guard let tag, LanguageTag.namesLanguage(tag) else { return nil }
+        return ["in": "id", "iw": "he", "ji": "yi"][tag] ?? tag
+    }
+}
+
+/// A link in a text, which X has shortened.
+package struct XLinkEntity: Sendable {
+    package let short: String
+    /// Nil for what leads to no page of the web.
+    package let expanded: String?
+    /// The link only leads to a picture or video of a post.
+    package let isMedia: Bool
+
+    /// - Parameter isMedia: Whether X says that it leads to a picture or video of the post itself.
+    package init(short: String, expanded: String?, isMedia: Bool = false) {
+        self.short = short
+        let page = expanded.flatMap { text in
+            text.hasPrefix("https://") || text.hasPrefix("http://") ? text : nil
+        }
+        self.expanded = page
+        self.isMedia = isMedia || page.map(Self.leadsToMedia) ?? false
+    }
+
+    /// What stands for each shortened address: nothing for pictures of the post and posts that it quotes.
+    ///
+    /// - Parameter quoted: The ids of the quoted posts.
+    package static func replacements(of links: [XLinkEntity], quoting quoted: Set<String>) -> [String: String] {
+        var replacements: [String: String] = [:]
+        for link in links {
+            let leadsToQuoted = link.expanded.flatMap(postID).map(quoted.contains) ?? false
+            if link.isMedia || leadsToQuoted {
+                replacements[link.short] = ""
+            } else if let expanded = link.expanded {
+                replacements[link.short] = expanded
+            }
+        }
+        return replacements
+    }
+
+    /// `https://x.com/name/status/1/photo/1`.
+    package static func leadsToMedia(_ address: String) -> Bool {
+        let parts = address.split(separator: "/", omittingEmptySubsequences: false)
+        return postID(in: address) != nil && parts.count == 8 && (parts[6] == "photo" || parts[6] == "video")
+    }
+
+    /// The id of the post that an address of X leads to.
+    package static func postID(in address: String) -> String? {
+        let parts = address.split(separator: "/", omittingEmptySubsequences: false)
+        let hosts: Set<Substring> = ["x.com", "twitter.com", "www.x.com", "www.twitter.com", "mobile.twitter.com"]
+        guard parts.count >= 6, hosts.contains(parts[2]), parts[4] == "status" else { return nil }
+        let id = String(parts[5].prefix { $0 != "?" })
+        return XID.isUsable(id) ? id : nil
+    }
+}

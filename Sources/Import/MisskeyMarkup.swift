@@ -1,0 +1,166 @@
+import Posts
+
+/// The markup of Misskey, MFM, as far as a plain text must do without it: functions, tags and links with words.
+///
+/// Its syntax is in `docs/syntax.md` of misskey-dev/mfm.js.
+enum MisskeyMarkup {
+    private static let tags: Set<String> = ["b", "i", "s", "small", "center", "plain"]
+    /// A longer text is left as it is, in bytes.
+    private static let maximumBytes = 100_000
+    /// Deeper nesting is left as it is.
+    private static let maximumNesting = 20
+
+    /// The text without markup: `$[x2 words]` and `<b>words</b>` become `words`, and a link `[words](address)` what it
+    /// becomes on every network.
+    ///
+    /// - Returns: The text, and its ``Post/linkWords``.
+    static func read(_ text: String) -> (text: String, linkWords: [String]) {
+        guard text.utf8.count <= maximumBytes, text.contains(where: { "$<[*".contains($0) }) else {
+            return (PlainText.cleaned(text), [])
+        }
+        var reader = Reader(text: Array(text.unicodeScalars))
+        let plain = reader.read()
+        return PlainText.read(plain, facets: reader.links)
+    }
+
+    private struct Reader {
+        let text: [Unicode.Scalar]
+        private var position = 0
+        private var result = String.UnicodeScalarView()
+        /// The length of the result in UTF-8.
+        private var bytes = 0
+        /// The links with words, by their place in the result.
+        private(set) var links: [TextFacet] = []
+        /// From each bracket to the one that closes it.
+        private var closings: [Int: Int] = [:]
+        /// Where the functions end that are open.
+        private var ends: [Int] = []
+
+        init(text: [Unicode.Scalar]) {
+            self.text = text
+            var open: [Int] = []
+            for (place, scalar) in text.enumerated() {
+                if scalar == "[" { open.append(place) }
+                if scalar == "]", let start = open.popLast() { closings[start] = place }
+            }
+        }
+
+        mutating func read() -> String {
+            while position < text.count {
+                if ends.last == position {
+                    ends.removeLast()
+                    position += 1
+                } else if !(function() || tag() || link() || bold()) {
+                    append(text[position...position])
+                    position += 1
+                }
+            }
+            return String(result)
+        }
+
+        private mutating func append(_ scalars: ArraySlice<Unicode.Scalar>) {
+            result.append(contentsOf: scalars)
+            bytes += scalars.reduce(0) { $0 + Unicode.UTF8.width($1) }
+        }
+
+        private func starts(with word: String, at place: Int) -> Bool {
+            text[place...].starts(with: word.unicodeScalars)
+        }
+
+        /// Opens a function, `$[name.argument=1 `.
+        private mutating func function() -> Bool {
+            guard starts(with: "$[", at: position), ends.count < MisskeyMarkup.maximumNesting,
+                let end = closings[position + 1]
+            else { return false }
+            let name = text[(position + 2)..<end].prefix(100).prefix { $0 != " " && $0 != "\n" && $0 != "[" }
+            guard let first = name.first, ("a"..."z").contains(first), text[name.endIndex] == " " else { return false }
+            ends.append(end)
+            position = name.endIndex + 1
+            return true
+        }
+
+        /// Passes over `<b>`, `</b>` and the like; of `<https://…>` the address is kept.
+        private mutating func tag() -> Bool {
+            guard text[position] == "<" else { return false }
+            let inside = text[(position + 1)...].prefix(2_050).prefix { $0 != ">" && $0 != "<" && $0 != "\n" }
+            guard inside.endIndex < text.count, text[inside.endIndex] == ">" else { return false }
+            let name = String(String.UnicodeScalarView(inside))
+            let isAddress = name.hasPrefix("https://") || name.hasPrefix("http://")
+            guard isAddress || MisskeyMarkup.tags.contains(name.hasPrefix("/") ? String(name.dropFirst()) : name)
+            else { return false }
+            if isAddress { append(inside) }
+            position = inside.endIndex + 1
+            return true
+        }
+
+        /// Keeps words and address of `[words](address)`, or `?[words](address)` for one without a preview.
+        private mutating func link() -> Bool {
+            let opening = starts(with: "?[", at: position) ? position + 1 : position
+            guard text[opening] == "[" else { return false }
+            let words = text[(opening + 1)...].prefix(1_000).prefix { !"[]\n".unicodeScalars.contains($0) }
+            guard !words.isEmpty, starts(with: "](http", at: words.endIndex) else { return false }
+            let address = text[(words.endIndex + 2)...].prefix(2_050).prefix {
+                $0 != ")" && !$0.properties.isWhitespace
+            }
+            guard address.endIndex < text.count, text[address.endIndex] == ")" else { return false }
+            let start = bytes
+            append(words)
+            let link = String(String.UnicodeScalarView(address))
+            links.append(TextFacet(byteStart: start, byteEnd: bytes, link: link))
+            position = address.endIndex + 1
+            return true
+        }
+
+        /// Keeps the words of `**words**`.
+        private mutating func bold() -> Bool {
+            guard starts(with: "**", at: position) else { return false }
+            let words = text[(position + 2)...].prefix(1_000).prefix { $0 != "*" && $0 != "\n" }
+            let ends = [words.first, words.last].compactMap(\.self)
+            guard !ends.isEmpty, !ends.contains(where: \.properties.isWhitespace),
+                starts(with: "**", at: words.endIndex)
+            else { return false }
+            append(words)
+            position = words.endIndex + 2
+            return true
+        }
+    }
+}
+
+/// The people whom a text of Misskey names, and the text with their whole names.
+///
+/// An export does not list them, and leaves out the host of people on the author's own server.
+struct MisskeyNames {
+    private(set) var text = ""
+    /// Each person once, in the order of the text.
+    private(set) var people: [AccountID] = []
+
+    init(in text: String, on host: String) {
+        guard text.contains("@") else {
+            self.text = text
+            return
+        }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var position = 0
+        bytes.withUnsafeBufferPointer { buffer in
+            let grammar = TextGrammar(buffer)
+            while position < bytes.count {
+                guard bytes[position] == UInt8(ascii: "@"), let mention = grammar.mention(at: position),
+                    mention.isCertain, !mention.name.isEmpty
+                else {
+                    let end = grammar.link(at: position)?.range.upperBound ?? position + 1
+                    result.append(contentsOf: bytes[position..<end])
+                    position = end
+                    continue
+                }
+                let written = String(decoding: bytes[mention.name.lowerBound..<mention.end], as: UTF8.self)
+                let name = mention.end > mention.name.upperBound ? written : "\(written)@\(host)"
+                result.append(contentsOf: "@\(name)".utf8)
+                let person = AccountID.mastodon(name, localHost: host)
+                if !people.contains(person) { people.append(person) }
+                position = mention.end
+            }
+        }
+        self.text = String(decoding: result, as: UTF8.self)
+    }
+}
