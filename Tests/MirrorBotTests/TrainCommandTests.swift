@@ -132,7 +132,7 @@ import Testing
         func status(_ id: Int, _ text: String, by name: String, note: String = "") -> String {
             #"""
             {"id":\#(id),"uri":"https://b.example/\#(id)","content":"<p>\#(text)</p>","visibility":"public",\#
-            "created_at":"2017-04-05T12:33:11+00:00","account":{"acct":"\#(name)@b.example","note":"\#(note)"}}
+            "created_at":"2017-04-05T12:33:11+00:00","account":{"id":\#(id),"acct":"\#(name)@b.example","note":"\#(note)"}}
             """#
         }
         let favorites = [status(1, "ships", by: "bob"), status(2, "quiet ships", by: "ann", note: "<p>#nobot</p>")]
