@@ -415,6 +415,29 @@ extension Archive {
         return texts
     }
 
+    /// The texts that may be sent of the posts between the filter's `start` and `end`; none
+    /// whose time of day was lost.
+    ///
+    /// - Returns: The texts in any order, those that read the same too.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func texts(ofEra filter: TextFilter) async throws -> [StoredText] {
+        try await texts(
+            where: """
+                time_trusted = TRUE AND created_ms BETWEEN \(filter.start) AND \(filter.end)
+                    AND \(filter.condition)
+                """)
+    }
+
+    /// When the post was made whose text was last used before an instant; `nil` if none was.
+    package func dateOfText(usedBefore date: Date) async throws -> Date? {
+        try await storage.query(
+            """
+            SELECT created_ms FROM posts WHERE mirror = \(mirror) AND last_used_ms < \(date)
+            ORDER BY last_used_ms DESC, post_id, network LIMIT 1
+            """
+        ).first?.date("created_ms")
+    }
+
     /// The texts that may be sent and whose time of day was lost.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.

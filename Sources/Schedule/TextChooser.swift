@@ -32,7 +32,7 @@ package struct TextCandidate: Sendable {
 package struct TextChoice: Equatable, Sendable {
     package let id: PostID
     package let textKey: String
-    package let explanation: TextExplanation
+    package var explanation: TextExplanation
 
     package init(id: PostID, textKey: String, explanation: TextExplanation) {
         self.id = id
@@ -47,6 +47,8 @@ package struct TextChoice: Equatable, Sendable {
 
 /// Chooses the human's text for a minute of the day.
 ///
+/// Four times of five the text is of the same era as the text before it, so that
+/// a week speaks of what the human spoke of then, and not of all years at once.
 /// Texts that were written around that minute, and not posted by this mirror
 /// for a long time, are equally likely; where uses are counted, only those of
 /// them with the fewest. A text of which nobody knows when it was written is for
@@ -58,6 +60,10 @@ package struct TextChooser: Sendable {
     package static let enough = 10
     /// For want of anything else a text may come back after this many days.
     package static let lastResortDays = 7
+    /// The probability of a choice among the texts of the era of the text before.
+    package static let eraShare = 0.8
+    /// Seconds before and after the text before in which texts are of its era.
+    package static let era = 45.0 * 86_400
 
     /// How many days must pass before the same text is posted again.
     package let noRepeatDays: Int
@@ -95,6 +101,37 @@ package struct TextChooser: Sendable {
             TextExplanation(
                 minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: false,
                 isTimeKnown: chosen.minute != nil))
+    }
+
+    /// Chooses the text for a slot among those of the era of the text before.
+    ///
+    /// - Parameters:
+    ///   - candidates: The texts that the human posted within ``era`` of the text before, at known
+    ///     times of day; the caller has drawn that the era counts, by ``eraShare``.
+    ///   - now: The time from which uses are counted.
+    ///   - excluded: Keys of texts that must not be chosen.
+    ///   - generator: Exactly one number is drawn if there are enough texts.
+    /// - Returns: The text, from the narrowest window that has ``enough``; `nil` if the era has
+    ///   fewer.
+    package func choose(
+        fromEra candidates: [TextCandidate], at minute: MinuteOfDay, now: Date,
+        excluding excluded: Set<String>,
+        generator: inout SplitMix64
+    ) -> TextChoice? {
+        let free = unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now)
+        guard Self.distinct(free).count >= Self.enough else { return nil }
+        for window in Self.windows {
+            let near = candidates.filter {
+                ($0.minute?.circularDistance(to: minute) ?? .max) <= window
+            }
+            var choice = choose(
+                from: near, at: minute, within: window, now: now, excluding: excluded,
+                generator: &generator)
+            guard choice != nil else { continue }
+            choice?.explanation.isOfEra = true
+            return choice
+        }
+        return nil
     }
 
     /// Chooses the text for a slot.
@@ -220,6 +257,8 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
     package let isAgeRelaxed: Bool
     /// Whether it is known at what time of day the text was written.
     package let isTimeKnown: Bool
+    /// Whether it was chosen among the texts of the era of the text before.
+    package var isOfEra = false
 
     package init(
         minute: MinuteOfDay, windowMinutes: Int?, poolSize: Int, isAgeRelaxed: Bool, isTimeKnown: Bool = true
@@ -238,6 +277,7 @@ package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
             let texts = poolSize == 1 ? "the only text" : "one of \(poolSize) texts"
             let place = windowMinutes < 720 ? "within \(windowMinutes) minutes of \(minute)" : "of any time of day"
             line = "\(texts) \(isTimeKnown ? place : "whose time of day was lost, for there is no other")"
+            if isOfEra { line += " and \(Int(TextChooser.era / 86_400)) days of the text before" }
         } else {
             line = "the least recently used text, since all were used lately"
         }

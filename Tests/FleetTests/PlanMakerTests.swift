@@ -269,6 +269,16 @@ import Testing
         }
     }
 
+    /// The candidates of the 90 days around a text, if they are old enough.
+    private static func ofEra(of text: Date, _ candidates: [TextCandidate], before end: Date)
+        -> [TextCandidate]
+    {
+        candidates.filter { candidate in
+            guard let date = candidate.createdAt else { return false }
+            return abs(date.timeIntervalSince(text)) <= 45 * 86_400 && date <= end
+        }
+    }
+
     @Test(arguments: [(300, 180, 30), (8, 180, 30), (40, 180, 0), (200, 14, 30), (60, 0, 300)])
     func choosesAsOneWhoLooksAtEveryText(texts: Int, noRepeat: Int, minimumAge: Int) async throws {
         let variables = [
@@ -281,6 +291,8 @@ import Testing
         let chooser = TextChooser(noRepeatDays: noRepeat, minimumAgeDays: minimumAge)
         var uses: [PostID: Date] = [:]
         var compared = 0
+        var before: Date?
+        var ofEra = 0
         // What may still leave after midnight is not said again on the next day.
         var waiting: [Intent] = []
         for number in 0..<20 {
@@ -293,9 +305,24 @@ import Testing
             waiting = planned.slots
             for slot in planned.slots {
                 let minute = LocalTime(slot.due, in: Self.zone).minute
-                var generator = SplitMix64(seed: PlanSeed.text(mirror: "desk", day: day, minute: minute))
-                let choice = chooser.choose(
-                    from: candidates, at: minute, now: midnight, excluding: taken, generator: &generator)
+                var generator = SplitMix64(
+                    seed: PlanSeed.text(mirror: "desk", day: day, minute: minute))
+                let era = before.map {
+                    Self.ofEra(of: $0, candidates, before: midnight - Double(minimumAge) * 86_400)
+                }
+                var choice: TextChoice?
+                if let era, generator.nextUniform() < 0.8 {
+                    choice = chooser.choose(
+                        fromEra: era, at: minute, now: midnight, excluding: taken,
+                        generator: &generator)
+                    ofEra += choice == nil ? 0 : 1
+                }
+                choice =
+                    choice
+                    ?? chooser.choose(
+                        from: candidates, at: minute, now: midnight, excluding: taken,
+                        generator: &generator)
+                if let id = choice?.id { before = candidates.first { $0.id == id }?.createdAt }
                 #expect(slot.payload.wording?.source == choice?.id, "\(slot.payload.subject)")
                 if let choice {
                     #expect(slot.explanation?.summary == choice.explanation.description)
@@ -306,6 +333,41 @@ import Testing
             }
         }
         #expect(compared > 5)
+        #expect((ofEra > 0) == (texts >= 40 && minimumAge < 300))
+    }
+
+    /// Of an archive with two eras four of five texts are of the era of the text before, and the
+    /// others of either.
+    @Test func textsStayInOneEra() async throws {
+        let desk = try await desk(texts: 1_200, perDay: 20)
+        // The older half is made two years older.
+        try await desk.mirror.storage.lenient.execute(
+            """
+            UPDATE posts SET created_ms = created_ms - \(Int64(730 * 86_400_000)) WHERE created_ms <
+                \(Date(timeIntervalSince1970: Double(Self.firstDay.ordinal - 31) * 86_400))
+            """)
+        let middle = Date(timeIntervalSince1970: Double(Self.firstDay.ordinal - 365) * 86_400)
+        var slots: [Action] = []
+        for number in 0..<30 {
+            let day = Self.firstDay.advanced(by: 60 + number)
+            let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
+            _ = try await desk.maker.make(day, now: midnight, watching: false)
+            slots += try await desk.outbox.slots(of: day)
+        }
+        slots.sort { $0.due < $1.due }
+        let sources = try slots.map { try #require($0.wording?.source) }
+        let dates = try await desk.mirror.archive.dates(of: sources)
+        let isOld = try sources.map { try #require(dates[$0]) < middle }
+        let same = zip(isOld, isOld.dropFirst()).count { $0 == $1 }
+        #expect(isOld.count > 150)
+        // .9 is expected; both eras are as large, so without the rule it is half.
+        let share = Double(same) / Double(isOld.count - 1)
+        expect(share) { (0.82...0.97).contains($0) }
+        #expect(isOld.contains(true) && isOld.contains(false))
+        let words = slots.compactMap(\.explanation?.summary)
+        expect(Double(words.count { $0.hasSuffix("of the text before") }) / Double(words.count)) {
+            (0.7...0.9).contains($0)
+        }
     }
 
     /// So many posts that texts are drawn rather than listed, two thirds of them the same one.
@@ -325,9 +387,11 @@ import Testing
         let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
         let minute = MinuteOfDay(hour: 0, minute: 5)
         try await desk.mirror.archive.prepare(by: desk.maker.judge)
-        // A tenth was used lately.
+        // A tenth is used by a plan behind all of these days, so that no text is the one before.
+        let later = now + 2_000 * 86_400
         try await desk.mirror.storage.lenient.execute(
-            "UPDATE posts SET last_used_ms = \(now - 86_400) WHERE post_id LIKE 'p%7' AND text LIKE 'Thought%'")
+            "UPDATE posts SET last_used_ms = \(later) WHERE post_id LIKE 'p%7' AND text LIKE 'Thought%'"
+        )
         let pool = try await TextPool(maker: desk.maker, planned: [], now: now)
         var counts = Array(repeating: 0.0, count: 63)
         var greetings = 0

@@ -146,6 +146,42 @@ import Testing
         #expect(lastUses.count > 360)
     }
 
+    @Test func anEraWithEnoughFreeTextsIsChosenFromAlone() throws {
+        let texts = try (0..<12).map {
+            try candidate($0, minute: 600, daysSinceUse: $0 < 2 ? 10 : nil)
+        }
+        var chosen: Set<String> = []
+        for seed in 0..<200 {
+            var generator = SplitMix64(seed: UInt64(seed))
+            let choice = try #require(
+                TextChooser().choose(
+                    fromEra: texts, at: try minute(605), now: now, excluding: [],
+                    generator: &generator))
+            #expect(
+                choice.explanation.description
+                    == "one of 10 texts within 30 minutes of 10:05 and 45 days of the text before")
+            chosen.insert(choice.id.value)
+        }
+        #expect(chosen.count == 10)
+        var generator = SplitMix64(seed: 1)
+        let few = TextChooser().choose(
+            fromEra: texts, at: try minute(605), now: now, excluding: ["text 5"],
+            generator: &generator)
+        #expect(few == nil)
+    }
+
+    @Test func theWindowOfAnEraWidensToo() throws {
+        let texts =
+            try (0..<9).map { try candidate($0, minute: 600) } + [
+                candidate(9, minute: 700), candidate(10, minute: 1_430),
+            ]
+        var generator = SplitMix64(seed: 1)
+        let choice = TextChooser().choose(
+            fromEra: texts, at: try minute(600), now: now, excluding: [], generator: &generator)
+        #expect(choice?.explanation.windowMinutes == 120)
+        #expect(choice?.explanation.poolSize == 10)
+    }
+
     @Test(arguments: [
         (30, 192, false, "one of 192 texts within 30 minutes of 08:22"),
         (720, 1, true, "the only text of any time of day, younger than wished"),

@@ -364,6 +364,8 @@ struct TextPool {
     private var unusedPlain: [[String]: Set<String>] = [:]
     /// Whether younger posts may be used for want of others.
     private let mayRelaxAge: Bool
+    /// When the human posted the text that this pool chose last; `nil` before the first.
+    private var before: Date?
 
     /// - Parameters:
     ///   - maker: Whose archive and rules count.
@@ -416,12 +418,17 @@ struct TextPool {
         at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (wording: Action.Wording?, why: Explanation) {
         var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
+        let era = try await era(at: minute, of: day)
         for _ in 0..<Self.tries {
             let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
-            guard let choice = try await choose(from: shelf, at: minute, &generator) else { break }
+            guard let choice = try await choose(from: shelf, at: minute, after: era, &generator)
+            else { break }
             taken.insert(choice.textKey)
-            guard let wording = try await wording(of: choice, from: shelf, at: minute, of: day)
+            guard
+                let (wording, date) = try await wording(
+                    of: choice, from: shelf, at: minute, of: day)
             else { continue }
+            before = date
             let why = choice.explanation
             let description = shelf.isPlain ? "plain, \(why)" : "\(why)"
             let words = [description, shelf.concession].compactMap(\.self).joined(separator: "; ")
@@ -432,14 +439,22 @@ struct TextPool {
         return (nil, Explanation("no archived post may be used at this time"))
     }
 
-    /// The wording of a text that was chosen by what is stored of it; nil if it may not be sent
-    /// after all.
+    /// When the human posted the text before a slot: the one that this pool chose last, or else the
+    /// one that was last planned or sent before the slot.
+    private func era(at minute: MinuteOfDay, of day: LocalDay) async throws -> Date? {
+        if let before { return before }
+        guard let due = LocalDayMinutes(day, in: maker.zone).date(of: minute) else { return nil }
+        return try await maker.archive.dateOfText(usedBefore: due)
+    }
+
+    /// The wording of a text that was chosen by what is stored of it, and when the human posted it;
+    /// nil if it may not be sent after all.
     ///
     /// Only now the bot's server is asked, and what other rules judged, as those of an earlier
     /// version, is judged anew.
     private func wording(
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
-    ) async throws -> Action.Wording? {
+    ) async throws -> (Action.Wording, Date)? {
         guard let original = try await maker.archive.original(choice.id) else { return nil }
         let (post, judge) = (original.post, maker.judge)
         let isCurrent = judge.isCurrent(original.judged.rules, unwanted)
@@ -448,11 +463,11 @@ struct TextPool {
             isCurrent && judge.rules.threads != .whole
             ? Archive.Sequel() : try await maker.archive.sequel(of: post)
         guard case .success(let wording) = judge.rules.wording(of: post, sequel) else { return nil }
-        if isCurrent { return wording }
+        if isCurrent { return (wording, post.createdAt) }
         if maker.objection(to: post, unwanted) != nil { return nil }
         let fitness = judge.fitness(of: original, followedBy: sequel.parts)
         let holds = shelf.filter.windows == nil || fitness.holds(on: day, at: minute)
-        return fitness.grade <= shelf.filter.grade && holds ? wording : nil
+        return fitness.grade <= shelf.filter.grade && holds ? (wording, post.createdAt) : nil
     }
 
     /// What there is for one slot.
@@ -522,10 +537,16 @@ struct TextPool {
         }
     }
 
+    /// - Parameter era: When the human posted the text before; `nil` if there is none.
     private func choose(
-        from shelf: Shelf, at minute: MinuteOfDay, _ generator: inout SplitMix64
+        from shelf: Shelf, at minute: MinuteOfDay, after era: Date?, _ generator: inout SplitMix64
     ) async throws -> TextChoice? {
         let archive = maker.archive
+        if let era, generator.nextUniform() < TextChooser.eraShare,
+            let choice = try await choose(from: shelf, at: minute, of: era, &generator)
+        {
+            return choice
+        }
         for window in TextChooser.windows {
             let minutes = minute.ranges(within: window)
             let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
@@ -548,6 +569,19 @@ struct TextPool {
         // Nothing is both old enough and unused: who is the lesser evil is told by all of them.
         let known = candidates(try await archive.texts(in: minute.ranges(within: 720), young))
         return chooser.choose(from: known + lost, at: minute, now: now, excluding: taken, generator: &generator)
+    }
+
+    /// Chooses among the texts of an era; `nil` if too few of them may be used.
+    private func choose(
+        from shelf: Shelf, at minute: MinuteOfDay, of era: Date, _ generator: inout SplitMix64
+    ) async throws -> TextChoice? {
+        var filter = shelf.filter
+        filter.start = max(filter.start, era - TextChooser.era)
+        filter.end = min(filter.end, era + TextChooser.era)
+        guard filter.start <= filter.end else { return nil }
+        let texts = candidates(try await maker.archive.texts(ofEra: filter))
+        return chooser.choose(
+            fromEra: texts, at: minute, now: now, excluding: taken, generator: &generator)
     }
 
     /// Draws a text that may be used, each as likely as the others; nil if that does not happen soon.
