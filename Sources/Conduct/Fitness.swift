@@ -20,7 +20,7 @@ package import Posts
 ///   that may be in one of these: of which the most words are found. Japanese and Korean are told by their letters.
 package struct Fitness: Sendable {
     /// Raised when the rules change.
-    package static let version = 4
+    package static let version = 5
 
     /// How much must be given up for a text to be used.
     package enum Grade: Int, Comparable, Sendable {

@@ -111,7 +111,13 @@ import Testing
     }
 
     /// What patterns cost must not grow without bounds with a text that wants that.
-    @Test(.timeLimit(.minutes(1)), arguments: ["anybody ", "( ", "add ", "thanks ", "あ", "1/", "\u{0301}", "🧵", "\""])
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "anybody ", "( ", "add ", "thanks ", "あ", "1/", "\u{0301}", "🧵", "\"", "A", "Aa ", "ab",
+            "k", "ha", "1:",
+            "👇", ": ",
+        ])
     func hugeTextsAreJudgedByTheirEnds(part: String) {
         let text = String(repeating: part, count: 200_000 / part.utf8.count)
         #expect(verdict(text + " Tonight it is late", cut: false).grade > .fit)
@@ -227,6 +233,94 @@ import Testing
         let verdict = verdict(text)
         #expect(verdict.findings.contains { $0.reason == .tagNumber } == isOne, "\(verdict)")
         #expect((verdict.grade == .broken) == isOne, "\(verdict)")
+    }
+
+    // MARK: Rows of form
+
+    /// The first rule about the words, and the window.
+    private static let forms: [(String, Refusal.Reason?, String?)] = [
+        // Scores.
+        ("Que jogo, 1x0 no fim", .liveShow, nil), ("Dois a um: 2 x 1", .liveShow, nil),
+        ("Es steht 2:1 im Regen", .liveShow, nil),
+        ("Up 3-1 and nobody sits", .liveShow, nil), ("2-2, every chair is loud", .liveShow, nil),
+        ("雨の中で3対1", .liveShow, nil), ("비가 오는데 2대1", .liveShow, nil),
+        ("6-4, 6-3, water", .liveShow, nil),
+        ("A 4x4 on a hill", nil, nil), ("Two boards, 2x4 each", nil, nil),
+        ("Pictures in 16:9 and 4:3", nil, nil),
+        ("A 1:1 map of the kitchen", nil, nil), ("He plays a 4-4-2 of spoons", nil, nil),
+        ("Bread in 2-3 steps", nil, nil),
+        ("Nine to five is 9-5", nil, nil), ("0-3 years old and loud", nil, nil),
+        ("The sum 3 x 4 = 12 is bread", nil, nil),
+        ("1対1で話すと長い", nil, nil), ("Version 1.2:3 of a soup", nil, nil),
+        // Stretched letters.
+        ("Goooood bread", .onlyReacts, nil), ("That is sooo long.", .onlyReacts, nil),
+        ("NOOOO, the soup", .onlyReacts, nil),
+        ("Schööön, das Brot", .onlyReacts, nil), ("やったーーー", .onlyReacts, nil),
+        ("うううう、雨", .onlyReacts, nil),
+        ("아아아 커피", .onlyReacts, nil), ("A book by the bookkeeper", nil, nil),
+        ("Henry VIII ate bread", nil, nil),
+        ("Two AAA cells", nil, nil), ("The www of spiders", nil, nil), ("コーヒーがある", nil, nil),
+        ("ドドドと滝が落ちる", nil, nil),
+        ("A letter with xxx", nil, nil),
+        // Laughs that stand alone.
+        ("ㅋㅋㅋ", .onlyReacts, nil), ("그렇구나 ㅋㅋㅋ", .onlyReacts, nil), ("kkkk", .onlyReacts, nil),
+        ("Pão demais kkkk", .onlyReacts, nil), ("パンだw", .onlyReacts, nil),
+        ("อร่อย 555", .onlyReacts, nil),
+        ("jajaja pan", .goesOn, nil), ("otro pan jaja", .onlyReacts, nil),
+        ("wkwkwk roti", .goesOn, nil),
+        ("хахаха", .onlyReacts, nil), ("哈哈哈", .onlyReacts, nil), ("パンか（笑）", .onlyReacts, nil),
+        ("ja ja, das Brot ist gut genug", nil, nil), ("彼女の微笑", nil, nil),
+        ("Room 5550 has a bed", nil, nil),
+        ("雨のあとの冬の草", nil, nil), ("La hija del panadero", nil, nil),
+        // A weekday inside a longer word.
+        ("Freitagabend mit Brot", .greetingTime, "weekdays 5"),
+        ("Der Montagmorgenkaffee", .greetingTime, "weekdays 1"),
+        ("Zondagmiddag en soep", .greetingTime, "weekdays 7"),
+        ("Fredagsmys", .greetingTime, "weekdays 5"),
+        ("A sundayish soup", .greetingTime, "weekdays 7"),
+        ("Perjantaipullo", .greetingTime, "weekdays 5"),
+        ("Viernesito con pan", .greetingTime, "weekdays 5"),
+        ("Domingão de pão", .greetingTime, "weekdays 7"),
+        ("Freitagabends gibt es Brot", nil, nil), ("Sonntags ist Ruhe", nil, nil),
+        ("Fredagar är gula", nil, nil),
+        ("Fridays are a rumour", nil, nil),
+        // Somebody died.
+        ("Otto Brotmann died at 81", .tragedy, nil), ("So Mira Teapot is dead.", .tragedy, nil),
+        ("Otto von Brot has been a baker, Otto von Brot just died", .tragedy, nil),
+        ("Otto Brotmann ist tot", .tragedy, nil),
+        ("Otto Brotmann ist gestern gestorben", .tragedy, nil),
+        ("Otto Brotmann est mort", .tragedy, nil), ("Murió Otto Brotmann", .tragedy, nil),
+        ("Otto Brotmann nos dejó", .tragedy, nil), ("Morreu o ator Otto Brotmann", .tragedy, nil),
+        ("Otto Brotmann is overleden", .tragedy, nil), ("È morto Otto Brotmann", .tragedy, nil),
+        ("Otto Brotmann har avlidit", .tragedy, nil), ("Умер Отто Бротман", .tragedy, nil),
+        ("オットーさんが死んだ", .tragedy, nil),
+        ("오토 씨가 세상을 떠났다", .tragedy, nil), ("奥托去世", .tragedy, nil),
+        ("My phone died and I heard birds", nil, nil), ("The old kettle is dead", nil, nil),
+        ("Mein Handy ist tot", nil, nil), ("Murió mi celular", nil, nil),
+        ("The Walking Dead, with bread", nil, nil),
+        ("기타 계정이 있다", nil, nil),
+        // Parts of a thread.
+        ("Abro hilo sobre el pan", .threadPart, nil), ("Fio: o pão", .threadPart, nil),
+        ("Draadje: het brood", .threadPart, nil),
+        ("Тред: о хлебе", .threadPart, nil), ("パンの話をツリーに続けます", .threadPart, nil),
+        ("빵 이야기 타래로", .threadPart, nil),
+        ("1) Take flour", .threadPart, nil), ("Then water (2)", .threadPart, nil),
+        ("[2/5] Water", .threadPart, nil),
+        ("👆 about bread", .threadPart, nil), ("About bread 👇", .threadPart, nil),
+        ("What bread needs:", .threadPart, nil),
+        ("Teil 2 von 3, das Mehl", .threadPart, nil), ("Вода (продолжение)", .threadPart, nil),
+        ("I lost the thread", nil, nil), ("El hilo de la aguja", nil, nil),
+        ("Le pain tient sur un fil", nil, nil),
+        ("Bread is fine :blobcat:", nil, nil), ("My oven turned old (42)", nil, nil),
+        ("The rain goes on 雨が続く", nil, nil),
+    ]
+
+    @Test(arguments: forms)
+    func formTellsWhatWordsDoNot(text: String, reason: Refusal.Reason?, window: String?) {
+        let verdict = verdict(text, cut: false)
+        let found = verdict.reason ?? verdict.demotionByWords
+        #expect(found == reason, "\(verdict)")
+        #expect(verdict.window?.description == window, "\(verdict)")
     }
 
     // MARK: Other languages
