@@ -140,7 +140,8 @@ import Testing
             text: String(repeating: "bread and butter ", count: 60), createdAt: Sample.origin - 86_400)
         _ = try await mirror.archive.store([long], timeZone: Sample.zone, limit: nil)
         try await mirror.archive.prepare(by: mirror.textJudge(zone: Sample.zone))
-        let archive = try await StatusReporter(mirror: mirror).archive()
+        let archive = try await StatusReporter(mirror: mirror).archive(
+            zone: Sample.zone, now: Sample.origin)
         let state = try #require(archive.texts)
         #expect(try await texts(mirror, .fit).count == state.fit)
         #expect(try await texts(mirror, .sometimes).count == state.sometimes)

@@ -370,6 +370,46 @@ import Testing
         }
     }
 
+    /// Three of four texts are plain; the first plan that takes another comes about when the
+    /// forecast says.
+    @Test func theForecastTellsWhenThePlainTextsAreUsedUp() async throws {
+        let desk = try await desk(texts: 120, variables: ["MIN_AGE_DAYS": "0"]) { number in
+            number % 4 == 3
+                ? "But thought number \(number) is no river"
+                : "Thought number \(number) about rivers"
+        }
+        let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
+        let found = try await desk.mirror.textForecast(others: 30, zone: Self.zone, now: now)
+        let forecast = try #require(found)
+        #expect(forecast.free == 90)
+        #expect(forecast.perDay == 2)
+        #expect(forecast.until == Self.firstDay.advanced(by: 31))
+        #expect(
+            forecast.then
+                == "then the 30 others that stand for themselves are posted too, "
+                + "until plain ones were not used for 180 days"
+        )
+        let slots = try await desk.slots(ofDays: 50)
+        let first = try #require(
+            slots.first { $0.explanation?.summary.hasPrefix("plain, ") == false })
+        let day = LocalTime(first.due, in: Self.zone).day
+        expect(day.ordinal - Self.firstDay.ordinal) { (21...41).contains($0) }
+        // Afterwards it says that they are used up, and counts what the bot posts.
+        let later = try #require(
+            LocalDayMinutes(Self.firstDay.advanced(by: 50), in: Self.zone).start)
+        let after = try await desk.mirror.textForecast(others: 30, zone: Self.zone, now: later)
+        #expect(after?.until == Self.firstDay.advanced(by: 50))
+        expect(after?.free ?? .max) { $0 < 30 }
+        // With few posts a day they last.
+        let slow = try await self.desk(
+            texts: 120, perDay: 1, variables: ["MIN_AGE_DAYS": "0", "NO_REPEAT_DAYS": "60"])
+        let lasting = try await slow.mirror.textForecast(others: 0, zone: Self.zone, now: now)
+        #expect(lasting == TextForecast(free: 120, perDay: 1))
+        let strict = try await self.desk(texts: 120, variables: ["FITNESS": "strict"])
+        try await expect(
+            strict.mirror.textForecast(others: 0, zone: Self.zone, now: now), equals: nil)
+    }
+
     /// So many posts that texts are drawn rather than listed, two thirds of them the same one.
     @Test func drawsEveryTextOfAWideWindowAsOften() async throws {
         let desk = try await desk(texts: 0)

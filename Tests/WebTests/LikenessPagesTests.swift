@@ -204,13 +204,33 @@ import Testing
         } + [Forgotten(Archive.Note(kind: "post", value: "0123", noted: PageStage.now))]
     }
 
+    @Test func textsSayWhenThePlainOnesAreUsedUp() async throws {
+        let stage = try await PageStage.open()
+        try await stage.archive(
+            (0..<40).map { "The bread of the old bakery smells of rosemary, loaf \($0)." })
+        let texts = try #require(
+            try await StatusReporter(mirror: stage.mirror).archive(zone: .gmt, now: PageStage.now)
+                .texts)
+        let forecast = try #require(texts.forecast)
+        expect(forecast.free) { $0 > 0 && $0 <= 40 }
+        let page = try RenderedPage(
+            try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
+        let sentence = forecast.sentence(today: LocalTime(PageStage.now, in: .gmt).day)
+        #expect(
+            page.html.contains(
+                "<p id=\"forecast\" class=\"hint block\">P\(sentence.dropFirst()).</p>"))
+        await stage.close()
+    }
+
     @Test func textsSayWhatTheyAreGoodForAndLeadToAsMany() async throws {
         let stage = try await PageStage.open(["FITNESS": "strict"])
         let plain = (0..<5).map { "The bread of the old bakery smells of rosemary, loaf \($0)." }
         let bound = (0..<3).map { "The train does not run today, so we walk home, part \($0)." }
         try await stage.archive(plain + bound)
         let page = try RenderedPage(try await stage.content(TextsPage.self, "/texts"), of: TextsPage.self)
-        let texts = try #require(try await StatusReporter(mirror: stage.mirror).archive().texts)
+        let texts = try #require(
+            try await StatusReporter(mirror: stage.mirror).archive(zone: .gmt, now: PageStage.now)
+                .texts)
         #expect(texts.fit + texts.sometimes + texts.unfit == 8)
         #expect(page.html.contains("8 old posts of the human, of 2026"))
         #expect(page.html.contains("/texts?fitness=fit\">\(texts.fit) fit at any time</a>"))

@@ -138,6 +138,9 @@ package struct StatusReport: Codable, Sendable {
         package var reasons: [ReasonCount]
         /// Not judged yet; the worker does it soon.
         package var unjudged: Int
+        /// When the plain ones are used up; nil where that is not told, and in reports of earlier
+        /// versions.
+        package var forecast: TextForecast?
 
         init(_ unsent: Archive.Unsent, _ mode: FitnessMode) {
             plain = mode == .plain ? unsent.plain : nil
@@ -359,8 +362,7 @@ package struct StatusReporter: Sendable {
             archive: .init(
                 posts: numbers.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
                 newest: numbers.span?.newest,
-                texts: countsAll
-                    ? StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness) : nil,
+                texts: countsAll ? try await texts(zone, now: now) : nil,
                 pictures: try await pictures()),
             classifier: classifier, suggestions: reading.facts.suggestions,
             undo: StatusReport.UndoState(numbers.undo), today: today, slots: plan?.slots ?? [],
@@ -373,14 +375,23 @@ package struct StatusReporter: Sendable {
 
     /// The archive alone, as ``report(now:)`` says it.
     ///
+    /// - Parameter zone: The human's time zone; nil if it is not known yet.
     /// - Throws: The store's error.
-    package func archive() async throws -> StatusReport.ArchiveState {
+    package func archive(zone: TimeZone?, now: Date) async throws -> StatusReport.ArchiveState {
         let span = try await mirror.archive.span()
         return StatusReport.ArchiveState(
             posts: try await mirror.archive.count(), limit: mirror.configuration.archiveLimit, oldest: span?.oldest,
             newest: span?.newest,
-            texts: StatusReport.TextState(try await mirror.unsentTexts(), mirror.configuration.fitness),
+            texts: try await texts(zone, now: now),
             pictures: try await pictures())
+    }
+
+    private func texts(_ zone: TimeZone?, now: Date) async throws -> StatusReport.TextState {
+        let unsent = try await mirror.unsentTexts()
+        var texts = StatusReport.TextState(unsent, mirror.configuration.fitness)
+        texts.forecast = try await mirror.textForecast(
+            others: unsent.fit - unsent.plain, zone: zone, now: now)
+        return texts
     }
 
     /// The classifier alone, as ``report(now:)`` says it; nil when the dictionary or the counts cannot be reached.

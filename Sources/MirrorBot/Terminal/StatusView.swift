@@ -16,7 +16,9 @@ enum StatusView {
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
         lines.append(row("time zone", ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
         lines.append(row("archive", archive(report, zone)))
-        if let texts = report.archive.texts { lines += self.texts(texts, terminal) }
+        if let texts = report.archive.texts {
+            lines += self.texts(texts, today: report.today, terminal)
+        }
         lines += rows("classifier", classifier(report), terminal)
         lines.append(row("worker", worker(report, zone)))
         if let spending = report.spending { lines += rows("X", cost(spending), terminal) }
@@ -175,7 +177,9 @@ enum StatusView {
         return text
     }
 
-    private static func texts(_ texts: StatusReport.TextState, _ terminal: Terminal) -> [String] {
+    private static func texts(
+        _ texts: StatusReport.TextState, today: LocalDay?, _ terminal: Terminal
+    ) -> [String] {
         let plain = texts.plain.map { ", \($0) of them plain ones that come first" } ?? ""
         var parts = [("\(texts.fit) may be posted by themselves\(plain)", texts.fit)]
         parts.append(("\(texts.sometimes) more on some days or at some hours", texts.sometimes))
@@ -183,7 +187,8 @@ enum StatusView {
         parts.append(("\(texts.unjudged) are not judged yet", texts.unjudged))
         let shown = parts.filter { $0.1 > 0 }.map(\.0)
         guard !shown.isEmpty else { return [] }
-        return rows("texts", shown.joined(separator: ", "), terminal)
+        let forecast = texts.forecast.map { "; \($0.sentence(today: today))" } ?? ""
+        return rows("texts", shown.joined(separator: ", ") + forecast, terminal)
     }
 
     /// What may take more than one line.

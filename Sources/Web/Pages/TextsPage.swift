@@ -58,7 +58,8 @@ enum TextsPage: MirrorPage {
             (search.cursor, isForSlot) = (nil, false)
             list = try await TextList(of: request.mirror, search)
         }
-        let archive = try await StatusReporter(mirror: request.mirror).archive()
+        let archive = try await StatusReporter(mirror: request.mirror).archive(
+            zone: request.zone, now: request.now)
         let zone = request.zone ?? .gmt
         var slots: [PlanReport.Slot] = []
         if request.zone != nil, !request.access.isReadOnly {
@@ -99,7 +100,9 @@ enum TextsPage: MirrorPage {
         let mostBytes = sizes > excerptsSize ? excerptsSize / rows : excerptSize
         return [
             "base": .text(request.base), "head": .text(head(shown.archive, words)),
-            "shares": .fields(texts.flatMap { shares($0) }), "hasReasons": .flag(!rules.isEmpty),
+            "shares": .fields(texts.flatMap { shares($0) }),
+            "forecast": .text(texts?.forecast.map { forecast($0, words) }),
+            "hasReasons": .flag(!rules.isEmpty),
             "fitness": .text(shown.fitness),
             "reasons": .list(
                 rules.prefix(reasonsShown).map { reason in
@@ -172,6 +175,12 @@ enum TextsPage: MirrorPage {
         guard let oldest = archive.oldest, let newest = archive.newest else { return posts }
         let (first, last) = (words.day(of: oldest).components.year, words.day(of: newest).components.year)
         return posts + (first == last ? ", of \(first)" : ", \(first) to \(last)")
+    }
+
+    /// The forecast as a sentence.
+    private static func forecast(_ forecast: TextForecast, _ words: Words) -> String {
+        let sentence = forecast.sentence(today: words.today)
+        return sentence.prefix(1).uppercased() + sentence.dropFirst() + "."
     }
 
     private static func shares(_ texts: StatusReport.TextState) -> PageContext? {

@@ -1,0 +1,172 @@
+import Archive
+import Conduct
+package import Foundation
+package import Mirroring
+import Outbox
+package import Posts
+import Schedule
+import Settings
+
+/// A forecast of the day on which the plain texts are used up.
+///
+/// It assumes that the bot goes on to post as often as its last plans did.
+package struct TextForecast: Codable, Equatable, Sendable {
+    /// Plain texts that may be used now.
+    package var free: Int
+    /// Posts a day that the forecast assumes.
+    package var perDay: Double
+    /// The first day with fewer plain texts than a choice needs; `nil` if they last.
+    package var until: LocalDay?
+    /// What happens from that day on, without a full stop; `nil` if they last.
+    package var then: String?
+
+    package init(free: Int, perDay: Double, until: LocalDay? = nil, then: String? = nil) {
+        (self.free, self.perDay, self.until, self.then) = (free, perDay, until, then)
+    }
+
+    /// One line for people, without a full stop.
+    ///
+    /// - Parameter today: The current day of the human.
+    package func sentence(today: LocalDay?) -> String {
+        let rate = perDay.formatted(.number.precision(.fractionLength(0...1)).grouping(.never))
+        let pace = "at \(rate) \(rate == "1" ? "post" : "posts") a day"
+        guard let until, let then else { return "plain ones last \(pace)" }
+        if let today, until <= today { return "plain ones are used up \(pace); \(then)" }
+        return "plain ones last until about \(until) \(pace); \(then)"
+    }
+}
+
+/// The plain texts of an archive and their further uses.
+struct TextStock: Equatable {
+    /// The days for which a limited number of uses is followed.
+    private static let longest = 3_650
+
+    /// Texts that may be used now, by how often they may be used; `Int.max` without a limit.
+    var free: [Int: Int] = [:]
+    /// Texts that were used lately, by the days until they may be used again and by how often.
+    var resting: [Int: [Int: Int]] = [:]
+    /// Plain texts that become old enough each day.
+    var gained = 0.0
+    /// Days between two uses of a text.
+    let rest: Int
+    /// The most uses of a text; `nil` without a limit.
+    let mostUses: Int?
+
+    var freeCount: Int { free.values.reduce(0, +) }
+
+    /// Returns the number of days after which fewer than `fewest` texts are free; `nil` if that
+    /// does not happen.
+    ///
+    /// - Parameters:
+    ///   - perDay: Uses a day.
+    ///   - fewest: The texts that a choice needs.
+    func days(perDay: Double, fewest: Int) -> Int? {
+        var (free, resting) = (free, resting)
+        var (due, new) = (0.0, 0.0)
+        // After a whole rest the first uses come back: then as many texts return as leave.
+        for day in 0...(mostUses == nil ? rest : Self.longest) {
+            for (left, count) in resting.removeValue(forKey: day) ?? [:] {
+                free[left, default: 0] += count
+            }
+            new += gained
+            if new >= 1 {
+                free[mostUses ?? .max, default: 0] += Int(new)
+                new -= new.rounded(.down)
+            }
+            if free.values.reduce(0, +) < fewest { return day }
+            due += perDay
+            while due >= 1, let left = free.keys.max() {
+                due -= 1
+                free[left] = free[left].flatMap { $0 > 1 ? $0 - 1 : nil }
+                let then = left == .max ? left : left - 1
+                if then > 0 { resting[day + max(1, rest), default: [:]][then, default: 0] += 1 }
+            }
+        }
+        return nil
+    }
+}
+
+extension HumanMirror {
+    /// The days of plans, and of texts that grew old enough, from which rates are taken.
+    private static let (ratedDays, gainedDays) = (28, 60)
+    /// With more plain texts than these, they are counted and not listed where they surely last.
+    private static let listed = 4_000
+
+    /// When the plain texts are used up.
+    ///
+    /// Many texts are counted from an index; only fewer are read.
+    ///
+    /// - Parameters:
+    ///   - others: The texts that stand for themselves and are not plain.
+    ///   - zone: The human's time zone; `nil` if it is not known yet.
+    ///   - now: The current time.
+    /// - Returns: `nil` where plain texts do not come first, nothing is posted, or none is plain.
+    /// - Throws: The store's error.
+    package func textForecast(others: Int, zone: TimeZone?, now: Date) async throws -> TextForecast? {
+        guard configuration.fitness == .plain, configuration.schedule.maximumPerDay > 0, let zone
+        else { return nil }
+        let today = LocalTime(now, in: zone).day
+        let perDay = try await postsPerDay(today, now: now)
+        var filter = textFilter()
+        filter.grade = Fitness.Grade.plain.rawValue
+        filter.end = now - Double(configuration.minimumAgeDays) * 86_400
+        filter.start =
+            configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
+        let number = try await archive.textCounts(filter).reduce(0) { $0 + $1.minutes.reduce(0, +) }
+        guard number > 0, perDay > 0 else { return nil }
+        let rest = configuration.noRepeatDays
+        let used = try await archive.usedTexts(since: now - Double(rest) * 86_400)
+        let needed = Int(perDay * Double(rest)) + TextJudge.fewest
+        if number > Self.listed, configuration.maximumUses == nil, number - used.count >= needed {
+            return TextForecast(free: number - used.count, perDay: perDay)
+        }
+        let stock = try await stock(filter, used, rest: rest, now: now)
+        guard let days = stock.days(perDay: perDay, fewest: TextJudge.fewest) else {
+            return TextForecast(free: stock.freeCount, perDay: perDay)
+        }
+        let more =
+            others > 0
+            ? "then the \(others) others that stand for themselves are posted too"
+            : "then those that name a day or speak to somebody are posted too"
+        let end =
+            configuration.maximumUses == nil
+            ? ", until plain ones were not used for \(rest) days" : ""
+        return TextForecast(
+            free: stock.freeCount, perDay: perDay, until: today.advanced(by: days), then: more + end
+        )
+    }
+
+    /// Lists the plain texts once each, whichever post they come from.
+    private func stock(
+        _ filter: Archive.TextFilter, _ used: [String: Date], rest: Int, now: Date
+    ) async throws -> TextStock {
+        let most = configuration.maximumUses
+        let uses = most == nil ? [:] : try await archive.uses()
+        var stock = TextStock(rest: rest, mostUses: most)
+        var keys: Set<String> = []
+        var gained = 0
+        for text in try await archive.texts(in: [0...MinuteOfDay.count - 1], filter) {
+            guard keys.insert(text.textKey).inserted else { continue }
+            if text.createdAt > filter.end - Double(Self.gainedDays) * 86_400 { gained += 1 }
+            let left = most.map { max(0, $0 - uses[text.textKey, default: 0]) } ?? .max
+            guard left > 0 else { continue }
+            if let last = used[text.textKey] {
+                let days = Int(((last.timeIntervalSince(now) / 86_400) + Double(rest)).rounded(.up))
+                stock.resting[max(1, days), default: [:]][left, default: 0] += 1
+            } else {
+                stock.free[left, default: 0] += 1
+            }
+        }
+        // A human who is not followed writes nothing more.
+        if try await watchesHuman() { stock.gained = Double(gained) / Double(Self.gainedDays) }
+        return stock
+    }
+
+    /// The posts a day of the bot's last plans; without a plan, of the human's last days.
+    private func postsPerDay(_ today: LocalDay, now: Date) async throws -> Double {
+        let counts = try await outbox(lease: nil).slotCounts(
+            of: today.advanced(by: -Self.ratedDays)..<today)
+        guard !counts.isEmpty else { return try await rates(now: now).posts }
+        return Double(counts.values.reduce(0, +)) / Double(counts.count)
+    }
+}
