@@ -261,11 +261,18 @@ import Testing
     /// What plans were made of once: every text, looked at.
     private func candidates(_ desk: Desk, _ uses: [PostID: Date]) async throws -> [TextCandidate] {
         let rules = TextRules(desk.mirror.configuration, limits: .mastodon)
-        return try await desk.mirror.archive.standalonePosts().compactMap { post in
+        var used: [String: Date] = [:]
+        let texts = try await desk.mirror.archive.standalonePosts().compactMap {
+            post -> (post: Post, key: String)? in
             guard case .success(let text) = rules.text(for: post) else { return nil }
-            return TextCandidate(
-                id: post.id, minute: LocalTime(post.createdAt, in: Self.zone).minute, textKey: TextRules.textKey(text),
-                lastUsed: uses[post.id], createdAt: post.createdAt)
+            let key = TextRules.textKey(text)
+            if let date = uses[post.id] { used[key] = max(used[key] ?? date, date) }
+            return (post, key)
+        }
+        return texts.map { post, key in
+            TextCandidate(
+                id: post.id, minute: LocalTime(post.createdAt, in: Self.zone).minute, textKey: key,
+                lastUsed: used[key], createdAt: post.createdAt)
         }
     }
 
