@@ -386,7 +386,8 @@ import Testing
                 : "Thought number \(number) about rivers"
         }
         let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
-        let found = try await desk.mirror.textForecast(others: 30, zone: Self.zone, now: now)
+        let found = try await desk.mirror.textForecast(
+            plain: 90, others: 30, isFollowed: false, zone: Self.zone, now: now)
         let forecast = try #require(found)
         #expect(forecast.free == 90)
         #expect(forecast.perDay == 2)
@@ -404,17 +405,20 @@ import Testing
         // Afterwards it says that they are used up, and counts what the bot posts.
         let later = try #require(
             LocalDayMinutes(Self.firstDay.advanced(by: 50), in: Self.zone).start)
-        let after = try await desk.mirror.textForecast(others: 30, zone: Self.zone, now: later)
+        let after = try await desk.mirror.textForecast(
+            plain: 90, others: 30, isFollowed: false, zone: Self.zone, now: later)
         #expect(after?.until == Self.firstDay.advanced(by: 50))
         expect(after?.free ?? .max) { $0 < 30 }
         // With few posts a day they last.
         let slow = try await self.desk(
             texts: 120, perDay: 1, variables: ["MIN_AGE_DAYS": "0", "NO_REPEAT_DAYS": "60"])
-        let lasting = try await slow.mirror.textForecast(others: 0, zone: Self.zone, now: now)
+        let lasting = try await slow.mirror.textForecast(
+            plain: 120, others: 0, isFollowed: false, zone: Self.zone, now: now)
         #expect(lasting == TextForecast(free: 120, perDay: 1))
         let strict = try await self.desk(texts: 120, variables: ["FITNESS": "strict"])
         try await expect(
-            strict.mirror.textForecast(others: 0, zone: Self.zone, now: now), equals: nil)
+            strict.mirror.textForecast(
+                plain: 120, others: 0, isFollowed: false, zone: Self.zone, now: now), equals: nil)
     }
 
     /// So many posts that texts are drawn rather than listed, two thirds of them the same one.

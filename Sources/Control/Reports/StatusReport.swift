@@ -362,7 +362,9 @@ package struct StatusReporter: Sendable {
             archive: .init(
                 posts: numbers.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
                 newest: numbers.span?.newest,
-                texts: countsAll ? try await texts(zone, now: now) : nil,
+                texts: countsAll
+                    ? try await texts(
+                        zone, isFollowed: reading.accounts.accounts[.human] != nil, now: now) : nil,
                 pictures: try await pictures()),
             classifier: classifier, suggestions: reading.facts.suggestions,
             undo: StatusReport.UndoState(numbers.undo), today: today, slots: plan?.slots ?? [],
@@ -382,15 +384,19 @@ package struct StatusReporter: Sendable {
         return StatusReport.ArchiveState(
             posts: try await mirror.archive.count(), limit: mirror.configuration.archiveLimit, oldest: span?.oldest,
             newest: span?.newest,
-            texts: try await texts(zone, now: now),
+            texts: try await texts(
+                zone, isFollowed: try await mirror.watchesHuman(), now: now),
             pictures: try await pictures())
     }
 
-    private func texts(_ zone: TimeZone?, now: Date) async throws -> StatusReport.TextState {
+    private func texts(
+        _ zone: TimeZone?, isFollowed: Bool, now: Date
+    ) async throws -> StatusReport.TextState {
         let unsent = try await mirror.unsentTexts()
         var texts = StatusReport.TextState(unsent, mirror.configuration.fitness)
         texts.forecast = try await mirror.textForecast(
-            others: unsent.fit - unsent.plain, zone: zone, now: now)
+            plain: unsent.plain, others: unsent.fit - unsent.plain, isFollowed: isFollowed,
+            zone: zone, now: now)
         return texts
     }
 

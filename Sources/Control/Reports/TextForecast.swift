@@ -89,38 +89,43 @@ struct TextStock: Equatable {
 extension HumanMirror {
     /// The days of plans, and of texts that grew old enough, from which rates are taken.
     private static let (ratedDays, gainedDays) = (28, 60)
-    /// With more plain texts than these, they are counted and not listed where they surely last.
+    /// With more plain texts than these, they are not listed where they surely last.
     private static let listed = 4_000
 
     /// When the plain texts are used up.
     ///
-    /// Many texts are counted from an index; only fewer are read.
+    /// The texts are listed only where there are few, or where they may end.
     ///
     /// - Parameters:
+    ///   - plain: The plain texts, whatever their age.
     ///   - others: The texts that stand for themselves and are not plain.
+    ///   - isFollowed: Whether new posts of the human are read.
     ///   - zone: The human's time zone; `nil` if it is not known yet.
     ///   - now: The current time.
     /// - Returns: `nil` where plain texts do not come first, nothing is posted, or none is plain.
     /// - Throws: The store's error.
-    package func textForecast(others: Int, zone: TimeZone?, now: Date) async throws -> TextForecast? {
-        guard configuration.fitness == .plain, configuration.schedule.maximumPerDay > 0, let zone
+    package func textForecast(
+        plain: Int, others: Int, isFollowed: Bool, zone: TimeZone?, now: Date
+    ) async throws -> TextForecast? {
+        guard configuration.fitness == .plain, configuration.schedule.maximumPerDay > 0, plain > 0,
+            let zone
         else { return nil }
         let today = LocalTime(now, in: zone).day
         let perDay = try await postsPerDay(today, now: now)
+        guard perDay > 0 else { return nil }
         var filter = textFilter()
         filter.grade = Fitness.Grade.plain.rawValue
         filter.end = now - Double(configuration.minimumAgeDays) * 86_400
         filter.start =
             configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
-        let number = try await archive.textCounts(filter).reduce(0) { $0 + $1.minutes.reduce(0, +) }
-        guard number > 0, perDay > 0 else { return nil }
         let rest = configuration.noRepeatDays
         let used = try await archive.usedTexts(since: now - Double(rest) * 86_400)
         let needed = Int(perDay * Double(rest)) + TextJudge.fewest
-        if number > Self.listed, configuration.maximumUses == nil, number - used.count >= needed {
-            return TextForecast(free: number - used.count, perDay: perDay)
+        let isLimited = configuration.maximumUses != nil || configuration.maximumAgeDays != nil
+        if plain > Self.listed, !isLimited, plain - used.count >= needed {
+            return TextForecast(free: plain - used.count, perDay: perDay)
         }
-        let stock = try await stock(filter, used, rest: rest, now: now)
+        let stock = try await stock(filter, used, rest: rest, isFollowed: isFollowed, now: now)
         guard let days = stock.days(perDay: perDay, fewest: TextJudge.fewest) else {
             return TextForecast(free: stock.freeCount, perDay: perDay)
         }
@@ -138,7 +143,7 @@ extension HumanMirror {
 
     /// Lists the plain texts once each, whichever post they come from.
     private func stock(
-        _ filter: Archive.TextFilter, _ used: [String: Date], rest: Int, now: Date
+        _ filter: Archive.TextFilter, _ used: [String: Date], rest: Int, isFollowed: Bool, now: Date
     ) async throws -> TextStock {
         let most = configuration.maximumUses
         let uses = most == nil ? [:] : try await archive.uses()
@@ -158,7 +163,7 @@ extension HumanMirror {
             }
         }
         // A human who is not followed writes nothing more.
-        if try await watchesHuman() { stock.gained = Double(gained) / Double(Self.gainedDays) }
+        if isFollowed { stock.gained = Double(gained) / Double(Self.gainedDays) }
         return stock
     }
 
