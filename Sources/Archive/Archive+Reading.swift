@@ -41,6 +41,18 @@ extension Archive {
         try await posts(where: "network = \(id.network.rawValue) AND post_id = \(id.value)").first
     }
 
+    /// Returns those of the posts that are in the archive.
+    package func posts(_ ids: some Sequence<PostID>) async throws -> [PostID: Post] {
+        var found: [PostID: Post] = [:]
+        for (network, ids) in Dictionary(grouping: ids, by: \.network) {
+            for part in Array(Set(ids.map(\.value))).portions {
+                let posts = try await posts(where: "network = \(network.rawValue) AND post_id IN \(list: part)")
+                for post in posts { found[post.id] = post }
+            }
+        }
+        return found
+    }
+
     /// When those of the posts were made that are in the archive.
     package func dates(of ids: some Sequence<PostID>) async throws -> [PostID: Date] {
         var dates: [PostID: Date] = [:]

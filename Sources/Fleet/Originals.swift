@@ -40,12 +40,14 @@ actor Originals {
     /// How many copies are taken back in an hour before a person is asked: a human who deletes thousands of posts at
     /// once, or lets their server do so, may want to keep the mirror.
     private static let undosPerHour = 10
-    /// How many originals one pass looks at.
-    private static let originalsAtOnce = 40
+    /// The number of requests of one pass.
+    static let requestsAtOnce = 40
     /// How long it is until the next pass after one that looked at some, and from a copy's sending to its first, in seconds.
     static let interval: TimeInterval = 300
-    /// How long it is until the next one where each look costs money.
-    private static let pricedInterval: TimeInterval = 8 * 3_600
+    /// Posts on a page of the human's own list, at least, as far as is known before one was read.
+    private static let usualPage = 40
+    /// Seconds until the list is read again after it was read to its end.
+    private static let surveyRest: TimeInterval = 1_800
 
     private let human: AccountGate?
     /// Nil in a run that only pretends to send.
@@ -69,6 +71,14 @@ actor Originals {
     private var knowsEarlierDenials = false
     /// Digests of changed texts that a list has shown, each of which was asked about once.
     private var shownChanges: [PostID: UInt64] = [:]
+    /// The next page of the human's own list, while that is read to see which originals are still there.
+    private var survey: FeedPosition?
+    /// When the list may be read again.
+    private var surveyRests = Date.distantPast
+    /// The largest page of that list so far.
+    private var largestPage = usualPage
+    /// The number of originals to ask for in one list: fewer after a failure.
+    private var listSize = Int.max
 
     /// The human's network is nil if there is no account to ask with, the bot's in a run that only pretends to send;
     /// `account` is whose posts the copies are.
@@ -155,7 +165,7 @@ actor Originals {
     /// - Throws: ``NetworkError`` if it does not answer now.
     private func ask(_ human: AccountGate, for post: Post) async throws -> Answer {
         if let address = post.address {
-            return try await human.lookUp(address).map(Answer.shown) ?? .denied
+            return try await human.lookUpOwn(address).map(Answer.shown) ?? .denied
         }
         let answer = try await ask(human, for: post.id)
         switch answer {
@@ -269,13 +279,8 @@ actor Originals {
 
     /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
     func askAgain() async throws {
-        if !knowsEarlierDenials, let human {
-            // An earlier process may have been told so.
-            let denied = try await archive.denials(on: human.name, limit: Self.doubtsAtMost)
-            gone.merge(denied) { known, _ in known }
-        }
-        knowsEarlierDenials = true
-        var left = Self.originalsAtOnce
+        try await readDoubts()
+        var left = Self.requestsAtOnce
         for id in gone.keys where left > 0 {
             guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer else { continue }
             left -= 1
@@ -287,32 +292,186 @@ actor Originals {
         }
     }
 
+    /// Reads which posts the network denied to an earlier process.
+    private func readDoubts() async throws {
+        if !knowsEarlierDenials, let human {
+            let denied = try await archive.denials(on: human.name, limit: Self.doubtsAtMost)
+            gone.merge(denied) { known, _ in known }
+        }
+        knowsEarlierDenials = true
+    }
+
     // MARK: Following
 
-    /// Looks at the originals of what the bot published, those first that have waited longest.
+    /// Looks at the originals of what the bot published: those that were never looked at, newest copy first, then those
+    /// that have waited longest.
+    ///
+    /// Lists only tell that a post is still there as the archive has it. Each post that a list lacks, or shows otherwise,
+    /// is asked for by itself, and that answer decides.
     ///
     /// - Returns: When to go on, and how many were looked at.
     /// - Throws: The store's error; `UnusableAccount`.
     func look() async throws -> (next: Date, count: Int) {
-        let longest = Cadence.idleWait(of: configuration.mirror)
-        guard let human else { return (clock.now + longest, 0) }
-        let isPriced = human.price(ofReading: 1, from: .ownPosts) != nil
-        let originals = try await store.originalsToFollow(
-            on: human.name, now: clock.now, limit: isPriced ? 1 : Self.originalsAtOnce)
-        for id in originals {
-            guard human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { break }
-            let post = try await archive.post(id)
-            let finding = if let post { try await find(post) } else { try await findForgotten(id) }
-            try await store.noteFollowed(id, now: clock.now)
-            // A server that keeps one look waiting may do so with each.
-            if finding == .unasked { break }
+        let longest = clock.now + Cadence.idleWait(of: configuration.mirror)
+        guard let human else { return (longest, 0) }
+        var pass = FollowingPass(requests: Self.requestsAtOnce)
+        do {
+            try await look(human, &pass)
+        } catch let error as NetworkError {
+            // What was asked for is asked again in the next pass.
+            if error.code == .overBudget, let later = error.retryAfter {
+                return (min(max(later, clock.now + Self.interval), longest), pass.looked)
+            }
+            listSize = max(1, min(listSize, human.capabilities.lookUpsAtOnce) / 2)
+            return (clock.now + Self.interval, pass.looked)
+        } catch is CancellationError where !Task.isCancelled {
+            return (clock.now + Self.interval, pass.looked)
         }
-        let now = clock.now
-        if isPriced { return (now + Self.pricedInterval, originals.count) }
-        guard originals.isEmpty else { return (now + Self.interval, originals.count) }
+        guard pass.looked == 0 else { return (clock.now + Self.interval, pass.looked) }
         // The worker runs this pass earlier if it sends something (`Passes.onCopy`).
         let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
-        return (min(max(next, now + Self.interval), now + longest), 0)
+        return (min(max(next, clock.now + Self.interval), longest), 0)
+    }
+
+    /// The requests that one pass has left, and the originals that it looked at.
+    private struct FollowingPass {
+        var requests: Int
+        var looked = 0
+        /// No further answer is to be expected now.
+        var isOver = false
+    }
+
+    private func look(_ human: AccountGate, _ pass: inout FollowingPass) async throws {
+        try await readDoubts()
+        while pass.requests > 0, !pass.isOver, human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully {
+            if let survey {
+                guard try await store.hasOriginalsToFollow(on: human.name, now: clock.now) else {
+                    self.survey = nil
+                    return
+                }
+                try await readOwnList(of: human, from: survey, &pass)
+                continue
+            }
+            let most = max(human.capabilities.lookUpsAtOnce, Self.requestsAtOnce)
+            let due = try await store.originalsToFollow(on: human.name, now: clock.now, limit: most)
+            guard let first = due.first else { return }
+            if let position = try await surveyStart(human, due) {
+                try await readOwnList(of: human, from: position, beginningWith: first, &pass)
+            } else if human.capabilities.lookUpsAtOnce > 1, listSize > 1 {
+                try await askInList(human, due, &pass)
+            } else {
+                try await askSingly(due, &pass)
+            }
+        }
+    }
+
+    private var pace: OutboxStore.FollowingPace { human?.priceOfOwnPost == nil ? .usual : .daily }
+
+    /// Asks for originals one by one.
+    private func askSingly(_ ids: [PostID], _ pass: inout FollowingPass) async throws {
+        for id in ids where pass.requests > 0 {
+            guard let human, human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { return }
+            pass.requests -= 1
+            let post = try await archive.post(id)
+            let finding = if let post { try await find(post) } else { try await findForgotten(id) }
+            try await store.noteFollowed([id], pace, now: clock.now)
+            pass.looked += 1
+            // A server that keeps one look waiting may do so with each.
+            guard finding != .unasked else {
+                pass.isOver = true
+                return
+            }
+            listSize = max(listSize, 2)
+        }
+    }
+
+    /// Asks for originals in a list, and then by itself for each that the list does not show as the archive has it.
+    private func askInList(_ human: AccountGate, _ due: [PostID], _ pass: inout FollowingPass) async throws {
+        let ids = due.prefix(min(listSize, human.capabilities.lookUpsAtOnce))
+        let archived = try await archive.posts(ids)
+        var named: [String: PostID] = [:]
+        for id in ids { named[archived[id]?.address ?? id.value] = id }
+        pass.requests -= 1
+        let answer = try await human.ownPosts(at: ids.map { archived[$0]?.address ?? $0.value })
+        listSize = listSize > Int.max / 2 ? .max : listSize * 2
+        let asked = answer.asked.compactMap { named[$0] }
+        // The money does not reach further now.
+        if asked.count < ids.count { pass.isOver = true }
+        let confirmed = try await confirm(answer.shown, human)
+        pass.looked += asked.filter(confirmed.contains).count
+        let isUnknown = asked.isEmpty && answer.shown.isEmpty
+        try await askSingly(isUnknown ? Array(ids.prefix(1)) : asked.filter { !confirmed.contains($0) }, &pass)
+    }
+
+    /// Records which of some posts of the human are still as they were, and that their copies need nothing.
+    ///
+    /// - Returns: These posts.
+    private func confirm(_ shown: [ObservedPost], _ human: AccountGate) async throws -> Set<PostID> {
+        // Where the network denied a post by itself, a list takes nothing of that back.
+        let open = shown.filter {
+            $0.post.id.network == human.name && $0.post.isOpen && gone[$0.post.id] == nil
+        }
+        let archived = try await archive.posts(open.map(\.post.id))
+        let edited = open.compactMap { item in item.editedAt.map { (id: item.post.id, edited: $0) } }
+        let behind = try await store.originals(among: edited)
+        let confirmed = open.filter { item in
+            let id = item.post.id
+            guard !behind.contains(id) else { return false }
+            // How a post reads that the archive let go cannot be compared with anything.
+            return archived[id].map { item.isAsArchived($0) } ?? true
+        }
+        try await store.noteFollowed(confirmed.map(\.post.id), pace, now: clock.now)
+        return Set(confirmed.map(\.post.id))
+    }
+
+    // MARK: Reading the human's own list
+
+    /// The first page of the human's own list to read, where that list tells of more originals for the same cost.
+    private func surveyStart(_ human: AccountGate, _ due: [PostID]) async throws -> FeedPosition? {
+        let atOnce = human.capabilities.lookUpsAtOnce
+        // One pass asks for the others.
+        guard due.count >= max(atOnce, Self.requestsAtOnce), clock.now >= surveyRests, let first = due.first else {
+            return nil
+        }
+        let number = try await store.following(on: human.name, now: clock.now).due
+        let posts = min(try await archive.count(), human.capabilities.depths[.ownPosts] ?? .max)
+        let isCheaper: Bool
+        if let each = human.priceOfOwnPost, let whole = human.price(ofReading: posts, from: .ownPosts) {
+            isCheaper = whole < each * number
+        } else {
+            isCheaper = posts / largestPage < number / atOnce
+        }
+        guard isCheaper else { return nil }
+        return human.surveyStart(at: try await archive.post(first)?.address ?? first.value)
+    }
+
+    /// Reads one page of the human's own list.
+    ///
+    /// - Parameter first: The original that the first page is read for; nil for a later page.
+    private func readOwnList(
+        of human: AccountGate, from position: FeedPosition, beginningWith first: PostID? = nil,
+        _ pass: inout FollowingPass
+    ) async throws {
+        pass.requests -= 1
+        survey = position
+        let page: FeedPage
+        do {
+            page = try await human.surveyOwnPosts(position)
+        } catch let error as NetworkError where error.code != .overBudget {
+            // A page that cannot be had does not keep originals from being asked for otherwise.
+            survey = nil
+            surveyRests = clock.now + Self.surveyRest
+            throw error
+        }
+        largestPage = max(largestPage, page.received)
+        let confirmed = try await confirm(page.items, human)
+        pass.looked += max(confirmed.count, 1)
+        survey = page.older.map(FeedPosition.older)
+        let beganInVain = position != .newest && first.map { !confirmed.contains($0) } ?? false
+        if survey == nil || beganInVain {
+            survey = nil
+            surveyRests = clock.now + Self.surveyRest
+        }
     }
 
     /// Follows changes of the human's posts that a list shows, without waiting for the turn of each.
@@ -332,7 +491,7 @@ actor Originals {
             if shownChanges.count >= Self.doubtsAtMost { shownChanges = [:] }
             if try await find(post) == .unasked { return }
             shownChanges[id] = digest
-            try await store.noteFollowed(id, now: clock.now)
+            try await store.noteFollowed([id], pace, now: clock.now)
         }
     }
 
@@ -490,6 +649,14 @@ actor Originals {
 }
 
 extension ObservedPost {
+    /// Whether the post is shown as it is archived, so that no copy of it needs anything.
+    fileprivate func isAsArchived(_ archived: Post) -> Bool {
+        let known = knowingPictures(of: archived).post
+        return TextRules.readAlike(known, archived) && known.warning == archived.warning
+            && known.isQuote == archived.isQuote && known.isSensitive == archived.isSensitive
+            && known.pictures.map(\.alt) == archived.pictures.map(\.alt)
+    }
+
     /// The post with the pictures of the archived one where its network does not tell of them, or not for nothing.
     fileprivate func knowingPictures(of archived: Post) -> ObservedPost {
         guard !post.id.network.traits.tellsPictures, post.hasMedia, post.pictures.isEmpty else { return self }

@@ -177,6 +177,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { network.price(ofReading: items, from: feed) }
 
+    package func surveyStart(at address: String) -> FeedPosition { network.surveyStart(at: address) }
+
+    package var priceOfOwnPost: Money? { network.priceOfOwnPost }
+
     package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? {
         network.price(ofPublishing: texts, pictures: pictures, isReply: isReply)
     }
@@ -326,6 +330,21 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         try await ask(.readPost) { try await $0.lookUp(address) }
+    }
+
+    package func lookUpOwn(_ address: String) async throws -> ObservedPost? {
+        try await ask(.readPost) { try await $0.lookUpOwn(address) }
+    }
+
+    package func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost]) {
+        try await ask(.readPost) { try await $0.ownPosts(at: addresses) }
+    }
+
+    /// A lack of money for it does not pause the feed, which has money of its own.
+    package func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage {
+        let page = try await ask(.readOwnPosts) { try await $0.surveyOwnPosts(position) }
+        note(page.rateLimit, from: .ownPosts)
+        return page
     }
 
     package func lookUp(identity: PostID) async throws -> ObservedPost? {

@@ -55,6 +55,8 @@ package enum SpendingPurpose: Sendable, Hashable {
     case past(Feed)
     /// Reading single posts and accounts.
     case lookUp
+    /// Reading whether the human's posts that the bot repeated are still there.
+    case originals
     case publish
 
     /// A stable label for storage and metrics.
@@ -63,6 +65,7 @@ package enum SpendingPurpose: Sendable, Hashable {
         case .feed(let feed): feed.rawValue
         case .past(let feed): "past-\(feed.rawValue)"
         case .lookUp: "look-up"
+        case .originals: "originals"
         case .publish: "publish"
         }
     }

@@ -123,6 +123,27 @@ package protocol SocialNetwork: Sendable {
     /// proxy before it says does not count.
     func lookUp(_ address: String) async throws -> ObservedPost?
 
+    /// A post of the account itself by its address; nil as for ``lookUp(_:)``.
+    ///
+    /// Costs less than that where the author of a post has a price.
+    func lookUpOwn(_ address: String) async throws -> ObservedPost?
+
+    /// Those of the account's own posts that the network shows now, in one request.
+    ///
+    /// A post that is missing in the answer is not known to be gone: ``lookUpOwn(_:)`` decides.
+    ///
+    /// - Parameter addresses: At most ``Capabilities/lookUpsAtOnce``.
+    /// - Returns: The addresses that were asked for, fewer where the money does not reach further; and the posts.
+    /// - Throws: ``NetworkError`` with code `.capability` where posts cannot be asked for in lists.
+    func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost])
+
+    /// One page of the account's own posts, read to see which of them are still there.
+    func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage
+
+    /// The position of a page that begins with one of the account's own posts; the newest one where only cursors lead to
+    /// others.
+    func surveyStart(at address: String) -> FeedPosition
+
     /// A post by what it is called everywhere, for one that was learned of from a downloaded
     /// archive; nil when it is gone, as for ``lookUp(_:)``.
     ///
@@ -173,6 +194,9 @@ package protocol SocialNetwork: Sendable {
     /// What reading so many items of a feed costs at most; nil on networks that are free.
     func price(ofReading items: Int, from feed: Feed) -> Money?
 
+    /// The most that asking for one of the account's own posts by its address costs; nil on networks that are free.
+    var priceOfOwnPost: Money? { get }
+
     /// What publishing texts, each below the one before, costs at most; nil on networks that are free.
     ///
     /// The first one has the pictures, and may answer somebody.
@@ -210,6 +234,22 @@ extension SocialNetwork {
     }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
+
+    package var priceOfOwnPost: Money? { nil }
+
+    package func lookUpOwn(_ address: String) async throws -> ObservedPost? { try await lookUp(address) }
+
+    package func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost]) {
+        throw NetworkError(
+            code: .capability, network: name, host: host, operation: .readPost,
+            detail: "posts cannot be asked for in lists", outcome: .notSent)
+    }
+
+    package func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage {
+        try await page(.ownPosts, position)
+    }
+
+    package func surveyStart(at address: String) -> FeedPosition { .newest }
 
     package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? { nil }
 
@@ -409,6 +449,8 @@ package struct Capabilities: Sendable, Equatable {
     package var requestDeadline: Duration
     /// How many of the newest items of a feed can be read; of a feed that is not named here, all.
     package var depths: [Feed: Int] = [:]
+    /// The number of posts that ``SocialNetwork/ownPosts(at:)`` asks for at once; 1 where there is no such call.
+    package var lookUpsAtOnce = 1
     /// Whether there is a share of requests for each feed; else all of an account share one.
     package var countsEachFeed = false
     /// A post may have been changed without a time of the change, so that only its text tells.

@@ -6,25 +6,88 @@ package import Storage
 ///
 /// A copy is the bot's post or reply with the text of an original.
 extension OutboxStore {
-    /// The intervals of checks of an original in seconds, while its copy is young and later.
-    private static let (youngPace, oldPace): (TimeInterval, TimeInterval) = (3_600, 86_400)
+    /// The intervals of checks of an original.
+    package enum FollowingPace: Sendable {
+        /// Hourly while its copy is young, then so often that a deletion is followed within a day.
+        case usual
+        /// Daily, with an hour for what follows from a check: where each check costs money.
+        case daily
+
+        /// Seconds until the next check, while the copy is young and later.
+        fileprivate var seconds: (young: TimeInterval, old: TimeInterval) {
+            switch self {
+            case .usual: (3_600, 21 * 3_600)
+            case .daily: (23 * 3_600, 23 * 3_600)
+            }
+        }
+    }
+
+    /// The originals whose copies exist, as ``OutboxStore/following(on:now:)`` counts them.
+    package struct FollowingCount: Equatable, Sendable {
+        /// All of them.
+        package var all = 0
+        /// Those that were never checked.
+        package var unchecked = 0
+        /// Those whose check is due.
+        package var due = 0
+
+        package init(all: Int = 0, unchecked: Int = 0, due: Int = 0) {
+            self.all = all
+            self.unchecked = unchecked
+            self.due = due
+        }
+    }
+
     /// The age in seconds until which a copy is young.
     private static let youth: TimeInterval = 30 * 86_400
+    /// Seconds after which a check was postponed by a clock that was ahead.
+    private static let tooLate: TimeInterval = 2 * 86_400
 
-    /// Returns the originals due for a check, longest wait first.
+    /// Returns the originals due for a check: those that were never checked, newest copy first; then longest wait first.
     ///
     /// - Parameters:
     ///   - now: The present; originals postponed by a clock that was ahead are due too.
     package func originalsToFollow(on network: NetworkName, now: Date, limit: Int) async throws -> [PostID] {
         let rows = try await storage.query(
             """
-            SELECT source_post_id, MIN(COALESCE(follow_ms, 0)) AS turn FROM actions
+            SELECT source_post_id, MIN(COALESCE(follow_ms, 0)) AS turn, MAX(sending_ms) AS newest FROM actions
             WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
-                AND (follow_ms IS NULL OR follow_ms <= \(now.milliseconds)
-                    OR follow_ms > \((now + 2 * Self.oldPace).milliseconds))
-            GROUP BY source_post_id ORDER BY turn, source_post_id LIMIT \(limit)
+                AND \(Self.isDue(at: now))
+            GROUP BY source_post_id ORDER BY turn, newest DESC, source_post_id LIMIT \(limit)
             """)
         return try rows.map { PostID(network: network, value: try $0.text("source_post_id")) }
+    }
+
+    /// Whether the check of an original is due.
+    package func hasOriginalsToFollow(on network: NetworkName, now: Date) async throws -> Bool {
+        let rows = try await storage.query(
+            """
+            SELECT 1 AS found FROM actions
+            WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
+                AND \(Self.isDue(at: now)) LIMIT 1
+            """)
+        return !rows.isEmpty
+    }
+
+    private static func isDue(at now: Date) -> SQL {
+        """
+        (follow_ms IS NULL OR follow_ms <= \(now.milliseconds) OR follow_ms > \((now + tooLate).milliseconds))
+        """
+    }
+
+    /// Counts the originals whose copies exist.
+    package func following(on network: NetworkName, now: Date) async throws -> FollowingCount {
+        let rows = try await storage.query(
+            """
+            SELECT COUNT(*) AS number, COALESCE(SUM(is_unchecked), 0) AS unchecked, COALESCE(SUM(is_due), 0) AS due
+            FROM (SELECT MAX(CASE WHEN follow_ms IS NULL THEN 1 ELSE 0 END) AS is_unchecked,
+                    MAX(CASE WHEN \(Self.isDue(at: now)) THEN 1 ELSE 0 END) AS is_due
+                FROM actions
+                WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
+                GROUP BY source_post_id) AS originals
+            """)
+        guard let row = rows.first else { return FollowingCount() }
+        return FollowingCount(all: try row.int("number"), unchecked: try row.int("unchecked"), due: try row.int("due"))
     }
 
     /// Returns the time of the next check of an original on a network that was checked before; nil if there is none.
@@ -37,18 +100,47 @@ extension OutboxStore {
         return try rows.first?.optionalDate("follow_ms")
     }
 
-    /// Records the check of an original.
+    /// Records checks of originals on one network.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func noteFollowed(_ original: PostID, now: Date) async throws {
+    package func noteFollowed(_ originals: [PostID], _ pace: FollowingPace, now: Date) async throws {
+        guard let network = originals.first?.network else { return }
+        let (young, old) = pace.seconds
         try await write { connection in
-            _ = try connection.execute(
-                """
-                \(Self.noting) follow_ms = CASE WHEN sending_ms > \((now - Self.youth).milliseconds)
-                    THEN \((now + Self.youngPace).milliseconds) ELSE \((now + Self.oldPace).milliseconds) END
-                WHERE mirror = \(mirror) AND \(Self.copies(of: original)) AND \(Self.standing)
-                """)
+            for part in originals.map(\.value).portions {
+                _ = try connection.execute(
+                    """
+                    \(Self.noting) follow_ms = CASE WHEN sending_ms > \((now - Self.youth).milliseconds)
+                        THEN \((now + young).milliseconds) ELSE \((now + old).milliseconds) END
+                    WHERE mirror = \(mirror) AND kind IN ('post', 'reply')
+                        AND source_network = \(network.rawValue) AND source_post_id IN \(list: part)
+                        AND \(Self.standing)
+                    """)
+            }
         }
+    }
+
+    /// Returns those of some posts on one network that have a copy which has not followed a change of that time.
+    package func originals(
+        among posts: [(id: PostID, edited: Date)]
+    ) async throws -> Set<PostID> {
+        guard let network = posts.first?.id.network else { return [] }
+        let edited = Dictionary(posts.map { ($0.id.value, $0.edited) }, uniquingKeysWith: max)
+        var found: Set<PostID> = []
+        for part in edited.keys.sorted().portions {
+            let rows = try await storage.query(
+                """
+                SELECT source_post_id, original_edited_ms FROM actions
+                WHERE mirror = \(mirror) AND kind IN ('post', 'reply')
+                    AND source_network = \(network.rawValue) AND source_post_id IN \(list: part) AND \(Self.standing)
+                """)
+            for row in rows {
+                let id = try row.text("source_post_id")
+                let followed = try row.optionalDate("original_edited_ms") ?? .distantPast
+                if let time = edited[id], followed < time { found.insert(PostID(network: network, value: id)) }
+            }
+        }
+        return found
     }
 
     /// Returns the copies of an original that exist or may exist, without a request to undo, newest first.

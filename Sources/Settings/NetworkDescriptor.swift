@@ -54,6 +54,8 @@ package struct NetworkDescriptor: Sendable {
         /// The network's requirements and their address, in sentences for the operator.
         package let summary: String
         package let isAcknowledged: @Sendable (MirrorSettings) -> Bool
+        /// Whether the bot's profile is to name the account of its operator on the network.
+        package let wantsOperatorNamed: Bool
     }
 
     /// What a network charges for.
@@ -70,12 +72,22 @@ package struct NetworkDescriptor: Sendable {
         package let delete: Money
         /// The most that reading so many items of a feed of a role's account costs.
         package let read: @Sendable (Int, Feed, AccountRole, MirrorSettings) -> Money
+        /// The most that asking for one of the account's own posts by its address costs.
+        package let ownPost: @Sendable (MirrorSettings) -> Money
         /// The maximum cost of home timelines per day.
         package let homeShare: @Sendable (MirrorSettings) -> Money
         /// The settings that the costs depend on, as `NAME=value`.
         package let assumptions: @Sendable (MirrorSettings) -> [String]
         /// The least that one look at a feed of a role's account costs.
         package let look: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
+    }
+
+    /// A rule of the network about data on people.
+    package struct DataRule: Sendable {
+        /// The rule and its address, as the rest of a sentence that begins with the network's name.
+        package let summary: String
+        /// Whether an account may be matched to one elsewhere only with the person's consent.
+        package let matchingNeedsConsent: Bool
     }
 
     /// Why a home timeline is not read.
@@ -150,6 +162,7 @@ package struct NetworkDescriptor: Sendable {
     /// The most pages of the favorites that one look asks for.
     package var favoritePages = 50
     package var policy: Policy?
+    package var dataRule: DataRule?
     package var prices: Prices?
     package var homeGap: @Sendable (AccountConfiguration, MirrorSettings) -> HomeGap? = { _, _ in nil }
     /// What the bot's credentials do not allow, where the network tells; nil where it never does.

@@ -32,15 +32,21 @@ extension NetworkDescriptor {
                 X wants automated accounts labelled, and forbids that several accounts send the same text, also if one of \
                 them is the human's: https://help.x.com/en/rules-and-policies/x-automation
                 """,
-            isAcknowledged: \.x.mayPublish)
+            isAcknowledged: \.x.mayPublish, wantsOperatorNamed: true)
+        network.dataRule = DataRule(
+            summary: """
+                wants the person's express consent before their account is matched to one elsewhere: \
+                https://developer.x.com/en/developer-terms/policy
+                """, matchingNeedsConsent: true)
         let read = { @Sendable (items: Int, feed: Feed, role: AccountRole, settings: MirrorSettings) in
             XPrices.current.price(
                 ofReading: items, from: feed, ownsApp: settings.x.appOwner == role, fieldNames: settings.x.fieldNames)
         }
         network.prices = Prices(
             day: XPrices.current.day, budget: Setting.xBudget.name, post: XPrices.current.postCreate,
-            reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read, homeShare: \.x.homeShare,
-            assumptions: \.x.assumptions,
+            reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read,
+            ownPost: { XPrices.current.priceOfLookUp(of: .own, fieldNames: $0.x.fieldNames) },
+            homeShare: \.x.homeShare, assumptions: \.x.assumptions,
             look: { feed, role, settings in read(XNetwork.smallestPage(of: feed), feed, role, settings) })
         network.homeGap = { _, settings in
             settings.x.homePostsPerDay == 0 ? HomeGap(words: "\(Setting.xHomePosts.name) is 0", isChosen: true) : nil

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Posts
@@ -67,6 +68,41 @@ import Testing
             #expect(reader.arrived.isSubset(of: all), "\(reader.feed.rawValue)")
             if !terrain.hidesPosts { #expect(reader.arrived == all, "\(reader.feed.rawValue)") }
         }
+    }
+}
+
+/// Looks whether the account's own posts are still there.
+@Suite(.serialized) struct StillThereTests {
+    /// A list of posts, the account's own list, and a question for each agree.
+    @Test(arguments: Terrain.all(changing: .arrivals).filter(\.isDocumented))
+    func listsAndQuestionsAgree(terrain: Terrain) async throws {
+        let ground = try await Ground(terrain)
+        ground.clock.advance(minutes: 2_000)
+        let human = ground.account(.human)
+        let own = try await ground.everything(.ownPosts, of: human).items.filter { !$0.post.isRepost }
+        let posts = Array(own.prefix(20))
+        try #require(posts.count > 3)
+        for post in posts.prefix(3) {
+            try await expect(human.lookUpOwn(post.address)?.post.id, equals: post.post.id)
+        }
+        var position: FeedPosition? = human.surveyStart(at: posts[0].address)
+        var surveyed: Set<PostID> = []
+        while let next = position, surveyed.isDisjoint(with: posts.suffix(1).map(\.post.id)) {
+            let page = try await human.surveyOwnPosts(next)
+            surveyed.formUnion(page.items.map(\.post.id))
+            position = page.older.map(FeedPosition.older)
+        }
+        #expect(surveyed.isSuperset(of: posts.map(\.post.id)))
+        guard human.capabilities.lookUpsAtOnce > 1 else {
+            await #expect(throws: NetworkError.self) { try await human.ownPosts(at: posts.map(\.address)) }
+            return
+        }
+        let answer = try await human.ownPosts(at: posts.map(\.address) + ["1"])
+        #expect(answer.asked.count == posts.count + 1)
+        #expect(Set(answer.shown.map(\.post.id)) == Set(posts.map(\.post.id)))
+        // The same words, whoever is asked.
+        let texts = Dictionary(answer.shown.map { ($0.post.id, $0.post.text) }) { first, _ in first }
+        expect(posts) { $0.allSatisfy { texts[$0.post.id] == $0.post.text } }
     }
 }
 

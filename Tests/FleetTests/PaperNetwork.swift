@@ -60,6 +60,13 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var published: [Draft] = []
         var favorited: [FavoriteDraft] = []
         var lookedUp: [String] = []
+        /// The addresses of posts that lists leave out, but no question for one of them.
+        var leftOut: Set<String> = []
+        /// The lists of addresses that were asked for.
+        var listed: [[String]] = []
+        /// Pays for lists; nil where the money has no end.
+        var book: (any SpendingBook)?
+        var now: @Sendable () -> Date = { PaperMirror.now }
         var deleted: Set<String> = []
         var edited: [(address: String, draft: Draft)] = []
     }
@@ -239,6 +246,35 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         return with { state in state.feeds.values.joined().first { $0.address == address } }
     }
 
+    var priceOfOwnPost: Money? { with { $0.price } }
+
+    func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage {
+        try await page(.ownPosts, position, size: nil)
+    }
+
+    func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost]) {
+        try check(.readPost)
+        let (price, book, now) = with { ($0.price ?? .zero, $0.book, $0.now()) }
+        for count in XNetwork.halves(of: addresses.count, downTo: 1) {
+            let later = try await book?.reserve(price * count, for: .originals, at: now)
+            if let later {
+                guard count == 1 else { continue }
+                throw error(.overBudget, .readPost, retryAfter: later)
+            }
+            let asked = Array(addresses.prefix(count))
+            let shown = with { state in
+                state.listed.append(asked)
+                let names = Set(asked)
+                return (state.feeds[.ownPosts] ?? []).filter {
+                    names.contains($0.address) && !state.leftOut.contains($0.address)
+                }
+            }
+            try await book?.giveBack(price * (count - shown.count), for: .originals, reservedAt: now)
+            return (asked, shown)
+        }
+        return ([], [])
+    }
+
     func lookUp(identity: PostID) async throws -> ObservedPost? {
         with { $0.lookedUp.append(identity.value) }
         try check(.readPost)
@@ -297,6 +333,7 @@ extension Capabilities {
             depths: network == .x ? [.ownPosts: 3_200, .mentions: 800] : [:],
             mayHideEdits: network == .mastodon)
         capabilities.countsEachFeed = network == .x
+        capabilities.lookUpsAtOnce = network == .x ? 100 : 1
         return capabilities
     }
 }

@@ -281,15 +281,6 @@ import Testing
         #expect(paper.human?.with { $0.lookedUp.count } == 12)
     }
 
-    /// A look that costs money is a rare one.
-    @Test func whatCostsMoneyIsAskedForOneAtATime() async throws {
-        let (paper, parts) = try await published(3)
-        paper.human?.with { ($0.lookedUp, $0.price) = ([], Money(microdollars: 5_000)) }
-        let next = try await parts.originals.look()
-        #expect(paper.human?.with { $0.lookedUp.count } == 1)
-        #expect(next == (paper.clock.now + 8 * 3_600, 1))
-    }
-
     /// A human who deletes everything may want to keep the mirror.
     @Test func aPersonIsAskedAboutMoreThanTenInAnHour() async throws {
         let (paper, parts) = try await published(14)

@@ -47,6 +47,36 @@ import Testing
         ]
     }
 
+    /// What each reading asks for, and its price.
+    static var fields: [String] {
+        let rows: [(String, XReader, Money, Money?)] = [
+            ("the account's own posts", .own, read(1, .ownPosts, owned: false), read(1, .ownPosts, owned: true)),
+            ("single own posts, whether they are still there", .own, prices.priceOfLookUp(of: .own), nil),
+            ("favorites", .learned, read(1, .favorites, owned: false), read(1, .favorites, owned: true)),
+            ("mentions", .others, read(1, .mentions, owned: false), read(1, .mentions, owned: true)),
+            ("the home timeline", .others, read(1, .home, owned: false), nil),
+            ("single posts of others", .others, prices.priceOfLookUp(of: .others), nil),
+        ]
+        let header = [
+            "<!-- fields -->",
+            "| what is read | price of a post; with `X_APP_OWNER` | what comes with it | fields of a post |",
+            "| --- | --- | --- | --- |",
+        ]
+        return header
+            + rows.map { what, reader, price, owned in
+                let amounts = [price, owned].compactMap { $0?.description }.joined(separator: "; ")
+                let comes = reader.expansions(.tweet).isEmpty ? "nothing" : "its author, in the price"
+                let fields = reader.postFields(.tweet).map { "`\($0)`" }.joined(separator: ", ")
+                return "| \(what) | \(amounts) | \(comes) | \(fields) |"
+            }
+    }
+
+    @Test func theFieldsStandBesideThePrices() throws {
+        let lines = try Repository.text(of: "docs/settings.md").components(separatedBy: "\n")
+        let start = try #require(lines.firstIndex(of: "<!-- fields -->"))
+        #expect(Array(lines[start...].prefix(Self.fields.count)) == Self.fields)
+    }
+
     @Test func theTextsHaveTheTableOfTheProgram() throws {
         var found = 0
         for page in ["README.md", "docs/settings.md"] {

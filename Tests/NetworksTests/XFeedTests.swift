@@ -14,6 +14,12 @@ import Testing
             + "possibly_sensitive,referenced_tweets,reply_settings",
         "user.fields": "description,entities,name,protected,username",
     ]
+    /// The fields where nobody's profile is read.
+    private static let fewFields = [
+        "tweet.fields":
+            "attachments,author_id,created_at,entities,in_reply_to_user_id,lang,note_tweet,possibly_sensitive,"
+            + "referenced_tweets"
+    ]
 
     @Test(arguments: [
         (Feed.ownPosts, "/2/users/42/tweets"), (.mentions, "/2/users/42/mentions"),
@@ -32,7 +38,8 @@ import Testing
             ["max_results": "20"], ["max_results": "100", "until_id": "900"], ["max_results": "20", "since_id": "9"],
             ["max_results": "100", "since_id": "3", "until_id": "7"],
         ]
-        #expect(requests.map(\.query) == expected.map { Self.fields.merging($0) { $1 } })
+        let fields = feed == .ownPosts ? Self.fewFields : Self.fields
+        #expect(requests.map(\.query) == expected.map { fields.merging($0) { $1 } })
     }
 
     @Test func asksForFavorites() async throws {
@@ -45,7 +52,7 @@ import Testing
         let expected = [
             ["max_results": "20"], ["max_results": "100", "pagination_token": "abc"], ["max_results": "10"],
         ]
-        #expect(loopback.requests.map(\.query) == expected.map { Self.fields.merging($0) { $1 } })
+        #expect(loopback.requests.map(\.query) == expected.map { Self.fewFields.merging($0) { $1 } })
     }
 
     @Test func theNewerSpellingIsAskedForByOption() async throws {

@@ -36,8 +36,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (Feed.ownPosts, false, 16.010), (.ownPosts, true, 3.210), (.mentions, false, 48.0), (.mentions, true, 35.2),
-        (.home, false, 48.0), (.home, true, 48.0), (.favorites, false, 48.0), (.favorites, true, 35.2),
+        (Feed.ownPosts, false, 16.0), (.ownPosts, true, 3.2), (.mentions, false, 48.0), (.mentions, true, 35.2),
+        (.home, false, 48.0), (.home, true, 48.0), (.favorites, false, 16.0), (.favorites, true, 3.2),
     ])
     func aReadingHasItsPrice(feed: Feed, ownsApp: Bool, expected: Double) throws {
         let network = try XLoopback(options: XOptions(ownsApp: ownsApp)) { _ in nil }.network
@@ -49,8 +49,10 @@ import Testing
     @Test func theNewerSpellingCostsMore() throws {
         let network = try XLoopback(options: XOptions(fieldNames: .post)) { _ in nil }.network
         #expect(network.price(ofReading: 1, from: .mentions) == dollars(0.035))
-        #expect(prices.priceOfLookUp() == dollars(0.015))
-        #expect(prices.priceOfLookUp(fieldNames: .post) == dollars(0.035))
+        #expect(prices.priceOfLookUp(of: .others) == dollars(0.015))
+        #expect(prices.priceOfLookUp(of: .own) == dollars(0.005))
+        #expect(prices.priceOfLookUp(of: .others, fieldNames: .post) == dollars(0.035))
+        #expect(prices.priceOfLookUp(of: .own, fieldNames: .post) == dollars(0.025))
     }
 
     @Test func onlyWhatIsReceivedIsPaid() async throws {

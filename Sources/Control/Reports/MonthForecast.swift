@@ -2,6 +2,7 @@ import Archive
 package import Foundation
 package import Mirroring
 package import Networks
+import Outbox
 package import Posts
 import Schedule
 package import Settings
@@ -19,11 +20,17 @@ package struct MonthForecast: Equatable, Sendable {
         package var humanPosts = 0.0
         /// Mentions that the bot reads and answers.
         package var mentions = 0.0
+        /// The human's posts of which copies exist already: not a rate.
+        package var originals = 0
         /// Where these numbers come from, as the rest of a sentence.
         package var source = ""
 
-        package init(posts: Double, humanPosts: Double, mentions: Double, source: String) {
-            (self.posts, self.humanPosts, self.mentions, self.source) = (posts, humanPosts, mentions, source)
+        package init(posts: Double, humanPosts: Double, mentions: Double, originals: Int = 0, source: String) {
+            self.posts = posts
+            self.humanPosts = humanPosts
+            self.mentions = mentions
+            self.originals = originals
+            self.source = source
         }
     }
 
@@ -72,14 +79,21 @@ package struct MonthForecast: Equatable, Sendable {
             }
         }
         if let human = prices[.human] {
-            let (one, two) = (human.read(1, .ownPosts, .human, settings), human.read(2, .ownPosts, .human, settings))
             let posts = Self.count(rates.humanPosts)
-            // Each post is billed once a day.
-            let besides = (one - (two - one)) * min(posts, Self.days)
-            add(posts, "new posts of the human read", (two - one) * posts + besides)
+            add(posts, "new posts of the human read", human.read(1, .ownPosts, .human, settings) * posts)
         }
         let home = any.homeShare(settings) * Self.days
         add(home > .zero ? Self.days : 0, "days of home timelines", home)
+        if let human = prices[.human] {
+            let other = Money(microdollars: life.map(\.amount).reduce(.zero, +).microdollars / Self.days)
+            let plan = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: other)
+            // The copies of the month come one after the other: half of them exist on an average day.
+            let originals = rates.originals + Self.count(rates.posts) / 2
+            let looks = min(human.ownPost(settings) * originals * Self.days, plan.followingShare)
+            if originals > 0, looks > .zero {
+                life.append(Line(what: "looks whether originals are still there", amount: looks))
+            }
+        }
         let cost = life.map(\.amount).reduce(.zero, +)
         let learning = prices[.human].map { human in
             Self.learning(left, cost, settings) { human.read($0, $1, .human, settings) }
@@ -95,7 +109,7 @@ package struct MonthForecast: Equatable, Sendable {
     private static func learning(
         _ left: TrainingLeft, _ life: Money, _ settings: MirrorSettings, _ price: (Int, Feed) -> Money
     ) -> [Line] {
-        let lifePerDay = Money(microdollars: life.microdollars / days)
+        let lifePerDay = Money(microdollars: (life.microdollars + days - 1) / days)
         var plan = MonthPlan.ofThirtyDays(
             budget: settings.x.monthlyBudget, lifePerDay: lifePerDay,
             wanted: left.wanted(favorites: settings.favoriteMode != .off))
@@ -156,10 +170,15 @@ extension HumanMirror {
             """)
         let mentions = try rows.first?.int("number") ?? 0
         let most = Double(configuration.schedule.maximumPerDay)
+        var originals = 0
+        if let network = try await FoundAccounts(in: self).accounts[.human]?.network {
+            originals = try await outbox(lease: nil).following(on: network, now: now).all
+        }
         // One a day is assumed of a bot that nobody has mentioned yet.
         return MonthForecast.Rates(
             posts: min(posts, most), humanPosts: posts,
-            mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1, source: source)
+            mentions: mentions > 0 ? Double(mentions) / Double(Self.mentionDays) : 1, originals: originals,
+            source: source)
     }
 
     /// The expected cost of the next month; `nil` where calls are free.

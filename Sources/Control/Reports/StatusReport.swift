@@ -73,6 +73,41 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
+    /// How soon a deletion of the human's is followed, where each look at a post costs money.
+    package struct FollowingState: Codable, Equatable, Sendable {
+        /// The human's posts of which copies exist.
+        package var originals: Int
+        /// Those that were never looked at since their copy left.
+        package var unchecked: Int
+        /// Those that the money of a day reaches.
+        package var perDay: Int
+        /// The days in which all are looked at once; nil where the month's money reaches none.
+        package var days: Int?
+        /// The dollars a month that are missing so that all are looked at each day.
+        package var missing: Double
+
+        /// - Parameters:
+        ///   - count: The originals; nil for the result if there are none.
+        ///   - each: The price of asking for one of them.
+        ///   - list: The number of posts that the human's own list shows, and the price of reading it.
+        init?(
+            _ count: OutboxStore.FollowingCount, _ plan: MonthPlan, each: Money, list: (posts: Int, price: Money)
+        ) {
+            guard count.all > 0, each > .zero else { return nil }
+            originals = count.all
+            unchecked = count.unchecked
+            let round = min(each * count.all, list.price + each * max(0, count.all - list.posts))
+            let share = plan.followingShare
+            let needed = round * plan.days
+            missing = max(needed - share, .zero).dollars
+            // A day has its part of the month's share, and reaches that part of a round.
+            let reached = Double(count.all) * Double(share.microdollars) / Double(needed.microdollars)
+            perDay = min(Int(reached), count.all)
+            let rounded = needed.microdollars + share.microdollars - 1
+            days = share > .zero ? max(1, rounded / share.microdollars) : nil
+        }
+    }
+
     /// Where the data and the settings of a mirror lie.
     package struct Place: Codable, Equatable, Sendable {
         /// The database: a path, or a server with its host and the name there.
@@ -245,6 +280,8 @@ package struct StatusReport: Codable, Sendable {
     package var spending: SpendingState?
     /// Nil unless a training was begun that money cut short; nil in reports of earlier versions.
     package var training: TrainingState?
+    /// Nil where looks at the human's posts cost nothing, or no copies exist; nil in reports of earlier versions.
+    package var following: FollowingState?
     package var timeZone: String?
     /// When the human lived by other clocks; nil where nothing is noted.
     package var zones: [ZonesReport.Line]?
@@ -358,6 +395,7 @@ package struct StatusReporter: Sendable {
             spending: reading.spending == nil
                 ? nil : StatusReport.SpendingState(try await mirror.spending.spending(at: now)),
             training: try await training(reading.accounts, now: now),
+            following: try await following(reading.accounts, outbox, posts: numbers.posts, now: now),
             timeZone: mirror.timeZoneName(record), zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: numbers.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
@@ -414,6 +452,20 @@ package struct StatusReporter: Sendable {
         return StatusReport.TrainingState(left, plan, now: now) { [settings = mirror.configuration] items, feed in
             prices.read(items, feed, .human, settings)
         }
+    }
+
+    /// How far following reaches, where the human's network charges for reading.
+    private func following(
+        _ accounts: FoundAccounts, _ outbox: OutboxStore, posts: Int, now: Date
+    ) async throws -> StatusReport.FollowingState? {
+        guard let network = accounts.accounts[.human]?.network, let prices = network.descriptor.prices else {
+            return nil
+        }
+        let settings = mirror.configuration
+        let listed = min(posts, SchedulerTrainer.backfillLimit)
+        return StatusReport.FollowingState(
+            try await outbox.following(on: network, now: now), try await mirror.spending.plan(at: now),
+            each: prices.ownPost(settings), list: (listed, prices.read(listed, .ownPosts, .human, settings)))
     }
 
     private func pictures() async throws -> StatusReport.PictureState? {

@@ -23,6 +23,7 @@ enum StatusView {
         lines.append(row("worker", worker(report, zone)))
         if let spending = report.spending { lines += rows("X", cost(spending), terminal) }
         if let training = report.training { lines += rows("training", words(for: training), terminal) }
+        if let following = report.following { lines += rows("deletions", words(for: following), terminal) }
         if report.suggestions > 0 {
             lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
         }
@@ -227,6 +228,17 @@ enum StatusView {
         let isFine = examination.failed + examination.warned == 0
         let found = isFine ? "nothing wrong" : "\(examination.failed) failed, \(examination.warned) to look at"
         return "\(found), seen \(LocalTime(examination.at, in: zone)): mirror-bot doctor --last"
+    }
+
+    private static func words(for following: StatusReport.FollowingState) -> String {
+        let originals = "\(following.originals) \(following.originals == 1 ? "original" : "originals")"
+        guard following.missing > 0 else { return "\(originals) looked at each day" }
+        let reach =
+            following.days.map { days in
+                "a deletion of one of \(originals) is followed within \(days) \(days == 1 ? "day" : "days")"
+            } ?? "no month has money to look at \(originals)"
+        let missing = dollars((following.missing * 100).rounded(.up) / 100)
+        return "\(reach); \(missing) a month are missing for one day: raise \(Setting.xBudget.name)"
     }
 
     private static func words(for training: StatusReport.TrainingState) -> String {

@@ -7,12 +7,13 @@ import Posts
 /// | part | pays for | may use |
 /// | --- | --- | --- |
 /// | life | mentions, answers, new posts of the human, publishing, home timelines | the whole budget |
+/// | of life: following | looks at the human's posts that the bot repeated | what the rest of life leaves of half of the budget, at least a quarter of the budget |
 /// | posts | older posts of the human | half of learning's share, or all of it once no favorites are wanted |
 /// | favorites | favorites, and posts to compare them with | the same, once no posts are wanted |
 ///
 /// Learning's share is half of the budget, or what life leaves of it. It never uses what life needs for the rest of the month: its half of the budget in proportion to the days left,
 /// or what it has cost a day lately, whichever is more. New favorites are paid for evenly over the month, because every
-/// look at them buys the newest ones again.
+/// look at them buys the newest ones again; so is following, because every original is to be looked at each day.
 ///
 /// A pure value: ``SpendingTable`` fills it from the database and asks it before each call.
 package struct MonthPlan: Sendable, Equatable {
@@ -44,12 +45,16 @@ package struct MonthPlan: Sendable, Equatable {
     package let end: Date
     /// The recent cost of the daily work, per day.
     package var lifePerDay: Money
+    /// The recent cost of following, per day: a part of ``lifePerDay``.
+    package var followingPerDay = Money.zero
     /// The parts of learning of which something is still to be read.
     package var wanted: Set<Part>
     /// The cost of each part in this month so far.
     package private(set) var spent: [Part: Money] = [:]
     /// The share of new favorites in that cost.
     private var newFavorites = Money.zero
+    /// The share of following in that cost.
+    private var following = Money.zero
 
     /// - Parameter now: Any instant of the day that is planned for.
     package init(budget: Money, at now: Date, lifePerDay: Money = .zero, wanted: Set<Part> = [.posts, .favorites]) {
@@ -65,6 +70,7 @@ package struct MonthPlan: Sendable, Equatable {
     package mutating func pay(_ amount: Money, for purpose: SpendingPurpose) {
         spent[purpose.part, default: .zero] = max(spent[purpose.part, default: .zero] + amount, .zero)
         if purpose == .feed(.favorites) { newFavorites = max(newFavorites + amount, .zero) }
+        if purpose == .originals { following = max(following + amount, .zero) }
     }
 
     /// The cost of all parts so far.
@@ -87,9 +93,18 @@ package struct MonthPlan: Sendable, Equatable {
         return wanted.contains(other) ? Money(microdollars: learningShare.microdollars / 2) : learningShare
     }
 
+    /// The most that following may cost in the month.
+    package var followingShare: Money {
+        let quarter = Money(microdollars: budget.microdollars / 4)
+        return max(quarter, half - (lifePerDay - followingPerDay) * days)
+    }
+
     /// Returns the money that is left now for calls with this purpose.
     package func left(for purpose: SpendingPurpose) -> Money {
         let part = purpose.part
+        if purpose == .originals {
+            return max(min(budget - total, followingShare.scaled(daysGone, of: days) - following), .zero)
+        }
         guard part != .life else { return max(budget - total, .zero) }
         var left = min(leftOfShare(part), budget - total - keptForLife)
         if purpose == .feed(.favorites) { left = min(left, share(of: part).scaled(daysGone, of: days) - newFavorites) }
@@ -100,6 +115,7 @@ package struct MonthPlan: Sendable, Equatable {
     ///
     /// - Parameter amount: What is wanted and not left.
     package func opens(for purpose: SpendingPurpose, _ amount: Money) -> Date {
+        if purpose == .originals { return budget - total >= amount && followingShare >= amount ? tomorrow : end }
         guard purpose.part != .life, leftOfShare(purpose.part) >= amount else { return end }
         // What is kept for life shrinks with every day, and the pace of new favorites rises.
         return tomorrow
@@ -167,7 +183,7 @@ extension SpendingPurpose {
         switch self {
         case .past(.ownPosts): .posts
         case .past(.favorites), .past(.home), .feed(.favorites): .favorites
-        case .feed, .past(.mentions), .lookUp, .publish: .life
+        case .feed, .past(.mentions), .lookUp, .originals, .publish: .life
         }
     }
 
@@ -175,7 +191,8 @@ extension SpendingPurpose {
     init(label: String) { self = Self.labelled[label] ?? .lookUp }
 
     private static let labelled: [String: Self] = {
-        let purposes = [Self.lookUp, .publish] + Feed.allCases.map(Self.feed) + Feed.allCases.map(Self.past)
+        let feeds = Feed.allCases.map(Self.feed) + Feed.allCases.map(Self.past)
+        let purposes = [Self.lookUp, .originals, .publish] + feeds
         return Dictionary(uniqueKeysWithValues: purposes.map { ($0.label, $0) })
     }()
 }

@@ -50,7 +50,7 @@ package struct SpendingTable: SpendingBook {
         let wait: Date? = try await storage.transaction { connection in
             // The body may run again.
             underWay.drop(call)
-            let plan = try plan(at: now, for: purpose.part, on: connection)
+            let plan = try plan(at: now, for: purpose, on: connection)
             guard amount <= plan.left(for: purpose) else {
                 var relieved = plan
                 for (purpose, taken) in underWay.amounts(at: now) { relieved.pay(.zero - taken, for: purpose) }
@@ -110,23 +110,25 @@ package struct SpendingTable: SpendingBook {
     ///
     /// - Throws: The store's error.
     package func plan(at now: Date) async throws -> MonthPlan {
-        try await storage.read { try plan(at: now, for: .posts, on: $0) }
+        try await storage.read { try plan(at: now, for: .past(.ownPosts), on: $0) }
     }
 
-    /// - Parameter part: What is to be paid; life is paid without a look at what the other parts may need.
+    /// - Parameter purpose: What is to be paid; most of life is paid without a look at what the other parts may need.
     private func plan(
-        at now: Date, for part: MonthPlan.Part, on connection: any StorageConnection
+        at now: Date, for purpose: SpendingPurpose, on connection: any StorageConnection
     ) throws -> MonthPlan {
         var plan = MonthPlan(budget: budget, at: now, wanted: [])
         for (purpose, amount) in try amounts(in: .month(of: now), on: connection) { plan.pay(amount, for: purpose) }
-        guard part != .life else { return plan }
-        plan.lifePerDay = try lifePerDay(before: now, on: connection)
+        guard purpose.part != .life || purpose == .originals else { return plan }
+        (plan.lifePerDay, plan.followingPerDay) = try lifePerDay(before: now, on: connection)
         plan.wanted = try FeedTable.trainingLeft(of: mirror, on: connection).wanted(favorites: wantsFavorites)
         return plan
     }
 
-    /// Returns the cost of the daily work per day, over the last weeks.
-    private func lifePerDay(before now: Date, on connection: any StorageConnection) throws -> Money {
+    /// Returns the cost of the daily work per day, over the last weeks, and the part of it that following took.
+    private func lifePerDay(
+        before now: Date, on connection: any StorageConnection
+    ) throws -> (whole: Money, following: Money) {
         let today = LocalTime(now, in: .gmt).day
         let rows = try connection.query(
             """
@@ -134,14 +136,21 @@ package struct SpendingTable: SpendingBook {
             WHERE mirror = \(mirror) AND LENGTH(period) > 7 AND period < \(today.description)
                 AND period >= \(today.advanced(by: -Self.lately).description)
             """)
-        var (life, first) = (Money.zero, today)
+        var life = Money.zero
+        var following = Money.zero
+        var first = today
         for row in rows {
             first = min(first, LocalDay(try row.text("period")) ?? today)
-            guard SpendingPurpose(label: try row.text("purpose")).part == .life else { continue }
-            life = life + Money(microdollars: try row.int("microdollars"))
+            let purpose = SpendingPurpose(label: try row.text("purpose"))
+            let amount = Money(microdollars: try row.int("microdollars"))
+            if purpose.part == .life { life = life + amount }
+            if purpose == .originals { following = following + amount }
         }
         // A day or two tell little.
-        return Money(microdollars: life.microdollars / max(Self.fewDays, today.ordinal - first.ordinal))
+        let number = max(Self.fewDays, today.ordinal - first.ordinal)
+        return (
+            Money(microdollars: life.microdollars / number), Money(microdollars: following.microdollars / number)
+        )
     }
 
     /// Returns what some mirrors spent in the month of `now`, and in all months, in one statement.

@@ -208,6 +208,8 @@ extension ObservedPost {
 
     /// What the classifier learns from and judges.
     package var example: Example {
-        Example(id: post.id, author: author.handle, authorID: author.id, text: post.text)
+        // A name that not every reading tells would make two features of one author.
+        let name = post.id.network.traits.accounts == .number ? author.id.value : author.handle
+        return Example(id: post.id, author: name, authorID: author.id, text: post.text)
     }
 }

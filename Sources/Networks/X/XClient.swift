@@ -160,7 +160,7 @@ extension NetworkCall {
     ///
     /// A later look at what has arrived shows all that an earlier one showed and that was not paid since.
     fileprivate var reading: String {
-        let places: Set<String> = ["pagination_token", "until_id", "start_time"]
+        let places: Set<String> = ["ids", "pagination_token", "until_id", "start_time"]
         return path + "?" + PercentEncoding.query(query.filter { places.contains($0.name) })
     }
 }

@@ -79,6 +79,25 @@ extension XNetwork {
 
     // MARK: Own posts
 
+    package func surveyStart(at address: String) -> FeedPosition {
+        guard let number = XID.number(address), number < .max else { return .newest }
+        return .older(String(number + 1))
+    }
+
+    package func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage {
+        var bounds = XBounds()
+        switch position {
+        case .newest: break
+        case .older(let cursor), .newer(let cursor):
+            guard XID.isUsable(cursor) else { throw unknownCursor(.ownPosts) }
+            if case .older = position { bounds.until = cursor } else { bounds.since = cursor }
+        }
+        let list = try await list(.ownPosts, bounds, size: Self.fullPage, for: .originals).list
+        var page = try await page(of: list, in: .ownPosts)
+        page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
+        return page
+    }
+
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
         let start = max(min(since, client.now()).addingTimeInterval(-Self.clockMargin), Self.earliest)
         var bounds = XBounds(start: start)
@@ -224,7 +243,8 @@ extension XNetwork {
         let amounts = sizes.compactMap { price(ofReading: $0, from: feed) }
         return try await purse.pay(amounts, for: purpose, call) { index, time in
             var call = call
-            call.query = postFields + [("max_results", String(sizes[index]))] + call.query
+            let fields = XReader(feed).parameters(options.fieldNames)
+            call.query = fields + [("max_results", String(sizes[index]))] + call.query
             let (answer, response) = try await client.answer(of: XPost.self, call)
             // Posts that are withheld make a page empty; everything else that is wrong makes it none.
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
@@ -242,10 +262,7 @@ extension XNetwork {
 
     /// How many items to ask for, depending on what the budget holds.
     private static func sizes(from size: Int, _ feed: Feed) -> [Int] {
-        let minimum = smallestPage(of: feed)
-        var sizes = [min(max(size, minimum), fullPage)]
-        while let last = sizes.last, last > minimum { sizes.append(max(last / 2, minimum)) }
-        return sizes
+        halves(of: min(size, fullPage), downTo: smallestPage(of: feed))
     }
 
     /// The fewest items that X lets a page of a feed be asked for with.
@@ -428,7 +445,7 @@ struct XList {
         var unreadable = missing
         var digests: [Int: [String]] = [:]
         for entry in entries {
-            guard let post = entry.post.flatMap({ translator.post($0, in: feed) }) else {
+            guard let post = entry.post.flatMap({ translator.post($0, in: feed, for: XReader(feed)) }) else {
                 let (body, place) = entry.source
                 let known = digests[body] ?? JSONBody.digests(of: bodies[body], under: "data")
                 digests[body] = known

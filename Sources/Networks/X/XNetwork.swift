@@ -58,6 +58,7 @@ package struct XNetwork: SocialNetwork {
             requestDeadline: NetworkCall.usualDeadline * 2,
             depths: [.ownPosts: 3_200, .mentions: 800])
         capabilities.largestPicture = 5 << 20
+        capabilities.lookUpsAtOnce = Self.fullPage
         capabilities.countsEachFeed = true
         return capabilities
     }
@@ -92,14 +93,24 @@ package struct XNetwork: SocialNetwork {
             .reduce((prices.upload + prices.mediaMetadata) * pictures, +)
     }
 
+    package var priceOfOwnPost: Money? { prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames) }
+
     package func lookUp(_ address: String) async throws -> ObservedPost? {
+        try await lookUp(address, for: .others)
+    }
+
+    package func lookUpOwn(_ address: String) async throws -> ObservedPost? {
+        try await lookUp(address, for: .own)
+    }
+
+    private func lookUp(_ address: String, for reader: XReader) async throws -> ObservedPost? {
         var call = NetworkCall(operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
-        call.query = postFields
+        call.query = reader.parameters(options.fieldNames)
         let own = try await account()
         let answer: XAnswer<XPost>
         let response: HTTPResponse
         do {
-            let price = prices.priceOfLookUp(fieldNames: options.fieldNames)
+            let price = prices.priceOfLookUp(of: reader, fieldNames: options.fieldNames)
             (answer, response) = try await paid(XPost.self, call, atMost: price) {
                 bill(of: $0, each: prices.postRead)
             }
@@ -108,7 +119,7 @@ package struct XNetwork: SocialNetwork {
         }
         if let item = answer.items.first {
             let translator = translator(own: own, users: answer.users.compactMap(\.value))
-            guard let post = item.value.flatMap({ translator.post($0, in: nil) }) else {
+            guard let post = item.value.flatMap({ translator.post($0, for: reader) }) else {
                 throw client.malformed(call, response, detail: "the post has no text or no author")
             }
             return post
@@ -121,7 +132,30 @@ package struct XNetwork: SocialNetwork {
         throw failure
     }
 
-    package func lookUp(identity: PostID) async throws -> ObservedPost? { try await lookUp(identity.value) }
+    package func lookUp(identity: PostID) async throws -> ObservedPost? { try await lookUpOwn(identity.value) }
+
+    /// X bills the posts that it shows, and none that is gone.
+    package func ownPosts(at addresses: [String]) async throws -> (asked: [String], shown: [ObservedPost]) {
+        let addresses = Array(addresses.filter(XID.isUsable).prefix(Self.fullPage))
+        guard !addresses.isEmpty else { return ([], []) }
+        var call = NetworkCall(operation: .readPost, path: ["2", "tweets"])
+        call.query = [(name: "ids", value: addresses.joined(separator: ","))]
+        let own = try await account()
+        let counts = Self.halves(of: addresses.count, downTo: 1)
+        let each = prices.priceOfLookUp(of: .own, fieldNames: options.fieldNames)
+        return try await purse.pay(counts.map { each * $0 }, for: .originals, call) { index, time in
+            let asked = Array(addresses.prefix(counts[index]))
+            var call = call
+            call.query = XReader.own.parameters(options.fieldNames) + [("ids", asked.joined(separator: ","))]
+            let (answer, response) = try await client.answer(of: XPost.self, call)
+            if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
+                throw client.refuse(call, response, problems: answer.problems)
+            }
+            let translator = translator(own: own, users: answer.users.compactMap(\.value))
+            let shown = answer.items.compactMap(\.value).compactMap { translator.post($0, for: .own) }
+            return ((asked, shown), memory.buy(bill(of: answer, each: prices.postRead), at: time))
+        }
+    }
 
     /// X's interface does not tell, and nothing is favorited through it.
     package func isFavorited(_ address: String) async throws -> Bool? {
@@ -142,28 +176,11 @@ package struct XNetwork: SocialNetwork {
 
     static let userFields = (name: "user.fields", value: "description,entities,name,protected,username")
 
-    /// What is asked for with every post.
-    var postFields: [(name: String, value: String)] {
-        switch options.fieldNames {
-        case .tweet:
-            [
-                ("expansions", "author_id"),
-                (
-                    "tweet.fields",
-                    "attachments,author_id,conversation_id,created_at,entities,in_reply_to_user_id,lang,note_tweet,"
-                        + "possibly_sensitive,referenced_tweets,reply_settings"
-                ), Self.userFields,
-            ]
-        case .post:
-            [
-                // The newer names of people and other posts are no fields: they come with what they name.
-                ("expansions", "author_id,in_reply_to_user_id,referenced_posts.id"),
-                (
-                    "post.fields",
-                    "attachments,conversation_id,created_at,entities,lang,note_post,possibly_sensitive,reply_settings"
-                ), Self.userFields,
-            ]
-        }
+    /// The numbers of items to try to pay for, the largest first.
+    static func halves(of count: Int, downTo minimum: Int) -> [Int] {
+        var counts = [max(count, minimum)]
+        while let last = counts.last, last > minimum { counts.append(max(last / 2, minimum)) }
+        return counts
     }
 
     /// The account of the credentials.
@@ -209,6 +226,57 @@ package struct XNetwork: SocialNetwork {
         for user in answer.users.compactMap(\.id) { bill["user \(user)"] = prices.userRead }
         for (index, item) in answer.items.enumerated() { bill["post \(item.id ?? "without id \(index)")"] = price }
         return bill
+    }
+}
+
+/// The reader of a post, which decides the fields and expansions that are asked for.
+///
+/// X bills each account and each other post in an answer, so only a reader of people's profiles buys these.
+package enum XReader: CaseIterable, Sendable {
+    /// Posts of the account itself: their author is known.
+    case own
+    /// Favorites, whose words are learned: the author's id is a field of the post.
+    case learned
+    /// Posts of people whose profile decides whether they are answered or learned from.
+    case others
+
+    init(_ feed: Feed) {
+        switch feed {
+        case .ownPosts: self = .own
+        case .favorites: self = .learned
+        case .home, .mentions: self = .others
+        }
+    }
+
+    /// The fields of a post.
+    package func postFields(_ names: XFieldNames) -> [String] {
+        var fields = ["attachments", "created_at", "entities", "lang", "possibly_sensitive"]
+        switch names {
+        case .tweet: fields += ["author_id", "in_reply_to_user_id", "note_tweet", "referenced_tweets"]
+        case .post: fields += ["note_post"]
+        }
+        if self == .others { fields += ["conversation_id", "reply_settings"] }
+        return fields.sorted()
+    }
+
+    /// The accounts and posts that come with a post.
+    package func expansions(_ names: XFieldNames) -> [String] {
+        switch (names, self) {
+        case (.tweet, .others): ["author_id"]
+        case (.tweet, .own), (.tweet, .learned): []
+        // The newer names of people and other posts are no fields: they come with what they name.
+        case (.post, .own): ["in_reply_to_user_id", "referenced_posts.id"]
+        case (.post, .learned), (.post, .others): ["author_id", "in_reply_to_user_id", "referenced_posts.id"]
+        }
+    }
+
+    /// The parameters of a request, by name.
+    func parameters(_ names: XFieldNames) -> [(name: String, value: String)] {
+        let expansions = expansions(names)
+        let fields = (name: "\(names.rawValue).fields", value: postFields(names).joined(separator: ","))
+        guard !expansions.isEmpty else { return [fields] }
+        let expanded = [(name: "expansions", value: expansions.joined(separator: ",")), fields]
+        return expansions.contains("author_id") ? expanded + [XNetwork.userFields] : expanded
     }
 }
 

@@ -195,9 +195,8 @@ package struct XPrices: Sendable, Equatable {
 
     /// What reading so many posts of a feed costs at most.
     ///
-    /// X bills each thing in an answer, so the authors count too: one for the account's own posts, else at most one
-    /// for each post. The newer spelling of the fields tells what a post answers only together with the answered
-    /// post and person.
+    /// X bills each thing in an answer, so the authors count too where they are asked for: at most one for each post. The
+    /// newer spelling of the fields tells what a post answers only together with the answered post and person.
     ///
     /// - Parameters:
     ///   - ownsApp: Whether the account owns the developer app.
@@ -205,15 +204,14 @@ package struct XPrices: Sendable, Equatable {
     package func price(
         ofReading items: Int, from feed: Feed, ownsApp: Bool = false, fieldNames: XFieldNames = .tweet
     ) -> Money {
-        let authors = feed == .ownPosts ? userRead * min(items, 1) : userRead * items
-        return post(in: feed, ownsApp: ownsApp) * items + authors + references(fieldNames) * items
+        (post(in: feed, ownsApp: ownsApp) + besides(XReader(feed), fieldNames)) * items
     }
 
     /// What reading one post by its address costs at most.
     ///
     /// - Returns: The price if nothing of it was read before on the same day.
-    package func priceOfLookUp(fieldNames: XFieldNames = .tweet) -> Money {
-        postRead + userRead + references(fieldNames)
+    package func priceOfLookUp(of reader: XReader, fieldNames: XFieldNames = .tweet) -> Money {
+        postRead + besides(reader, fieldNames)
     }
 
     /// What publishing a text costs at most.
@@ -225,8 +223,11 @@ package struct XPrices: Sendable, Equatable {
         XLink.occurs(in: text) ? postCreateWithURL : isReply ? summonedReply : postCreate
     }
 
-    /// What comes with one post at most: the person that it answers, and the posts that it answers and quotes.
-    private func references(_ fieldNames: XFieldNames) -> Money {
-        fieldNames == .tweet ? .zero : userRead + postRead * 2
+    /// The most that the things cost which come with one post.
+    private func besides(_ reader: XReader, _ fieldNames: XFieldNames) -> Money {
+        reader.expansions(fieldNames).reduce(.zero) { sum, expansion in
+            // A post answers one and quotes another.
+            sum + (expansion == "referenced_posts.id" ? postRead * 2 : userRead)
+        }
     }
 }

@@ -34,9 +34,10 @@ struct XTranslator {
     ///
     /// - Parameters:
     ///   - feed: Where it was; nil for a post that was asked for by itself.
+    ///   - reader: The one that it was asked for.
     /// - Returns: Nil for a post without a text or an author.
-    func post(_ wire: XPost, in feed: Feed?) -> ObservedPost? {
-        guard let text = text(of: wire), let author = author(of: wire) else { return nil }
+    func post(_ wire: XPost, in feed: Feed? = nil, for reader: XReader) -> ObservedPost? {
+        guard let text = text(of: wire), let author = author(of: wire, for: reader) else { return nil }
         let createdAt = createdAt(wire)
         let post = Post(
             id: PostID(network: .x, value: wire.identity), author: author.account.id, text: text,
@@ -53,10 +54,15 @@ struct XTranslator {
     }
 
     /// The author, and whether only followers see the author's posts.
-    private func author(of wire: XPost) -> (account: Account, isProtected: Bool?)? {
-        guard let id = wire.authorID else { return nil }
+    private func author(of wire: XPost, for reader: XReader) -> (account: Account, isProtected: Bool?)? {
+        // The newer spelling has no field for it.
+        guard let id = wire.authorID ?? (reader == .own ? own.address : nil) else { return nil }
         if let user = users[id] { return (Self.account(user), user.isProtected) }
-        return id == own.address ? (own, isOwnProtected) : nil
+        if id == own.address { return (own, isOwnProtected) }
+        guard reader == .learned else { return nil }
+        // Of whom the human favorited only the id is bought: the account counts as open to all.
+        let account = Account(id: AccountID(network: .x, value: id), handle: id, address: id)
+        return (account, false)
     }
 
     // MARK: Text
