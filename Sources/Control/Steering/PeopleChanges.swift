@@ -67,6 +67,12 @@ package struct PeopleChanges: Sendable {
 
     private var people: People { mirror.people }
 
+    /// The network that lets two accounts be matched only with the person's consent; nil for two on one network.
+    static func networkThatWantsConsent(_ first: AccountID, _ second: AccountID) -> NetworkName? {
+        guard first.network != second.network else { return nil }
+        return [first.network, second.network].first { $0.descriptor.dataRule?.matchingNeedsConsent == true }
+    }
+
     // MARK: One person
 
     /// Records what an operator says of a person, or a person of themselves.
@@ -140,9 +146,14 @@ package struct PeopleChanges: Sendable {
     package func unlink(_ account: AccountID, seen: Seen? = nil) async throws -> PersonChange {
         let others = try await people.linked(to: account).filter { $0 != account }
         try await people.unlink(account, seen: seen)
+        let arguments = others.first.map { other in
+            // Their consent stays given.
+            let consent = Self.networkThatWantsConsent(other, account) == nil ? [] : ["--consented"]
+            return ["people", "link"] + consent + [other.reference, account.reference]
+        }
         return try await change(
             of: account, try await isKnown(account),
-            wayBack: others.first.map { WayBack(LinkPeople.self, "people", "link", $0.reference, account.reference) })
+            wayBack: arguments.map { WayBack(LinkPeople.self, $0) })
     }
 
     private func change(

@@ -1,6 +1,7 @@
 import Archive
 import Mirroring
 package import Posts
+import Settings
 
 /// Leaves somebody, or everybody on a server, alone, and unlearns what was learned from them.
 package struct DenyPeople: PersonOperation {
@@ -111,13 +112,26 @@ package struct LinkPeople: PersonOperation {
     package static let name = "people-link"
     package var first: String
     package var second: String
+    /// Whether the person agreed that the accounts are matched; nil for no.
+    package var consented: Bool?
 
-    package init(first: String, second: String) { (self.first, self.second) = (first, second) }
+    package init(first: String, second: String, consented: Bool? = nil) {
+        self.first = first
+        self.second = second
+        self.consented = consented
+    }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PersonChange {
         let book = try await PeopleBook(mirror: desk.mirror)
         let accounts = (try book.account(first), try book.account(second))
         guard accounts.0 != accounts.1 else { throw ChangeRefusal(.unusable, "both are the same account") }
+        if consented != true, let network = PeopleChanges.networkThatWantsConsent(accounts.0, accounts.1) {
+            throw ChangeRefusal(
+                .notAllowed,
+                "could not link \(accounts.0.reference) and \(accounts.1.reference): \(network.displayName) "
+                    + "\(network.descriptor.dataRule?.summary ?? ""); ask the person, and say that they agreed "
+                    + "(--consented)")
+        }
         return try await PeopleChanges(mirror: desk.mirror).link(accounts.0, accounts.1, seen: seen, now: desk.now)
     }
 

@@ -110,15 +110,20 @@ extension PeopleList.Server {
 struct PeopleLinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",
-        abstract: "Note that two accounts are one person, so that old replies to one may answer the other.")
+        abstract: "Note that two accounts are one person, so that old replies to one may answer the other.",
+        discussion: """
+            X lets an account be matched to one elsewhere only with the person's express consent: ask them, and say so \
+            with --consented.
+            """)
 
     @Argument(help: "An account.") var first: String
     @Argument(help: "Another account of the same person.") var second: String
+    @Flag(help: "The person agreed that these accounts are matched.") var consented = false
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(LinkPeople(first: first, second: second), output) { change in
+        try await options.change(LinkPeople(first: first, second: second, consented: consented), output) { change in
             let all = [change.account] + change.sameAs
             return ["one person: \(all.map(shownAccount).joined(separator: ", "))"] + unlearnedLine(change.unlearned)
         }

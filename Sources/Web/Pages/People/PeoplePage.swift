@@ -311,7 +311,9 @@ enum PeoplePage: MirrorPage {
                 throw ChangeRefusal(.unusable, "two accounts are needed; expected user@host, x:12345 or did:plc:…")
             }
             let change = try await request.desk.perform(
-                PersonRequest(LinkPeople(first: first, second: second), seen: try request.seen()))
+                PersonRequest(
+                    LinkPeople(first: first, second: second, consented: request.form["consented"] != nil),
+                    seen: try request.seen()))
             let all = ([change.account] + change.sameAs).map { ListWords.name($0) }.joined(separator: ", ")
             let wayBack = Said.Button("They are not", to: request.link("/people/unlink"), [("account", second)])
             return .seeOther(
@@ -332,7 +334,8 @@ enum PeoplePage: MirrorPage {
             let others = wayBack.arguments.suffix(2)
             let button = Said.Button(
                 "They are one", to: request.link("/people/link"),
-                [("first", others.first ?? ""), ("second", others.last ?? "")])
+                [("first", others.first ?? ""), ("second", others.last ?? "")]
+                    + (wayBack.arguments.contains("--consented") ? [("consented", "yes")] : []))
             return .seeOther(request.link("/people"), saying: Said("\(name) is somebody else now.", wayBack: button))
         }
     }
