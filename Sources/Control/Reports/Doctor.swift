@@ -324,6 +324,11 @@ package struct Doctor: Sendable {
                     "bot label", "the account does not say that it is automated",
                     fix: "mirror-bot run says so where the network lets it; else set it in the profile"))
         }
+        if network.name.descriptor.policy?.wantsOperatorNamed == true {
+            findings.append(
+                OperatorAccount(mirror.configuration.operatorContact, on: network.name.traits)
+                    .finding(bio: bot.bio, on: name))
+        }
         guard let human = record.humanHandle else { return findings }
         findings.append(
             names(human, in: bot.bio)
@@ -440,5 +445,56 @@ extension HumanMirror {
                     """)
             }
         }
+    }
+}
+
+/// The operator's own account on the bot's network, as `OPERATOR_CONTACT` names it.
+struct OperatorAccount: Equatable {
+    /// Without `@`; nil where the contact is missing, or no account of the network.
+    let handle: String?
+    private let site: String?
+
+    /// - Parameter contact: A handle such as `@ann`, or the address of a profile such as `https://x.com/ann`.
+    init(_ contact: String?, on traits: NetworkTraits) {
+        site = traits.site
+        let text = contact ?? ""
+        let name: Substring
+        if text.hasPrefix("@") {
+            name = text.dropFirst()
+        } else if let url = URLComponents(string: text), let host = url.host, let site = traits.site,
+            host == site || host == "www.\(site)"
+        {
+            name = url.path.drop { $0 == "/" }.prefix { $0 != "/" }
+        } else {
+            name = ""
+        }
+        handle = traits.isHandle(String(name)) ? String(name) : nil
+    }
+
+    /// Whether a profile's text names the account, as `@ann` or by its address.
+    func isNamed(in bio: String) -> Bool {
+        guard let handle = handle?.lowercased() else { return false }
+        let text = bio.lowercased()
+        let starts = ["@", site.map { "\($0)/" }].compactMap(\.self)
+        return starts.contains { start in
+            text.ranges(of: start + handle).contains { range in
+                text[range.upperBound...].first.map { !$0.isLetter && !$0.isNumber && $0 != "_" } ?? true
+            }
+        }
+    }
+
+    /// - Parameter network: The network's name for people.
+    func finding(bio: String, on network: String) -> Finding {
+        guard let handle else {
+            return .warn(
+                "operator",
+                "\(Setting.operatorContact.name) does not name an account on \(network), which wants the profile of a "
+                    + "bot to name the account of who runs it",
+                fix: "set it to your own account there, such as @ann, and write that into the bot's profile")
+        }
+        if isNamed(in: bio) { return .ok("operator", "the bot's profile names @\(handle)") }
+        return .warn(
+            "operator", "the bot's profile does not name @\(handle), the account of who runs it, as \(network) wants",
+            fix: "write @\(handle) into the bot's bio")
     }
 }
