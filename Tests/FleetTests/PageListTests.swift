@@ -79,6 +79,31 @@ import Testing
         try await expect(paper.actions(.favorite).map(\.state), equals: [.done])
     }
 
+    /// Asking for the post would cost something, so what the suggestion shows is learned.
+    @Test(arguments: [true, false]) func aDecisionOnXIsLearnedFromWhatIsKept(isDone: Bool) async throws {
+        let paper = try await PaperMirror(
+            bot: .x,
+            variables: [
+                "X_ACKNOWLEDGE_POLICY": "yes", "BOT_CONSUMER_KEY": "bk", "BOT_CONSUMER_SECRET": "bs",
+                "BOT_ACCESS_TOKEN": "2-b", "BOT_ACCESS_TOKEN_SECRET": "bt",
+            ])
+        let store = try await paper.parts().store
+        let target = Action.Target(
+            post: "17", author: AccountID(network: .x, value: "4"), address: "17", text: "green tea in the garden")
+        let intent = Intent(
+            .favorite(target), state: .suggested, due: paper.clock.now, expires: paper.clock.now + 86_400)
+        let action = try await store.propose(intent, now: paper.clock.now).action
+        let desk = Desk(paper.mirror, zone: nil)
+        let decision =
+            isDone
+            ? try await desk.perform(PersonRequest(NoteSuggestionDone(id: action.id), seen: action.seen))
+            : try await desk.perform(PersonRequest(DismissSuggestion(id: action.id), seen: action.seen))
+        #expect(decision.notLearned == nil)
+        let rows = try await paper.mirror.storage.query("SELECT author, text FROM examples")
+        try expect(rows.map { try $0.text("text") }, equals: ["green tea in the garden"])
+        try expect(rows.map { try $0.text("author") }, equals: ["4"])
+    }
+
     @Test func aFavoriteThatTheBotGivesIsNoneByHand() async throws {
         let sandboxed = try await MirrorFixture.start(isTrained: false)
         let now = sandboxed.clock.now

@@ -1,3 +1,4 @@
+import Archive
 import Favorites
 package import Foundation
 package import Mirroring
@@ -165,10 +166,15 @@ package struct SuggestionReview: Sendable {
         guard action.kind == .favorite, let target = action.target else { return nil }
         do {
             let network = try await mirror.requiredNetwork(of: .bot)
-            guard network.name.descriptor.prices == nil else {
-                return "on \(network.name.displayName), asking for the post would cost"
+            // Where asking for the post would cost something, what is kept with the suggestion is learned.
+            if network.name.descriptor.prices != nil {
+                guard let example = action.keptExample else { return "what the post said is not kept" }
+                let stances = try await mirror.people.stances(of: [target.author])
+                guard stances[target.author] != .deny else { return "nothing is learned from its author" }
+                _ = try await mirror.favorites().learn([event(example)], at: now)
+                return nil
             }
-            // Its text is not kept with the suggestion, and may not be there any more.
+            // Elsewhere the post may have changed, or be gone.
             guard let post = try await network.lookUp(target.address) else { return "the post is gone" }
             let record = try await mirror.table.record()
             let learnable = Learnable(people: mirror.people, own: Set([record.human, record.bot].compactMap(\.self)))
@@ -181,5 +187,13 @@ package struct SuggestionReview: Sendable {
             // The decision counts whatever becomes of the lesson.
             return "\(error)"
         }
+    }
+}
+
+extension Action {
+    /// What a suggestion of a favorite keeps of the post, as the classifier learns it.
+    fileprivate var keptExample: Example? {
+        guard let target, let post = targetPost, let text = target.text else { return nil }
+        return Example(id: post, author: target.author.value, authorID: target.author, text: text)
     }
 }
