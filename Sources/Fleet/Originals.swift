@@ -434,7 +434,8 @@ actor Originals {
             return nil
         }
         let number = try await store.following(on: human.name, now: clock.now).due
-        let posts = min(try await archive.count(), human.capabilities.depths[.ownPosts] ?? .max)
+        // Counting the archive would read all of it.
+        let posts = min(configuration.archiveLimit, human.capabilities.depths[.ownPosts] ?? .max)
         let isCheaper: Bool
         if let each = human.priceOfOwnPost, let whole = human.price(ofReading: posts, from: .ownPosts) {
             isCheaper = whole < each * number

@@ -64,7 +64,7 @@ extension OutboxStore {
             """
             SELECT 1 AS found FROM actions
             WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
-                AND \(Self.isDue(at: now)) LIMIT 1
+                AND \(Self.isDue(at: now)) ORDER BY follow_ms LIMIT 1
             """)
         return !rows.isEmpty
     }

@@ -395,7 +395,7 @@ package struct StatusReporter: Sendable {
             spending: reading.spending == nil
                 ? nil : StatusReport.SpendingState(try await mirror.spending.spending(at: now)),
             training: try await training(reading.accounts, now: now),
-            following: try await following(reading.accounts, outbox, posts: numbers.posts, now: now),
+            following: try await following(reading.accounts, outbox, now: now),
             timeZone: mirror.timeZoneName(record), zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: numbers.posts, limit: configuration.archiveLimit, oldest: numbers.span?.oldest,
@@ -456,13 +456,14 @@ package struct StatusReporter: Sendable {
 
     /// How far following reaches, where the human's network charges for reading.
     private func following(
-        _ accounts: FoundAccounts, _ outbox: OutboxStore, posts: Int, now: Date
+        _ accounts: FoundAccounts, _ outbox: OutboxStore, now: Date
     ) async throws -> StatusReport.FollowingState? {
         guard let network = accounts.accounts[.human]?.network, let prices = network.descriptor.prices else {
             return nil
         }
         let settings = mirror.configuration
-        let listed = min(posts, SchedulerTrainer.backfillLimit)
+        // As the worker estimates it.
+        let listed = min(settings.archiveLimit, SchedulerTrainer.backfillLimit)
         return StatusReport.FollowingState(
             try await outbox.following(on: network, now: now), try await mirror.spending.plan(at: now),
             each: prices.ownPost(settings), list: (listed, prices.read(listed, .ownPosts, .human, settings)))
