@@ -72,21 +72,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
     .testTarget(name: name, dependencies: ["Expectations"] + dependencies, exclude: exclude, swiftSettings: settings)
 }
 
-/// What lies in the root and is not Storage's, so that SwiftPM does not wonder whose it is.
-let besideStorage =
-    [
-        "Aptfile", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile",
-        "Package.swift", "Procfile", "README.ja.md", "README.md", "SECURITY.md", "Tests", "app.json", "bin",
-        "compose.yaml", "deploy",
-        "docs",
-    ]
-    + [
-        "Archive", "Blocking", "CArchive", "CCrypto", "CCurl", "CHiredis", "CMeCab", "CPostgres", "CRules", "Commit",
-        "Conduct", "Control", "Cryptography", "Evaluation", "Favorites", "Fleet", "Formats", "Import", "MeCab",
-        "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
-        "Transport", "Web",
-    ].map { "Sources/\($0)" }
-
 /// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
@@ -184,25 +169,21 @@ let package = Package(
         target("Redis", ["Blocking", "CHiredis", "Cryptography", "Transport"]),
         target("MeCab", ["CMeCab"]),
 
-        // The path is the root so that the migrations at the top level can be
-        // embedded: a binary moved to another folder still migrates.
-        .target(
-            name: "Storage",
-            dependencies: [
-                "Blocking", "Postgres", .product(name: "GRDB", package: "GRDB.swift"),
+        // The files that are part of the program, so that a binary moved to another folder has them. They are C's: as
+        // Swift arrays, SwiftPM's way, they take longer to compile than the modules that use them.
+        .target(name: "CEmbedded"),
+        target("Embedded", ["CEmbedded"]),
+
+        target(
+            "Storage",
+            [
+                "Blocking", "Embedded", "Postgres", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            path: ".",
-            exclude: besideStorage,
-            sources: ["Sources/Storage"],
-            resources: [.embedInCode("migrations")],
-            swiftSettings: settings(of: "Storage")
-        ),
+            ]),
 
         // The domain: none of these imports another.
-        // What becomes of HTML is embedded, as the sandbox's sentences are.
         .target(
-            name: "Posts", dependencies: ["Cryptography"], resources: [.embedInCode("Resources")],
+            name: "Posts", dependencies: ["Cryptography", "Embedded"], exclude: ["Resources"],
             swiftSettings: settings(of: "Posts")),
         target("Archive", ["Posts", "Storage"]),
         // One reader for each format in which a network's posts come; for Import and Networks.
@@ -210,10 +191,8 @@ let package = Package(
         target("Import", ["CArchive", "Cryptography", "Formats", "Posts"]),
         target("Schedule", ["Posts"]),
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
-        // Its rules are embedded by C: as a Swift array they would take longer to compile than all else of it.
-        .target(name: "CRules"),
         .target(
-            name: "Conduct", dependencies: ["CRules", "Posts"], exclude: ["Resources"],
+            name: "Conduct", dependencies: ["Embedded", "Posts"], exclude: ["Resources"],
             swiftSettings: settings(of: "Conduct")),
         target("Outbox", ["Posts", "Storage"]),
         target("Networks", ["Cryptography", "Formats", "Posts", "Transport", lifecycle, logging]),
@@ -259,34 +238,31 @@ let package = Package(
                 "Storage",
             ]),
         // What a browser shows: pages and drawings of the reports.
-        // Templates, style and script are embedded, as the sandbox's sentences are.
         .target(
             name: "Web",
             dependencies: [
-                "Archive", "Blocking", "Control", "Cryptography", "Favorites", "Mirroring", "Networks", "Outbox",
-                "Posts",
-                "Schedule", "Settings", "Storage", lifecycle, logging,
+                "Archive", "Blocking", "Control", "Cryptography", "Embedded", "Favorites", "Mirroring", "Networks",
+                "Outbox", "Posts", "Schedule", "Settings", "Storage", lifecycle, logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
-            resources: [.embedInCode("Resources")],
+            exclude: ["Resources"],
             swiftSettings: settings(of: "Web")
         ),
-        // Its sentences are embedded, so that the demo of a binary moved to another folder still has something to say.
         .target(
             name: "Sandbox",
             dependencies: [
-                "Cryptography", "Posts", logging,
+                "Cryptography", "Embedded", "Posts", logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            resources: [.embedInCode("Resources")],
+            exclude: ["Resources"],
             swiftSettings: settings(of: "Sandbox")
         ),
         .executableTarget(
@@ -319,6 +295,7 @@ let package = Package(
         .target(name: "Expectations", path: "Tests/Expectations", swiftSettings: settings),
         tests("BlockingTests", ["Blocking"]),
         tests("CryptographyTests", ["Cryptography"]),
+        tests("EmbeddedTests", ["Embedded"]),
         tests("TransportTests", ["Blocking", "TestSupport", "Transport"]),
         tests("RedisTests", ["Redis", "TestSupport", "Transport"]),
         tests("MeCabTests", ["MeCab"]),

@@ -1,4 +1,4 @@
-import CRules
+import Embedded
 import Foundation
 package import Posts
 
@@ -120,7 +120,7 @@ package struct Fitness: Sendable {
     /// The rules of this program.
     package static let standard = Fitness(table)
     /// The same as they are written, one a line.
-    static let table = String(embedded_fitness())
+    static let table = EmbeddedFiles.text(of: "Conduct/fitness.tsv")
 
     private init(_ table: String) {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()

@@ -1,4 +1,4 @@
-import CRules
+import Embedded
 import Foundation
 import Posts
 
@@ -14,7 +14,7 @@ import Posts
 /// A text of any other language has no kind.
 package struct ReplyKinds: Sendable {
     /// The lists of this program.
-    package static let standard = ReplyKinds(String(embedded_replies()))
+    package static let standard = ReplyKinds(EmbeddedFiles.text(of: "Conduct/replies.txt"))
 
     /// The kind of a mention; the names are those of the file.
     package enum Mention: String, CaseIterable, Codable, Sendable {

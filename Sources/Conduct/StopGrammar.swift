@@ -1,4 +1,4 @@
-import CRules
+import Embedded
 import Foundation
 import Posts
 
@@ -14,7 +14,7 @@ import Posts
 /// The time that a text takes is proportional to its length, which is limited.
 struct StopGrammar: Sendable {
     /// Grammar of this program.
-    static let standard = StopGrammar(String(embedded_stop()))
+    static let standard = StopGrammar(EmbeddedFiles.text(of: "Conduct/stop.txt"))
 
     /// The meaning of a word or word group; the names are those of the file.
     enum Role: String, CaseIterable, Sendable {

@@ -1,3 +1,5 @@
+import Embedded
+
 /// What becomes of an HTML element when a post is made plain text.
 ///
 /// `Resources/html.tsv` has a row for each element or class; an element without one is ``inline``.
@@ -63,8 +65,8 @@ enum HTMLDecision: String {
     }
 
     /// The rows of the data file: the element or class, its decision, and who sends it.
-    static let rows: [(name: String, decision: HTMLDecision, senders: String)] = String(
-        decoding: PackageResources.html_tsv, as: UTF8.self
+    static let rows: [(name: String, decision: HTMLDecision, senders: String)] = EmbeddedFiles.text(
+        of: "Posts/html.tsv"
     ).split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
         let fields = line.split(separator: "\t").map(String.init)
         guard fields.count == 3, let decision = HTMLDecision(rawValue: fields[1]) else {

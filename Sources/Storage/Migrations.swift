@@ -1,59 +1,15 @@
+import Embedded
+
 /// The steps that make the tables, in order.
 ///
 /// Each is one file of `migrations/`, applied once and recorded in
-/// `schema_migrations`. Add a step as a new file and a line in `Migrations.all`; never
-/// edit a shipped one.
+/// `schema_migrations`. Add a step as a new file that `CEmbedded` names; never edit a
+/// shipped one.
 package enum Migrations {
     /// Every step this program knows.
-    static let all = [
-        Migration(id: "0001_tables", source: PackageResources._001_tables_sql),
-        Migration(id: "0002_deliveries", source: PackageResources._002_deliveries_sql),
-        Migration(id: "0003_server_time", source: PackageResources._003_server_time_sql),
-        Migration(id: "0004_hearing", source: PackageResources._004_hearing_sql),
-        Migration(id: "0005_history", source: PackageResources._005_history_sql),
-        Migration(id: "0006_accounts", source: PackageResources._006_accounts_sql),
-        Migration(id: "0007_spending", source: PackageResources._007_spending_sql),
-        Migration(id: "0008_posts", source: PackageResources._008_posts_sql),
-        Migration(id: "0009_archive_zone", source: PackageResources._009_archive_zone_sql),
-        Migration(id: "0010_actions", source: PackageResources._010_actions_sql),
-        Migration(id: "0011_moves", source: PackageResources._011_moves_sql),
-        Migration(id: "0012_steering", source: PackageResources._012_steering_sql),
-        Migration(id: "0013_undo", source: PackageResources._013_undo_sql),
-        Migration(id: "0014_forgetting", source: PackageResources._014_forgetting_sql),
-        Migration(id: "0015_notices", source: PackageResources._015_notices_sql),
-        Migration(id: "0016_following", source: PackageResources._016_following_sql),
-        Migration(id: "0017_fitness", source: PackageResources._017_fitness_sql),
-        Migration(id: "0018_weights", source: PackageResources._018_weights_sql),
-        Migration(id: "0019_zones", source: PackageResources._019_zones_sql),
-        Migration(id: "0020_media", source: PackageResources._020_media_sql),
-        Migration(id: "0021_threads", source: PackageResources._021_threads_sql),
-        Migration(id: "0022_people", source: PackageResources._022_people_sql),
-        Migration(id: "0023_last_word", source: PackageResources._023_last_word_sql),
-        Migration(id: "0024_probes", source: PackageResources._024_probes_sql),
-        Migration(id: "0025_accounts", source: PackageResources._025_accounts_sql),
-        Migration(id: "0026_quotes", source: PackageResources._026_quotes_sql),
-        Migration(id: "0027_pairs", source: PackageResources._027_pairs_sql),
-        Migration(id: "0028_health", source: PackageResources._028_health_sql),
-        Migration(id: "0029_link_words", source: PackageResources._029_link_words_sql),
-        Migration(id: "0030_suggestions", source: PackageResources._030_suggestions_sql),
-        Migration(id: "0031_stretches", source: PackageResources._031_stretches_sql),
-        Migration(id: "0032_guessed_zones", source: PackageResources._032_guessed_zones_sql),
-        Migration(id: "0033_profile", source: PackageResources._033_profile_sql),
-        Migration(id: "0034_workers", source: PackageResources._034_workers_sql),
-        Migration(id: "0035_text_counts", source: PackageResources._035_text_counts_sql),
-        Migration(id: "0036_told", source: PackageResources._036_told_sql),
-        Migration(id: "0037_measures", source: PackageResources._037_measures_sql),
-        Migration(id: "0038_proofs", source: PackageResources._038_proofs_sql),
-        Migration(id: "0039_page_indexes", source: PackageResources._039_page_indexes_sql),
-        Migration(id: "0040_departures", source: PackageResources._040_departures_sql),
-        Migration(id: "0041_effects", source: PackageResources._041_effects_sql),
-        Migration(id: "0042_ended_sessions", source: PackageResources._042_ended_sessions_sql),
-        Migration(id: "0043_revisions", source: PackageResources._043_revisions_sql),
-        Migration(id: "0046_waits", source: PackageResources._046_waits_sql),
-        Migration(id: "0047_reply_measure", source: PackageResources._047_reply_measure_sql),
-        Migration(id: "0048_unable_workers", source: PackageResources._048_unable_workers_sql),
-        Migration(id: "0049_spelling", source: PackageResources._049_spelling_sql),
-    ]
+    static let all = EmbeddedFiles.files(in: "migrations").map { file in
+        Migration(id: String(file.name.dropLast(".sql".count)), source: Array(file.bytes))
+    }
 
     /// Applies the steps that the database does not have, in one transaction.
     ///

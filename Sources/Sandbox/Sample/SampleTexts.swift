@@ -1,3 +1,4 @@
+import Embedded
 import Posts
 
 /// The themes of the conversations between the human and friends.
@@ -115,25 +116,14 @@ package enum SampleTexts {
 
         /// - Throws: ``PhraseBook/Flaw`` for a file that is no book.
         init(_ language: SampleLanguage) throws(PhraseBook.Flaw) {
-            let files =
-                switch language {
-                case .japanese:
-                    [
-                        PackageResources.topics_ja_txt, PackageResources.own_ja_txt, PackageResources.replies_ja_txt,
-                        PackageResources.mentions_ja_txt,
-                    ]
-                case .english:
-                    [
-                        PackageResources.topics_en_txt, PackageResources.own_en_txt, PackageResources.replies_en_txt,
-                        PackageResources.mentions_en_txt,
-                    ]
-                }
-            let texts = files.map { String(decoding: $0, as: UTF8.self) }
-            let tag = language.rawValue
-            topics = try PhraseBook(texts[0], named: "topics.\(tag).txt")
-            own = try PhraseBook(texts[1], named: "own.\(tag).txt", besides: topics)
-            replies = try PhraseBook(texts[2], named: "replies.\(tag).txt")
-            mentions = try PhraseBook(texts[3], named: "mentions.\(tag).txt")
+            func book(_ name: String, besides other: PhraseBook? = nil) throws(PhraseBook.Flaw) -> PhraseBook {
+                let file = "\(name).\(language.rawValue).txt"
+                return try PhraseBook(EmbeddedFiles.text(of: "Sandbox/\(file)"), named: file, besides: other)
+            }
+            topics = try book("topics")
+            own = try book("own", besides: topics)
+            replies = try book("replies")
+            mentions = try book("mentions")
         }
 
         /// The files are part of the program and a test reads them all, so that nobody ever meets a flaw here.

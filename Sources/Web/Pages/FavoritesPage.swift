@@ -9,8 +9,8 @@ import Settings
 enum FavoritesPage: MirrorPage {
     static let section = PageSection.favorites
     static let templates = [
-        PageTemplate("favorites", PackageResources.favorites_mustache),
-        .steps, PageTemplate("words", PackageResources.words_mustache),
+        PageTemplate("favorites"),
+        .steps, PageTemplate("words"),
     ]
     static let liveParts = ["learned"]
     static let routes: [MirrorRoute] = [.get("/favorites", page), .post("/favorites/try", judge)]

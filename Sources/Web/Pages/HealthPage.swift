@@ -6,7 +6,7 @@ import Posts
 import Settings
 
 extension PageTemplate {
-    static let health = PageTemplate("health", PackageResources.health_mustache)
+    static let health = PageTemplate("health")
 }
 
 /// How well the mirror is, what each of its parts needs, and the way to take everything back.

@@ -6,7 +6,7 @@ import Posts
 /// When human and bot post, and how alike that is.
 enum HoursPage: MirrorPage {
     static let section = PageSection.hours
-    static let templates = [PageTemplate("hours", PackageResources.hours_mustache)]
+    static let templates = [PageTemplate("hours")]
     static let liveParts = ["dial", "week", "days"]
     static let routes: [MirrorRoute] = [.get("/hours", page), .get("/hours.svg", picture)]
 

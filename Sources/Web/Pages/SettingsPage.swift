@@ -7,7 +7,7 @@ import Settings
 /// What the mirror goes by, and where the human lived.
 enum SettingsPage: MirrorPage {
     static let section = PageSection.settings
-    static let templates = [PageTemplate("settings", PackageResources.settings_mustache)]
+    static let templates = [PageTemplate("settings")]
     static let liveParts = ["settings", "zones"]
     static let routes: [MirrorRoute] = [
         .get("/settings", page), .get("/settings/set", askToSet), .post("/settings", change),

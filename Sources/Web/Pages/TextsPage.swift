@@ -7,7 +7,7 @@ import Settings
 /// The human's archived texts: what they are good for, and what stays out.
 enum TextsPage: MirrorPage {
     static let section = PageSection.texts
-    static let templates = [PageTemplate("texts", PackageResources.texts_mustache)]
+    static let templates = [PageTemplate("texts")]
     static let liveParts = ["texts", "list", "muted"]
     static let routes: [MirrorRoute] = [
         .get("/texts", page), .post("/texts/post", publish), .post("/texts/slot", pin), .post("/texts/never", never),

@@ -1,13 +1,14 @@
 import Cryptography
+import Embedded
 import Hummingbird
 import NIOCore
 import Posts
 
 /// A file that is embedded in the program, under an address that changes with its bytes.
 struct WebAsset: Sendable {
-    static let style = WebAsset("/style.css", type: "text/css; charset=utf-8", PackageResources.style_css)
-    static let script = WebAsset("/live.js", type: "text/javascript; charset=utf-8", PackageResources.live_js)
-    static let icon = WebAsset("/icon.svg", type: "image/svg+xml", PackageResources.icon_svg)
+    static let style = WebAsset("style.css", type: "text/css; charset=utf-8")
+    static let script = WebAsset("live.js", type: "text/javascript; charset=utf-8")
+    static let icon = WebAsset("icon.svg", type: "image/svg+xml")
     static let all = [style, script, icon]
 
     let path: String
@@ -15,8 +16,9 @@ struct WebAsset: Sendable {
     private let hash: String
     private let bytes: ByteBuffer
 
-    private init(_ path: String, type: String, _ bytes: [UInt8]) {
-        (self.path, self.type) = (path, type)
+    private init(_ name: String, type: String) {
+        (path, self.type) = ("/\(name)", type)
+        let bytes = EmbeddedFiles.bytes(of: "Web/\(name)")
         hash = HashFunction.sha256.digest(of: bytes).prefix(6).hexadecimal
         self.bytes = ByteBuffer(bytes: bytes)
     }

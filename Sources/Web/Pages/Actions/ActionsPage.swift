@@ -6,10 +6,10 @@ import Posts
 import Settings
 
 extension PageTemplate {
-    static let actions = PageTemplate("actions", PackageResources.actions_mustache)
-    static let action = PageTemplate("action", PackageResources.action_mustache)
+    static let actions = PageTemplate("actions")
+    static let action = PageTemplate("action")
     /// The table of how a favorite rate comes about, which ``action`` and the page Favorites contain.
-    static let steps = PageTemplate("steps", PackageResources.steps_mustache)
+    static let steps = PageTemplate("steps")
 }
 
 /// What the bot did and what it left alone, and one action with its reasons.

@@ -6,7 +6,7 @@ import Posts
 import Settings
 
 extension PageTemplate {
-    static let waiting = PageTemplate("waiting", PackageResources.waiting_mustache)
+    static let waiting = PageTemplate("waiting")
 }
 
 /// What waits for a person, the most urgent first, and the copies about which the mirror asks.

@@ -1,30 +1,34 @@
+import Embedded
 import Mustache
 
 /// A template that is embedded in the program.
 ///
 /// Each page declares its own beside its code, and registers them in ``MirrorPage/templates``:
 /// ```swift
-/// extension PageTemplate { static let hours = PageTemplate("hours", PackageResources.hours_mustache) }
+/// extension PageTemplate { static let hours = PageTemplate("hours") }
 /// ```
 package struct PageTemplate: Sendable {
     /// The name by which other templates use it as a partial: `{{>slot}}`.
     let name: String
     let source: String
 
-    init(_ name: String, _ bytes: [UInt8]) { (self.name, source) = (name, String(decoding: bytes, as: UTF8.self)) }
+    /// - Parameter name: The name of its file in `Resources/templates`, without `.mustache`.
+    init(_ name: String) {
+        (self.name, source) = (name, EmbeddedFiles.text(of: "Web/templates/\(name).mustache"))
+    }
 }
 
 extension PageTemplate {
-    static let head = PageTemplate("head", PackageResources.head_mustache)
-    static let frame = PageTemplate("frame", PackageResources.frame_mustache)
-    static let symbols = PageTemplate("symbols", PackageResources.symbols_mustache)
-    static let band = PageTemplate("band", PackageResources.band_mustache)
-    static let emblem = PageTemplate("emblem", PackageResources.emblem_mustache)
-    static let plain = PageTemplate("plain", PackageResources.plain_mustache)
-    static let login = PageTemplate("login", PackageResources.login_mustache)
-    static let problem = PageTemplate("problem", PackageResources.problem_mustache)
-    static let confirm = PageTemplate("confirm", PackageResources.confirm_mustache)
-    static let index = PageTemplate("index", PackageResources.index_mustache)
+    static let head = PageTemplate("head")
+    static let frame = PageTemplate("frame")
+    static let symbols = PageTemplate("symbols")
+    static let band = PageTemplate("band")
+    static let emblem = PageTemplate("emblem")
+    static let plain = PageTemplate("plain")
+    static let login = PageTemplate("login")
+    static let problem = PageTemplate("problem")
+    static let confirm = PageTemplate("confirm")
+    static let index = PageTemplate("index")
 }
 
 /// Templates, parsed once.

@@ -6,8 +6,8 @@ import Outbox
 import Posts
 
 extension PageTemplate {
-    static let people = PageTemplate("people", PackageResources.people_mustache)
-    static let person = PageTemplate("person", PackageResources.person_mustache)
+    static let people = PageTemplate("people")
+    static let person = PageTemplate("person")
 }
 
 /// Who is answered and who is left alone, and what is known of one person.

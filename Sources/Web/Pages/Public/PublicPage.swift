@@ -5,7 +5,7 @@ import Outbox
 import Posts
 
 extension PageTemplate {
-    static let everybody = PageTemplate("public", PackageResources.public_mustache)
+    static let everybody = PageTemplate("public")
 }
 
 /// What everybody is shown of a mirror, and what somebody is shown of themselves who has proven an account.

@@ -6,9 +6,9 @@ import Outbox
 import Posts
 
 extension PageTemplate {
-    fileprivate static let today = PageTemplate("today", PackageResources.today_mustache)
-    fileprivate static let slot = PageTemplate("slot", PackageResources.slot_mustache)
-    fileprivate static let oneSlot = PageTemplate("one-slot", PackageResources.one_slot_mustache)
+    fileprivate static let today = PageTemplate("today")
+    fileprivate static let slot = PageTemplate("slot")
+    fileprivate static let oneSlot = PageTemplate("one-slot")
 }
 
 /// The first page of a mirror: is it well, what comes next, what waits.

@@ -1,0 +1,37 @@
+import CEmbedded
+
+/// The files that are part of the program: rules, sentences, templates, migrations.
+///
+/// They are the C compiler's, so that a binary moved to another folder still has them and that they cost no time to
+/// compile.
+package enum EmbeddedFiles {
+    /// A file's name within its folder, and its bytes.
+    package typealias File = (name: String, bytes: UnsafeRawBufferPointer)
+
+    /// The files of a folder, in the order of their names.
+    ///
+    /// - Parameter folder: A module of the program for its `Resources`, or `migrations`.
+    package static func files(in folder: String) -> [File] {
+        UnsafeBufferPointer(start: embedded_files, count: embedded_count).compactMap { file in
+            let path = String(cString: file.name)
+            guard path.hasPrefix("\(folder)/") else { return nil }
+            return (String(path.dropFirst(folder.count + 1)), UnsafeRawBufferPointer(start: file.bytes, count: file.count))
+        }
+    }
+
+    /// The bytes of a file, for as long as the process lives.
+    ///
+    /// - Parameter path: The folder and the name: `Web/style.css`. It must exist.
+    package static func bytes(of path: String) -> UnsafeRawBufferPointer {
+        let files = UnsafeBufferPointer(start: embedded_files, count: embedded_count)
+        guard let file = files.first(where: { String(cString: $0.name) == path }) else {
+            preconditionFailure("no file \(path) is embedded")
+        }
+        return UnsafeRawBufferPointer(start: file.bytes, count: file.count)
+    }
+
+    /// The text of a file in UTF-8.
+    ///
+    /// - Parameter path: As in ``bytes(of:)``.
+    package static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
+}
