@@ -147,7 +147,7 @@ private struct XForms {
         let body = Array(try JSONSerialization.data(withJSONObject: answer))
         let translator = XTranslator(own: Self.own, isOwnProtected: false, users: [], now: { Self.now })
         let wire = JSONBody.decoded(XPost.self, body)
-        let api = wire.flatMap { translator.post($0, in: .ownPosts)?.post }
+        let api = wire.flatMap { translator.post($0, in: .ownPosts, for: .own)?.post }
         // The interface is not asked for pictures, whose reading has a price.
         archive?.pictures = []
         return (archive, api)

@@ -14,7 +14,7 @@ import Testing
     ]
 
     private func rendered(_ source: String, _ context: PageContext) throws -> String {
-        let template = PageTemplate("test", Array(source.utf8))
+        let template = PageTemplate(name: "test", source: source)
         return try TemplateLibrary([template]).render(template, context).text
     }
 

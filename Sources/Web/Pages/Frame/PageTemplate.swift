@@ -11,14 +11,14 @@ package struct PageTemplate: Sendable {
     /// The name by which other templates use it as a partial: `{{>slot}}`.
     let name: String
     let source: String
-
-    /// - Parameter name: The name of its file in `Resources/templates`, without `.mustache`.
-    init(_ name: String) {
-        (self.name, source) = (name, EmbeddedFiles.text(of: "Web/templates/\(name).mustache"))
-    }
 }
 
 extension PageTemplate {
+    /// - Parameter name: The name of its file in `Resources/templates`, without `.mustache`.
+    init(_ name: String) {
+        self.init(name: name, source: EmbeddedFiles.text(of: "Web/templates/\(name).mustache"))
+    }
+
     static let head = PageTemplate("head")
     static let frame = PageTemplate("frame")
     static let symbols = PageTemplate("symbols")
