@@ -48,7 +48,7 @@ PAGE_TOOLS = .build/pages-tools
 # MIRROR_BOT_SYMBOLS too.
 DOCS_BUILD ?= .build/docs
 # What DocC documents: every target but the C libraries.
-DOCUMENTED = $(filter-out CArchive CCrypto CCurl CEmbedded CHiredis CMeCab CPostgres,$(notdir $(wildcard Sources/*)))
+DOCUMENTED = $(filter-out CArchive CCrypto CCurl CEmbedded CHiredis CMeCab CPostgres CSQLite,$(notdir $(wildcard Sources/*)))
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 

@@ -147,7 +147,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
         .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
-        .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
         .package(url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.1"), traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
@@ -160,6 +159,7 @@ let package = Package(
         library("CHiredis", apt: "libhiredis-dev"),
         library("CMeCab", apt: "libmecab-dev"),
         library("CArchive", pkgConfig: "libarchive", apt: "libarchive-dev"),
+        library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
 
         // Each C library's one Swift owner.
         target("Blocking"),
@@ -174,12 +174,7 @@ let package = Package(
         .target(name: "CEmbedded"),
         target("Embedded", ["CEmbedded"]),
 
-        target(
-            "Storage",
-            [
-                "Blocking", "Embedded", "Postgres", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
+        target("Storage", ["Blocking", "CSQLite", "Embedded", "Postgres"]),
 
         // The domain: none of these imports another.
         .target(
@@ -299,7 +294,7 @@ let package = Package(
         tests("TransportTests", ["Blocking", "TestSupport", "Transport"]),
         tests("RedisTests", ["Redis", "TestSupport", "Transport"]),
         tests("MeCabTests", ["MeCab"]),
-        tests("StorageTests", ["Postgres", "Storage", "TestSupport"]),
+        tests("StorageTests", ["Blocking", "CSQLite", "Postgres", "Storage", "TestSupport"]),
         tests("PostsTests", ["Posts", "TestSupport"]),
         tests("ArchiveTests", ["Archive", "Posts", "Storage", "TestSupport"]),
         tests("ImportTests", ["Cryptography", "Formats", "Import", "Posts", "TestSupport"]),

@@ -15,7 +15,8 @@ package enum EmbeddedFiles {
         UnsafeBufferPointer(start: embedded_files, count: embedded_count).compactMap { file in
             let path = String(cString: file.name)
             guard path.hasPrefix("\(folder)/") else { return nil }
-            return (String(path.dropFirst(folder.count + 1)), UnsafeRawBufferPointer(start: file.bytes, count: file.count))
+            let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.count)
+            return (String(path.dropFirst(folder.count + 1)), bytes)
         }
     }
 

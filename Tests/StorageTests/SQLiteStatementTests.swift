@@ -1,10 +1,8 @@
 import Blocking
+import CSQLite
 import Expectations
 import TestSupport
 import Testing
-
-import class GRDB.DatabaseFunction
-import class GRDB.DatabaseQueue
 
 @testable import Storage
 
@@ -85,24 +83,25 @@ import class GRDB.DatabaseQueue
     /// SQLite's own call for that would not reach a statement that begins a moment later.
     @Test func aStatementEndsThoughTheInterruptionCameBeforeItBegan() throws {
         let interruption = Interruption()
-        try DatabaseQueue().inDatabase { database in
-            database.add(
-                function: DatabaseFunction("interrupt", argumentCount: 0) { _ in
-                    interruption.request()
-                    return 1
-                })
-            let connection = SQLiteConnection(database, SQLiteStatements(), interruption, isReading: true)
-            let long: SQL = """
-                WITH RECURSIVE n (i) AS (SELECT interrupt() UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
-                SELECT i FROM n
-                """
-            var rows = 0
-            #expect(throws: CancellationError.self) { try connection.lend { try $0.forEach(long) { _ in rows += 1 } } }
-            #expect((1..<100_000).contains(rows))
-            // Nothing of it stays with the connection.
-            interruption.reset()
-            let next = SQLiteConnection(database, SQLiteStatements(), interruption, isReading: true)
-            try expect(next.lend { try $0.query("SELECT 1 AS one").count }, equals: 1)
-        }
+        let database = try SQLiteDatabase()
+        let interrupt = sqlite3_create_function_v2(
+            database.handle, "interrupt", 0, SQLITE_UTF8, Unmanaged.passUnretained(interruption).toOpaque(),
+            { context, _, _ in
+                Unmanaged<Interruption>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue().request()
+                sqlite3_result_int(context, 1)
+            }, nil, nil, nil)
+        #expect(interrupt == SQLITE_OK)
+        let connection = SQLiteConnection(database, SQLiteStatements(), interruption, isReading: true)
+        let long: SQL = """
+            WITH RECURSIVE n (i) AS (SELECT interrupt() UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+            SELECT i FROM n
+            """
+        var rows = 0
+        #expect(throws: CancellationError.self) { try connection.lend { try $0.forEach(long) { _ in rows += 1 } } }
+        #expect((1..<100_000).contains(rows))
+        // Nothing of it stays with the connection.
+        interruption.reset()
+        let next = SQLiteConnection(database, SQLiteStatements(), interruption, isReading: true)
+        try expect(next.lend { try $0.query("SELECT 1 AS one").count }, equals: 1)
     }
 }

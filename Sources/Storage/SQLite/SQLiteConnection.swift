@@ -1,12 +1,8 @@
 import Blocking
+import CSQLite
 import Foundation
-import GRDB
-import GRDBSQLite
 
 /// A borrowed connection to a SQLite database.
-///
-/// GRDB opens it, closes it and knows what went wrong. Statements are SQLite's own, without GRDB's copies of every value
-/// on the way in and out, which cost more than most of the statements themselves.
 final class SQLiteConnection: StorageConnection {
     /// A batch of so many rows is part of an import, and others will follow it.
     private static let manyRows = 1_000
@@ -21,7 +17,7 @@ final class SQLiteConnection: StorageConnection {
     /// How many steps of SQLite's machine a statement takes, a millisecond or less, between two looks at the interruption.
     private static let stepsBetweenLooks: Int32 = 10_000
 
-    private let database: Database
+    private let database: SQLiteDatabase
     private let statements: SQLiteStatements
     private let interruption: Interruption
     private let isReading: Bool
@@ -34,7 +30,7 @@ final class SQLiteConnection: StorageConnection {
 
     /// - Parameters:
     ///   - database: The connection, in use by nobody else.
-    init(_ database: Database, _ statements: SQLiteStatements, _ interruption: Interruption, isReading: Bool) {
+    init(_ database: SQLiteDatabase, _ statements: SQLiteStatements, _ interruption: Interruption, isReading: Bool) {
         (self.database, self.statements, self.interruption) = (database, statements, interruption)
         self.isReading = isReading
     }
@@ -63,7 +59,7 @@ final class SQLiteConnection: StorageConnection {
 
     /// Undoes what was not committed, unless SQLite has done that itself.
     func rollBack() {
-        guard database.isInsideTransaction else { return }
+        guard database.isInTransaction else { return }
         try? control("ROLLBACK")
     }
 
@@ -86,10 +82,10 @@ final class SQLiteConnection: StorageConnection {
 
     func execute(_ sql: SQL) throws -> Int {
         try explaining(sql) {
-            let before = database.totalChangesCount
+            let before = database.changes
             let statement = try statements.ready(sql, in: database)
             try run(statement, sql.binds) { _ in }
-            return database.totalChangesCount - before
+            return database.changes - before
         }
     }
 
@@ -98,8 +94,8 @@ final class SQLiteConnection: StorageConnection {
         let text: SQL = "\(unsafe: batch.head) VALUES (\(unsafe: places))\(unsafe: batch.tail)"
         let numbers = try batch.numbers()
         return try explaining(text) {
-            let before = database.totalChangesCount
-            if numbers.count >= Self.manyRows { try database.execute(sql: Self.settingsForManyRows) }
+            let before = database.changes
+            if numbers.count >= Self.manyRows { try database.execute(Self.settingsForManyRows) }
             // One row at a time: SQLite keeps a journal of its own for a statement with more, which takes longer than
             // it saves.
             let statement = try statements.ready(text, in: database)
@@ -107,7 +103,7 @@ final class SQLiteConnection: StorageConnection {
                 if interruption.isRequested { throw CancellationError() }
                 try run(statement, try batch.checkedRow(number), areChecked: true) { _ in }
             }
-            return database.totalChangesCount - before
+            return database.changes - before
         }
     }
 
@@ -116,7 +112,7 @@ final class SQLiteConnection: StorageConnection {
         _ body: (SQLiteStatement) throws -> Void
     ) throws {
         if isReading, !statement.isReading {
-            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
+            throw SQLiteError(SQLITE_READONLY, because: "attempt to write a readonly database")
         }
         if !areChecked { for value in values { _ = try value.checked() } }
         defer { statement.reset() }
@@ -128,9 +124,9 @@ final class SQLiteConnection: StorageConnection {
     ///
     /// `sqlite3_interrupt` would only reach a statement that runs at that moment, not one that is about to begin.
     private func watchInterruption(_ isWatched: Bool) {
-        guard isWatched else { return sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+        guard isWatched else { return sqlite3_progress_handler(database.handle, 0, nil, nil) }
         sqlite3_progress_handler(
-            database.sqliteConnection, Self.stepsBetweenLooks,
+            database.handle, Self.stepsBetweenLooks,
             { context in
                 guard let context else { return 0 }
                 return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isRequested ? 1 : 0
@@ -141,8 +137,8 @@ final class SQLiteConnection: StorageConnection {
     private func heedingInterruption<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as DatabaseError
-            where interruption.isRequested && [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode)
+        } catch let error as SQLiteError
+            where interruption.isRequested && [SQLITE_BUSY, SQLITE_INTERRUPT].contains(error.primary)
         {
             throw CancellationError()
         }
@@ -155,7 +151,7 @@ final class SQLiteConnection: StorageConnection {
         if interruption.isRequested { throw CancellationError() }
         do {
             return try heedingInterruption(body)
-        } catch let error as DatabaseError {
+        } catch let error as SQLiteError {
             var explained = StorageError(error, "run a statement")
             explained.statement = sql.text
             failure = explained
@@ -176,7 +172,7 @@ final class SQLiteStatements {
     private var older: [String: SQLiteStatement] = [:]
 
     /// The statement of a text, which nobody else uses as long as its answer is read.
-    func ready(_ sql: SQL, in database: Database) throws -> SQLiteStatement {
+    func ready(_ sql: SQL, in database: SQLiteDatabase) throws -> SQLiteStatement {
         let text = sql.textWithQuestionMarks
         if let statement = recent[text] { return statement }
         let statement = try older.removeValue(forKey: text) ?? SQLiteStatement(text, isPersistent: true, in: database)
@@ -204,22 +200,24 @@ final class SQLiteStatement {
 
     /// - Parameters:
     ///   - text: One statement, with `?` for its values.
-    /// - Throws: `DatabaseError`.
-    init(_ text: String, isPersistent: Bool = false, in database: Database) throws {
+    /// - Throws: ``SQLiteError``.
+    init(_ text: String, isPersistent: Bool = false, in database: SQLiteDatabase) throws {
         var handle: OpaquePointer?
         var isMore = false
         let outcome = text.withCString { start in
             var end: UnsafePointer<CChar>?
             let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-            let outcome = sqlite3_prepare_v3(database.sqliteConnection, start, -1, flags, &handle, &end)
+            let outcome = sqlite3_prepare_v3(database.handle, start, -1, flags, &handle, &end)
             isMore = end.map { String(cString: $0).contains { !$0.isWhitespace && $0 != ";" } } ?? false
             return outcome
         }
         guard outcome == SQLITE_OK, let handle, !isMore else {
-            let reason = outcome == SQLITE_OK ? "not exactly one statement" : Self.message(database.sqliteConnection)
+            let error =
+                outcome == SQLITE_OK
+                ? SQLiteError(SQLITE_MISUSE, because: "not exactly one statement")
+                : SQLiteError(outcome, database.handle)
             sqlite3_finalize(handle)
-            throw DatabaseError(
-                resultCode: ResultCode(rawValue: outcome == SQLITE_OK ? SQLITE_MISUSE : outcome), message: reason)
+            throw error
         }
         self.handle = handle
     }
@@ -235,7 +233,7 @@ final class SQLiteStatement {
     /// Gives it its values; it must have been reset.
     func bind(_ values: [SQLValue]) throws {
         guard sqlite3_bind_parameter_count(handle) == values.count else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "wrong number of values")
+            throw SQLiteError(SQLITE_MISUSE, because: "wrong number of values")
         }
         makeRoom(for: values)
         var end = 0
@@ -326,11 +324,5 @@ final class SQLiteStatement {
         guard outcome == SQLITE_OK else { throw failure(outcome) }
     }
 
-    private func failure(_ outcome: Int32) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: outcome), message: Self.message(sqlite3_db_handle(handle)))
-    }
-
-    private static func message(_ connection: OpaquePointer?) -> String {
-        sqlite3_errmsg(connection).map { String(cString: $0) } ?? "SQLite gave no reason"
-    }
+    private func failure(_ outcome: Int32) -> SQLiteError { SQLiteError(outcome, sqlite3_db_handle(handle)) }
 }

@@ -1,8 +1,8 @@
 import Blocking
+import CSQLite
 import Foundation
-import GRDB
 
-/// SQLite, opened by GRDB: one connection for changes, and two for reading.
+/// SQLite: one connection for changes, and two for reading.
 ///
 /// Neither waits for the other, and a short look does not wait for a long one. The second for reading is opened when two
 /// read at once for the first time.
@@ -34,20 +34,18 @@ final class SQLiteEngine: StorageEngine {
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(path: String, patience: Double = 10, attaching other: String? = nil) async throws -> SQLiteEngine {
         let name = "the database at \(path)"
-        let writer = SQLiteClient(name: "sqlite-write", patience: patience) { configuration in
-            configuration.journalMode = .wal
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            // GRDB lowers this to NORMAL when it turns on the WAL.
-            try queue.inDatabase { database in
-                try database.execute(sql: "PRAGMA synchronous = FULL")
-                if let other { try database.execute(sql: "ATTACH DATABASE ? AS restored", arguments: [other]) }
+        let writer = SQLiteClient(name: "sqlite-write", patience: patience) { whileLocked in
+            let database = try SQLiteDatabase(path: path, whileLocked: whileLocked)
+            guard try database.firstText(of: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw SQLiteError(SQLITE_ERROR, because: "its journal cannot be a write-ahead log there")
             }
-            return queue
+            try database.execute("PRAGMA synchronous = FULL")
+            if let other { _ = try database.firstText(of: "ATTACH DATABASE ? AS restored", [.text(other)]) }
+            return database
         }
         let readers = (0..<2).map { _ in
-            SQLiteClient(name: "sqlite-read", patience: patience) { configuration in
-                configuration.readonly = true
-                return try DatabaseQueue(path: path, configuration: configuration)
+            SQLiteClient(name: "sqlite-read", patience: patience) { whileLocked in
+                try SQLiteDatabase(path: path, isReading: true, whileLocked: whileLocked)
             }
         }
         return try await mappingErrors("open \(name)") {
@@ -102,7 +100,7 @@ final class SQLiteEngine: StorageEngine {
         try await Self.mappingErrors(operation) {
             let partial = try SQLiteFile.makePartial(of: path, operation)
             let copy = SQLiteClient(name: "sqlite-copy", patience: 0) {
-                try DatabaseQueue(path: partial, configuration: $0)
+                try SQLiteDatabase(path: partial, whileLocked: $0)
             }
             defer { SQLiteFile.remove(partial) }
             do {
@@ -116,7 +114,7 @@ final class SQLiteEngine: StorageEngine {
                     _ = try connection.query("PRAGMA user_version = \(unsafe: "\(number)")")
                     try connection.requireUndamaged(operation)
                 }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            } catch let error as SQLiteError where error.primary == SQLITE_FULL {
                 // Not the disk of the database.
                 let fault = FileFault(ENOSPC, at: path)
                 throw StorageError(.full, operation, because: "\(fault), or name a file on another disk")
@@ -139,7 +137,7 @@ final class SQLiteEngine: StorageEngine {
     ) async throws -> Value {
         do {
             return try await body()
-        } catch let error as DatabaseError {
+        } catch let error as SQLiteError {
             throw StorageError(error, operation)
         }
     }
@@ -151,9 +149,9 @@ private final class SQLiteClient: @unchecked Sendable {
     private let executor: ThreadExecutor
     private let interruption = Interruption()
     private let patience: Double
-    private let make: @Sendable (inout Configuration) throws -> DatabaseQueue
+    private let make: @Sendable (_ whileLocked: @escaping (Int) -> Bool) throws -> SQLiteDatabase
     private let lock = NSLock()
-    private var state = (opened: DatabaseQueue?.none, isClosed: false, calls: 0)
+    private var state = (opened: SQLiteDatabase?.none, isClosed: false, calls: 0)
     private let cache = SQLiteStatements()
 
     /// How often a lock is tried again, in milliseconds.
@@ -166,7 +164,8 @@ private final class SQLiteClient: @unchecked Sendable {
     ///   - patience: How many seconds to wait for the lock of another process.
     ///   - make: Opens the connection.
     init(
-        name: String, patience: Double, _ make: @escaping @Sendable (inout Configuration) throws -> DatabaseQueue
+        name: String, patience: Double,
+        _ make: @escaping @Sendable (_ whileLocked: @escaping (Int) -> Bool) throws -> SQLiteDatabase
     ) {
         executor = ThreadExecutor(name: name)
         (self.patience, self.make) = (patience, make)
@@ -174,7 +173,7 @@ private final class SQLiteClient: @unchecked Sendable {
 
     /// A connection to an empty database in memory.
     static func inMemory(name: String) -> SQLiteClient {
-        SQLiteClient(name: name, patience: 0) { try DatabaseQueue(configuration: $0) }
+        SQLiteClient(name: name, patience: 0) { try SQLiteDatabase(whileLocked: $0) }
     }
 
     deinit { executor.shutdown() }
@@ -191,18 +190,17 @@ private final class SQLiteClient: @unchecked Sendable {
     ///
     /// A file is locked while another process makes, recovers or closes it. SQLite does not call the busy handler for some of
     /// these locks, so this method tries again itself, for `patience` seconds.
-    private func connection() throws -> DatabaseQueue {
+    private func connection() throws -> SQLiteDatabase {
         let (opened, isClosed) = lock.withLock { (state.opened, state.isClosed) }
         if let opened { return opened }
         if isClosed { throw Self.closed }
         let end = ContinuousClock.now + .seconds(patience)
         while true {
             do {
-                var configuration = configuration()
-                let queue = try make(&configuration)
-                lock.withLock { state.opened = queue }
-                return queue
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                let database = try make(waitsForLock)
+                lock.withLock { state.opened = database }
+                return database
+            } catch let error as SQLiteError where error.primary == SQLITE_BUSY {
                 if interruption.isRequested { throw CancellationError() }
                 guard ContinuousClock.now < end else { throw error }
                 _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
@@ -210,25 +208,21 @@ private final class SQLiteClient: @unchecked Sendable {
         }
     }
 
-    private func configuration() -> Configuration {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        configuration.label = "mirror-bot.storage"
-        let attempts = Int(patience * 1_000) / Self.pause
-        // SQLite asks on the thread that waits.
-        configuration.busyMode = .callback { [interruption] attempt in
-            guard attempt < attempts, !interruption.isRequested else { return false }
+    /// Waits a moment for a lock on the thread that SQLite asks; false if it was tried long enough, or the work is to end.
+    private var waitsForLock: (Int) -> Bool {
+        let most = Int(patience * 1_000) / Self.pause
+        return { [interruption] tries in
+            guard tries < most, !interruption.isRequested else { return false }
             _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
             return true
         }
-        return configuration
     }
 
     /// Runs a unit of work.
     ///
     /// - Parameters:
     ///   - begin: What begins its transaction; nil for a single statement.
-    /// - Throws: What `body` throws, `DatabaseError`, ``StorageError`` or `CancellationError`.
+    /// - Throws: What `body` throws, ``SQLiteError``, ``StorageError`` or `CancellationError`.
     func run<Value: Sendable>(
         _ begin: SQL?, isReading: Bool, _ body: @escaping @Sendable (any StorageConnection) throws -> Value,
         after check: @escaping @Sendable () throws -> Void = {}
@@ -237,17 +231,15 @@ private final class SQLiteClient: @unchecked Sendable {
         defer { lock.withLock { state.calls -= 1 } }
         return try await onThread { [self] in
             try check()
-            return try connection().inDatabase { database in
-                let connection = SQLiteConnection(database, cache, interruption, isReading: isReading)
-                if let begin { try connection.control(begin) }
-                do {
-                    let value = try connection.lend(to: body)
-                    if begin != nil { try connection.control("COMMIT") }
-                    return value
-                } catch {
-                    connection.rollBack()
-                    throw error
-                }
+            let connection = SQLiteConnection(try connection(), cache, interruption, isReading: isReading)
+            if let begin { try connection.control(begin) }
+            do {
+                let value = try connection.lend(to: body)
+                if begin != nil { try connection.control("COMMIT") }
+                return value
+            } catch {
+                connection.rollBack()
+                throw error
             }
         }
     }
@@ -255,20 +247,20 @@ private final class SQLiteClient: @unchecked Sendable {
     /// Copies everything into another connection's database.
     func copy(to other: SQLiteClient) async throws {
         try await onThread { [self] in
-            try connection().backup(to: other.connection())
+            try connection().copy(to: other.connection())
         }
     }
 
     /// Ends the connection after the calls in progress, and after last statements if there are some; idempotent.
     func close(with statements: String? = nil) async {
         await executor.shutdown { [self] in
-            let queue = lock.withLock {
+            let database = lock.withLock {
                 state.isClosed = true
                 return state.opened.take()
             }
-            if let statements { try? queue?.inDatabase { try $0.execute(sql: statements) } }
+            if let statements { try? database?.execute(statements) }
+            // Without a statement that is ready, the connection is closed when this is the last that holds it.
             cache.removeAll()
-            try? queue?.close()
         }
     }
 
@@ -286,37 +278,37 @@ private final class SQLiteClient: @unchecked Sendable {
 
 extension StorageError {
     /// SQLite's codes in our words.
-    init(_ error: DatabaseError, _ operation: String) {
+    init(_ error: SQLiteError, _ operation: String) {
         let code = Self.code(error)
         // SQLite's message is that of a connection's last call, which may be another one that went well.
         let isSaid = error.message.map { !["", "not an error", "unknown error"].contains($0) } ?? false
-        let message = isSaid ? error.message : Self.causes.first { $0.code == error.resultCode }?.cause
-        let known = Self.adviceByResult.first { $0.code == error.extendedResultCode }?.advice
+        let message = isSaid ? error.message : Self.causes.first { $0.code == error.primary }?.cause
+        let known = Self.adviceByResult.first { $0.code == error.code }?.advice
         let advice = known ?? Self.advice[code]
         let cause = message ?? "SQLite gave no reason"
         self.init(
             code, operation, because: advice.map { "\(cause); \($0)" } ?? cause,
-            nativeCode: String(error.extendedResultCode.rawValue))
+            nativeCode: String(error.code))
     }
 
     /// The causes of SQLite's result codes, for errors without a message.
-    private static let causes: [(code: ResultCode, cause: String)] = [
-        (.SQLITE_FULL, "the disk is full"), (.SQLITE_NOMEM, "there is no memory left"), (.SQLITE_BUSY, "it is locked"),
-        (.SQLITE_LOCKED, "it is locked"), (.SQLITE_READONLY, "it cannot be written"),
-        (.SQLITE_PERM, "permission denied"),
-        (.SQLITE_CORRUPT, "the file is damaged"), (.SQLITE_NOTADB, "the file is no database"),
-        (.SQLITE_IOERR, "the disk could not be read or written"), (.SQLITE_CANTOPEN, "the file cannot be opened"),
-        (.SQLITE_PROTOCOL, "it is locked by other processes"), (.SQLITE_INTERRUPT, "it was interrupted"),
+    private static let causes: [(code: Int32, cause: String)] = [
+        (SQLITE_FULL, "the disk is full"), (SQLITE_NOMEM, "there is no memory left"), (SQLITE_BUSY, "it is locked"),
+        (SQLITE_LOCKED, "it is locked"), (SQLITE_READONLY, "it cannot be written"),
+        (SQLITE_PERM, "permission denied"),
+        (SQLITE_CORRUPT, "the file is damaged"), (SQLITE_NOTADB, "the file is no database"),
+        (SQLITE_IOERR, "the disk could not be read or written"), (SQLITE_CANTOPEN, "the file cannot be opened"),
+        (SQLITE_PROTOCOL, "it is locked by other processes"), (SQLITE_INTERRUPT, "it was interrupted"),
     ]
 
     private static let fileLimit =
         "make room on the disk; check quotas, the limit on file sizes (ulimit -f) and the disk itself"
 
     /// Where the cause is known better.
-    private static let adviceByResult: [(code: ResultCode, advice: String)] = [
-        (.SQLITE_NOMEM, "give this process more memory"),
-        (.SQLITE_IOERR_WRITE, fileLimit), (.SQLITE_IOERR_FSYNC, fileLimit), (.SQLITE_IOERR_TRUNCATE, fileLimit),
-        (.SQLITE_IOERR_SHMSIZE, fileLimit),
+    private static let adviceByResult: [(code: Int32, advice: String)] = [
+        (SQLITE_NOMEM, "give this process more memory"),
+        (SQLITE_IOERR | 3 << 8, fileLimit), (SQLITE_IOERR | 4 << 8, fileLimit), (SQLITE_IOERR | 6 << 8, fileLimit),
+        (SQLITE_IOERR | 19 << 8, fileLimit),
     ]
 
     private static let advice: [Code: String] = [
@@ -328,22 +320,22 @@ extension StorageError {
         .unavailable: "check the disk, the folder and its permissions",
     ]
 
-    private static func code(_ error: DatabaseError) -> Code {
-        switch error.extendedResultCode {
-        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
+    private static func code(_ error: SQLiteError) -> Code {
+        switch error.code {
+        case SQLITE_CONSTRAINT | 8 << 8, SQLITE_CONSTRAINT | 6 << 8, SQLITE_CONSTRAINT | 10 << 8:
             return .uniqueViolation
-        case .SQLITE_READONLY_DBMOVED: return .replaced
+        case SQLITE_READONLY | 4 << 8: return .replaced
         default: break
         }
-        return switch error.resultCode {
-        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: .constraint
-        case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
-        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: .readOnly
-        case .SQLITE_FULL, .SQLITE_NOMEM: .full
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
-        case .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_PROTOCOL: .unavailable
-        case .SQLITE_TOOBIG, .SQLITE_RANGE: .invalidValue
-        default: error.message?.contains("closed") == true ? .closed : .other
+        return switch error.primary {
+        case SQLITE_CONSTRAINT, SQLITE_MISMATCH: .constraint
+        case SQLITE_BUSY, SQLITE_LOCKED: .busy
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly
+        case SQLITE_FULL, SQLITE_NOMEM: .full
+        case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+        case SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_PROTOCOL: .unavailable
+        case SQLITE_TOOBIG, SQLITE_RANGE: .invalidValue
+        default: .other
         }
     }
 }

@@ -1,0 +1,103 @@
+import CSQLite
+
+/// A connection of SQLite's library, for one thread at a time.
+final class SQLiteDatabase {
+    let handle: OpaquePointer
+    private let whileLocked: Patience
+
+    /// What SQLite asks while another process holds a lock.
+    private final class Patience {
+        let goesOn: (Int) -> Bool
+
+        init(_ goesOn: @escaping (Int) -> Bool) { self.goesOn = goesOn }
+    }
+
+    /// Opens a file, making it where it does not exist unless it is only read.
+    ///
+    /// - Parameters:
+    ///   - path: The file; without one, an empty database in memory.
+    ///   - whileLocked: Asked on the thread that waits for the lock of another process, with the number of tries so far;
+    ///     waits a while and says whether to try again.
+    /// - Throws: ``SQLiteError``; that of a file which is no database, too.
+    init(path: String? = nil, isReading: Bool = false, whileLocked: @escaping (Int) -> Bool = { _ in false }) throws {
+        var handle: OpaquePointer?
+        let access = isReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let outcome = sqlite3_open_v2(path ?? ":memory:", &handle, access | SQLITE_OPEN_NOMUTEX, nil)
+        guard outcome == SQLITE_OK, let handle else {
+            // A connection that could not be opened knows why, and is to be closed.
+            let error = SQLiteError(outcome, handle)
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        self.handle = handle
+        self.whileLocked = Patience(whileLocked)
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_handler(
+            handle,
+            { context, tries in
+                guard let context else { return 0 }
+                return Unmanaged<Patience>.fromOpaque(context).takeUnretainedValue().goesOn(Int(tries)) ? 1 : 0
+            }, Unmanaged.passUnretained(self.whileLocked).toOpaque())
+        try check(mirror_bot_sqlite_refuse_quoted_strings(handle))
+        // SQLite opens the file itself only now.
+        _ = try firstText(of: "SELECT name FROM sqlite_master LIMIT 1")
+    }
+
+    /// Statements that are still ready are closed with the last of them.
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Whether a transaction has begun and not ended.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// How many rows were added, changed or removed since it was opened.
+    var changes: Int { Int(sqlite3_total_changes64(handle)) }
+
+    /// Runs statements without values, and reads none of their rows.
+    ///
+    /// - Throws: ``SQLiteError``.
+    func execute(_ statements: String) throws { try check(sqlite3_exec(handle, statements, nil, nil, nil)) }
+
+    /// The first value of the first row, if it is a text.
+    ///
+    /// - Throws: ``SQLiteError``.
+    func firstText(of text: String, _ values: [SQLValue] = []) throws -> String? {
+        let statement = try SQLiteStatement(text, in: self)
+        try statement.bind(values)
+        guard try statement.step(), case .text(let text)? = try statement.row().values.first else { return nil }
+        return text
+    }
+
+    /// Copies everything into another database, whose content goes.
+    ///
+    /// - Throws: ``SQLiteError``.
+    func copy(to other: SQLiteDatabase) throws {
+        guard let copy = sqlite3_backup_init(other.handle, "main", handle, "main") else {
+            throw SQLiteError(sqlite3_extended_errcode(other.handle), other.handle)
+        }
+        let outcome = sqlite3_backup_step(copy, -1)
+        let end = sqlite3_backup_finish(copy)
+        guard outcome == SQLITE_DONE else { throw SQLiteError(end == SQLITE_OK ? outcome : end, other.handle) }
+    }
+
+    private func check(_ outcome: Int32) throws {
+        guard outcome == SQLITE_OK else { throw SQLiteError(outcome, handle) }
+    }
+}
+
+/// Why SQLite could not do something.
+struct SQLiteError: Error {
+    /// SQLite's extended result code (https://www.sqlite.org/rescode.html).
+    let code: Int32
+    /// In SQLite's words; nil where it has none for it.
+    let message: String?
+
+    /// The class of the code: its lowest eight bits.
+    var primary: Int32 { code & 0xFF }
+
+    init(_ code: Int32, because message: String?) { (self.code, self.message) = (code, message) }
+
+    /// What a connection, if there is one, says of its last call.
+    init(_ code: Int32, _ connection: OpaquePointer?) {
+        self.init(code, because: connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) })
+    }
+}
