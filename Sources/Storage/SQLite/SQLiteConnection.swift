@@ -276,7 +276,8 @@ final class SQLiteStatement {
         return SQLRow(columns: columns, values: values)
     }
 
-    private func value(_ column: Int32) throws -> SQLValue {
+    /// A column of the row that it stands at.
+    func value(_ column: Int32) throws -> SQLValue {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))

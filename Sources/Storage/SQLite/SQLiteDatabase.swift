@@ -63,7 +63,7 @@ final class SQLiteDatabase {
     func firstText(of text: String, _ values: [SQLValue] = []) throws -> String? {
         let statement = try SQLiteStatement(text, in: self)
         try statement.bind(values)
-        guard try statement.step(), case .text(let text)? = try statement.row().values.first else { return nil }
+        guard try statement.step(), case .text(let text) = try statement.value(0) else { return nil }
         return text
     }
 
