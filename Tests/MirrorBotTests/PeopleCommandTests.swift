@@ -20,7 +20,7 @@ import Testing
         #expect(listed.status == 0)
         #expect(listed.output == "x:1000  @pal0, 15 replies\nx:1001  @pal1, 15 replies\n")
 
-        let linked = try await stage.run("people", "link", "x:1000", "@Pal@Social.Example")
+        let linked = try await stage.run("people", "link", "x:1000", "@Pal@Social.Example", "--consented")
         #expect(linked.status == 0)
         #expect(linked.output == "one person: x:1000, pal@social.example\n")
         let posts = try await stage.withMirror { mirror in
