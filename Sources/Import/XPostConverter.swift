@@ -30,11 +30,11 @@ struct XPostConverter {
         let quoted = Self.quoted(by: text, links, of: id)
         let replacements = XLinkEntity.replacements(of: links, quoting: Set([quoted].compactMap(\.self)))
         let replyTo = isRepost ? nil : Self.replyTarget(fields, text: text, mentions)
-        let whole = note ?? PlainText.fromX(text, links: replacements)
         var named: Set<String> = []
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            text: replyTo?.post == nil ? whole : XText.withoutLeadingMentions(whole),
+            // The names before a reply stay: nothing else in an archive tells what the person is called.
+            text: note ?? PlainText.fromX(text, links: replacements),
             createdAt: time.date, isTimeTrusted: time.isTrusted, replyTo: replyTo, isRepost: isRepost,
             visibility: Self.visibility(fields), language: XText.language(fields["lang"]?.name),
             hasMedia: links.contains(where: \.isMedia),

@@ -116,10 +116,9 @@ extension XPostConverter {
         let quoted = Self.quoted(by: text, links, of: id)
         let replacements = XLinkEntity.replacements(of: links, quoting: Set([quoted].compactMap(\.self)))
         let replyTo = isRepost ? nil : Self.replyTarget(row, text)
-        let whole = PlainText.fromX(text, links: replacements)
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            text: replyTo?.post == nil ? whole : XText.withoutLeadingMentions(whole), createdAt: time.date,
+            text: PlainText.fromX(text, links: replacements), createdAt: time.date,
             isTimeTrusted: time.isTrusted, replyTo: replyTo, isRepost: isRepost,
             hasMedia: addresses.contains(where: XLinkEntity.leadsToMedia), address: String(id),
             client: Self.client(row["source"]), isQuote: quoted != nil)

@@ -1,4 +1,5 @@
 import Expectations
+import Formats
 import Foundation
 import Import
 import Posts
@@ -223,7 +224,11 @@ private struct XForms {
 
     @Test func everyFieldReadsTheSame() throws {
         for (forms, holds) in Self.samples() {
-            let read = try forms.read()
+            var read = try forms.read()
+            // An archive keeps the names before a reply, for the handles; whoever uses a reply takes them off.
+            if read.archive?.replyTo?.post != nil {
+                read.archive?.text = XText.withoutLeadingMentions(read.archive?.text ?? "")
+            }
             #expect(read.archive == read.api, "\(forms.name)")
             let post = try #require(read.api, "\(forms.name)")
             expect(post, "\(forms.name)") { holds($0) }
