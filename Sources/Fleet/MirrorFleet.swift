@@ -1,5 +1,5 @@
 import Control
-import Foundation
+package import Foundation
 import Logging
 package import Mirroring
 import Outbox
@@ -8,11 +8,14 @@ import Settings
 import Storage
 import Synchronization
 
-/// All mirrors that a process works for: `run --all` and `run --mirrors`.
+/// All mirrors that a process works for: one with `run`, many with `run --all` and `run --mirrors`.
 ///
 /// Any number of processes run beside each other without a coordinator. Each has one beat (`Claims`), claims the mirrors
 /// that nobody holds up to its fair share, and gives all of them back when it is told to end. The passes of its mirrors
 /// run in one ``Rounds``.
+///
+/// The mirror of `run` is a fleet of one, with one difference: an error that only a person can mend ends the process, while
+/// the mirrors of the others wait for that person.
 package final class MirrorFleet: Service {
     /// Which mirrors a process may work for.
     package enum Selection: Equatable, Sendable {
@@ -29,29 +32,60 @@ package final class MirrorFleet: Service {
     /// The most seconds by which passes of a process that does its work are late.
     private static let latenessAllowed: TimeInterval = 60
 
+    /// Seconds between two looks for changes by a clock that jumps, for which beats in real time are too rare.
+    private static let newsLast: TimeInterval = 50
+
     private let installation: Installation
     private let selection: Selection
+    /// The worker of the only mirror, with whose end the process ends; nil in a process of any number of mirrors.
+    private let own: Worker?
     private let manager: ServiceManager?
     private let clock: any WallClock
+    private let rehearsal: Rehearsal
     private let timing: LeaseTiming
     private let rounds: Rounds
     private let claims: Claims
     private let ability: WorkerAbility
     private let crew = Crew()
+    /// The passes of the process itself, which run while it holds mirrors.
+    private let upkeep = Mutex<PassGroup?>(nil)
+    /// The mirrors that others hold, as far as that was told.
+    private let awaited = Mutex<Set<String>>([])
     /// When the mirrors were last looked after, in real time.
     private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
+    /// Ends with the work: with an error if that does.
+    private let (endings, ending) = AsyncThrowingStream<Void, any Error>.makeStream()
 
     /// - Parameters:
     ///   - installation: What the mirrors share; the caller closes it afterwards.
     ///   - selection: Which mirrors to work for.
     ///   - rehearsal: How the process differs from one in earnest.
     ///   - manager: The service manager that is told of readiness and of each pass; nil for none.
-    package init(
+    package convenience init(
         _ installation: Installation, _ selection: Selection, rehearsal: Rehearsal = .off,
         manager: ServiceManager? = nil
     ) {
+        self.init(installation, selection, own: nil, rehearsal: rehearsal, manager: manager)
+    }
+
+    /// The fleet of one mirror, which its worker has opened.
+    package convenience init(of worker: Worker) {
+        let mirror = worker.mirror
+        self.init(
+            mirror.installation, .named([mirror.name]), own: worker, rehearsal: mirror.rehearsal, manager: worker.manager)
+    }
+
+    private init(
+        _ installation: Installation, _ selection: Selection, own: Worker?, rehearsal: Rehearsal,
+        manager: ServiceManager?
+    ) {
         let clock = rehearsal.clock ?? installation.clock
-        (self.installation, self.selection, self.manager, self.clock) = (installation, selection, manager, clock)
+        self.installation = installation
+        self.selection = selection
+        self.own = own
+        self.manager = manager
+        self.clock = clock
+        self.rehearsal = rehearsal
         timing = rehearsal.leaseTiming.sharing
         rounds = Rounds(limit: installation.process.passes, clock: clock)
         ability = WorkerAbility(of: installation, clock: clock)
@@ -65,43 +99,51 @@ package final class MirrorFleet: Service {
 
     /// Runs until a graceful shutdown.
     ///
-    /// What only a person can mend about one mirror is noted for it and ends nothing else.
+    /// What only a person can mend about one mirror of several is noted for it and ends nothing else.
     ///
     /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version, or its
-    ///   key opens no login.
-    package func run() async throws {
-        ProcessHeap.divide()
+    ///   key opens no login. In a fleet of one also what only a person can mend about its mirror: `ConfigurationError` or
+    ///   refused credentials.
+    package func run() async throws { try await run(until: nil) }
+
+    /// Runs until a graceful shutdown, or until the clock shows `end` while it holds a mirror.
+    ///
+    /// - Throws: As ``run()``.
+    package func run(until end: Date?) async throws {
+        if own == nil { ProcessHeap.divide() }
         clock.join()
         defer { clock.leave() }
-        installation.readTimes.collect()
+        installation.readTimes.beginCollecting()
         do {
             if let herald = Herald(installation, clock: clock) {
-                try await herald.accompany { [self] in
-                    watch
-                } _: {
-                    try await work()
-                }
+                try await herald.accompany({ [self] in watch }, endsFor: own?.mirror.name) { try await work(until: end) }
             } else {
-                try await work()
+                try await work(until: end)
             }
         } catch {
             await giveBack()
-            throw error
+            throw own == nil ? error : Worker.cause(of: error)
         }
         await giveBack()
     }
 
-    private func work() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await self.rounds.run() }
-            // Before all passes: a beat that waits for them lets others believe that this worker has died.
-            group.addTask(priority: .high) { try await self.keepMirrors() }
-            self.beginTidying()
-            self.beginChecks()
-            defer { group.cancelAll() }
-            // The rounds end with the process; only the other can fail.
-            while try await group.next() != nil {}
-        }
+    private func work(until end: Date?) async throws {
+        let deadline = Deadline(clock)
+        defer { deadline.leave() }
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    await self.rounds.run()
+                    self.ending.finish()
+                }
+                // Before all passes: a beat that waits for them lets others believe that this worker has died.
+                group.addTask(priority: .high) { try await self.keepMirrors(until: end.map { ($0, deadline) }) }
+                group.addTask { try await self.checkAbility() }
+                group.addTask { for try await _ in self.endings {} }
+                defer { group.cancelAll() }
+                while try await group.next() != nil {}
+            }
+        } catch is DeadlineReached {}
     }
 
     /// What the notifier goes by.
@@ -109,12 +151,17 @@ package final class MirrorFleet: Service {
         var watch = Notifier.Watch(crew.pulses)
         watch.isLively = rounds.latest < Self.latenessAllowed
         let isKept = lastKept.withLock { $0.map { $0.duration(to: .now) < timing.patience } ?? false }
-        watch.mayBeIdle = isKept && claims.unowned == 0
+        watch.mayBeIdle = own == nil && isKept && claims.unowned == 0
         return watch
     }
 
-    private func beginTidying() {
-        let group = rounds.group { _ in }
+    /// Adds the passes of the process itself, with the first mirror that it holds.
+    private func beginUpkeep(until end: (date: Date, deadline: Deadline)?) {
+        let isFirst = upkeep.withLock { upkeep in
+            defer { upkeep = upkeep ?? rounds.group { _ in } }
+            return upkeep == nil
+        }
+        guard isFirst, let group = upkeep.withLock(\.self) else { return }
         let tidying = Rounds.Pass(name: "tidying", lane: .bot) { [installation, clock] in
             ProcessHeap.giveBack()
             await installation.storeRequests()
@@ -124,20 +171,46 @@ package final class MirrorFleet: Service {
             await installation.storeReadTimes()
             return clock.now + Self.readTimesLast
         }
-        rounds.add([tidying, times], to: group)
+        rounds.add([tidying], to: group, due: clock.now + Self.tidyingLast)
+        rounds.add([times], to: group, due: clock.now + Self.readTimesLast)
+        if clock.jumps {
+            let news = Rounds.Pass(name: "news", lane: .bot) { [weak self, clock] in
+                try await self?.lookForNews()
+                return clock.now + Self.newsLast
+            }
+            rounds.add([news], to: group, due: clock.now + Self.newsLast)
+        }
+        guard let end else { return }
+        let last = Rounds.Pass(name: "end", lane: .human) { [ending] in
+            end.deadline.isReached()
+            ending.finish(throwing: DeadlineReached())
+            return nil
+        }
+        rounds.add([last], to: group, due: end.date)
     }
 
-    private func beginChecks() {
-        let check = Rounds.Pass(name: "ability", lane: .bot) { [ability, claims, clock] in
-            await ability.check(isIdle: claims.held.isEmpty)
-            return clock.now + WorkerAbility.interval
+    /// Ends the passes of the process itself when it holds no mirror: a clock that jumps would go on for them.
+    private func endUpkeep() async {
+        let group = upkeep.withLock { upkeep in
+            defer { upkeep = nil }
+            return upkeep
         }
-        rounds.add([check], to: rounds.group { _ in })
+        if let group { await rounds.end(group) }
+    }
+
+    /// Checks in real time what the process can do: no mirror is needed for that.
+    private func checkAbility() async throws {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            await ability.check(isIdle: claims.held.isEmpty)
+            try? await cancelWhenGracefulShutdown { [clock] in
+                try await ContinuousClock().sleep(for: .seconds(WorkerAbility.interval / clock.rate))
+            }
+        }
     }
 
     // MARK: Keeping mirrors
 
-    private func keepMirrors() async throws {
+    private func keepMirrors(until end: (date: Date, deadline: Deadline)?) async throws {
         if manager?.tell(.ready) == false {
             logger.warning("The service manager could not be told that the worker is ready")
         }
@@ -147,7 +220,7 @@ package final class MirrorFleet: Service {
             do {
                 if !hasFittingKey { try await installation.requireFittingKey() }
                 hasFittingKey = true
-                try await keepOnce()
+                try await keepOnce(until: end)
                 patience = WorkPatience()
                 lastKept.withLock { $0 = .now }
             } catch is CancellationError {
@@ -165,47 +238,90 @@ package final class MirrorFleet: Service {
     }
 
     /// Beats, ends what was lost, begins what was claimed, and hands back what others are to have.
-    private func keepOnce() async throws {
-        ability.tell()
-        for mirror in try await claims.beat() { await end(mirror, with: OutboxError.leaseLost) }
+    private func keepOnce(until end: (date: Date, deadline: Deadline)?) async throws {
+        ability.tell(isSharing: selection == .all)
+        for mirror in try await claims.beat() { await self.end(mirror, with: OutboxError.leaseLost) }
         let wanted = try await wanted()
         let turn = try await claims.claim(wanted.keys.sorted())
+        try await forgetPasses(of: turn.taken.keys.sorted())
         for (mirror, lease) in turn.taken.sorted(by: { $0.key < $1.key }) {
-            await begin(mirror, under: lease, version: wanted[mirror] ?? 0)
+            await begin(mirror, under: lease, version: wanted[mirror] ?? 0, until: end)
         }
+        try await tellOfWaiting(wanted)
         let gone = crew.names.subtracting(wanted.keys)
-        for mirror in gone.union(turn.surplus) { await end(mirror) }
-        for (mirror, life) in crew.changed(to: wanted) { await life.look(at: wanted[mirror] ?? 0) }
+        for mirror in gone.union(turn.surplus) { await self.end(mirror) }
+        await lookForNews(among: wanted)
         let ended = crew.takeEnded()
         guard !ended.isEmpty else { return }
         try await claims.release(ended)
         for mirror in ended { installation.logger(of: mirror).info("Mirror given back") }
     }
 
-    /// The mirrors that this process may work for, with their versions.
-    private func wanted() async throws -> [String: Int64] {
-        let living = try await MirrorTable.versionsOfLiving(in: installation.storage, now: clock.now)
-        guard case .named(let names) = selection else { return living }
-        let wanted = Set(names)
-        return living.filter { wanted.contains($0.key) }
+    private func lookForNews() async throws { await lookForNews(among: try await wanted()) }
+
+    /// Lets mirrors look that somebody has changed.
+    private func lookForNews(among versions: [String: Int64]) async {
+        for (mirror, life) in crew.changed(to: versions) { await life.look(at: versions[mirror] ?? 0) }
     }
 
-    private func begin(_ mirror: String, under lease: Lease, version: Int64) async {
+    /// The mirrors that this process may work for, with their versions.
+    private func wanted() async throws -> [String: Int64] {
+        let names: [String]? = if case .named(let names) = selection { names } else { nil }
+        let living = try await MirrorTable.versionsOfLiving(in: installation.storage, among: names, now: clock.now)
+        guard let own else { return living }
+        // One that pauses, or was removed, finds that out itself.
+        return [own.mirror.name: living[own.mirror.name] ?? 0]
+    }
+
+    /// A mirror that this process works for does not depend on `run --once` any more.
+    private func forgetPasses(of mirrors: [String]) async throws {
+        for portion in mirrors.portions(of: 500) {
+            try await LeaseTable.forgetPasses(of: Array(portion), in: installation.storage)
+        }
+    }
+
+    /// Tells once of each named mirror for which another process works.
+    ///
+    /// - Throws: In a fleet of one what only a person can mend, so that nobody waits in vain.
+    private func tellOfWaiting(_ wanted: [String: Int64]) async throws {
+        guard selection != .all else { return }
+        let others = Set(wanted.keys).subtracting(claims.held.keys)
+        let news = awaited.withLock { awaited in
+            defer { awaited = others }
+            return others.subtracting(awaited)
+        }
+        for mirror in news.sorted() {
+            try await own?.checkSettings()
+            installation.logger(of: mirror).notice("Another worker holds this mirror, waiting")
+        }
+    }
+
+    private func begin(
+        _ mirror: String, under lease: Lease, version: Int64, until end: (date: Date, deadline: Deadline)?
+    ) async {
+        rehearsal.faultPoints.pass(.leaseTaken)
         let logger = installation.logger(of: mirror)
-        let pulse = WorkerPulse()
+        let pulse = own?.pulse ?? WorkerPulse()
         pulse.holdsMirror = true
-        let faults = FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
+        let faults = own?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
+        // Settings may have changed while another worker held it.
+        let opened = awaited.withLock { $0.contains(mirror) } ? nil : own
         let life = MirrorLife(
-            lease: lease, rounds: rounds, company: .many(faults), version: version,
+            lease: lease, rounds: rounds, faults: faults, waitsForPerson: own == nil, version: version,
             flags: installation.flagWords(of: mirror), clock: clock, logger: logger
-        ) { [installation, manager] last in
-            if let last { return try await last.withCurrentSettings() }
+        ) { [installation, own, manager] last in
+            if let last = last ?? (opened == nil ? own : nil) { return try await last.withCurrentSettings() }
+            if let opened { return opened }
             return Worker(
                 mirror: try await installation.mirror(named: mirror), cadence: nil, manager: manager, pulse: pulse,
-                faults: faults, isOneOfMany: true)
+                faults: faults)
         } onEnd: { [weak self] error in
-            self?.ended(mirror, lease, error)
+            await self?.ended(mirror, lease, error)
         }
+        // A clock that jumps stands still until all of it is there.
+        clock.join()
+        defer { clock.leave() }
+        beginUpkeep(until: end)
         crew.add(life, mirror, lease, pulse, version: version)
         await life.begin()
     }
@@ -214,20 +330,27 @@ package final class MirrorFleet: Service {
         await crew.life(of: mirror)?.end(with: error)
     }
 
-    private func ended(_ mirror: String, _ lease: Lease, _ error: (any Error)?) {
+    private func ended(_ mirror: String, _ lease: Lease, _ error: (any Error)?) async {
         let isLost = error?.isLostLease == true
         if isLost {
             installation.logger(of: mirror).warning("Lease lost to another worker")
             if claims.lease(of: mirror) == lease { claims.drop(mirror) }
         }
         crew.remove(mirror, lease, isToRelease: !isLost)
+        if crew.names.isEmpty { await endUpkeep() }
+        guard let own else { return }
+        own.pulse.holdsMirror = false
+        guard let error, !isLost else { return }
+        await own.noteEnd(error)
+        ending.finish(throwing: error)
     }
 
     /// Gives all leases back; a database that does not answer is not waited for.
     private func giveBack() async {
         do {
             try await claims.endInTime()
-            await installation.storeReadTimes()
+            rehearsal.faultPoints.pass(.leaseReleased)
+            await installation.endCollectingReadTimes()
         } catch {
             logger.warning("Leases could not be released", metadata: [LogKeys.error: "\(error)"])
         }
@@ -279,3 +402,21 @@ private final class Crew: @unchecked Sendable {
         }
     }
 }
+
+/// The time until which a process was to run.
+private final class Deadline: Sendable {
+    private let clock: any WallClock
+    private let wasReached = Mutex(false)
+
+    init(_ clock: any WallClock) { self.clock = clock }
+
+    /// From now on a clock that jumps stands still: it must not go on while the passes are cancelled.
+    func isReached() {
+        clock.join()
+        wasReached.withLock { $0 = true }
+    }
+
+    func leave() { if wasReached.withLock(\.self) { clock.leave() } }
+}
+
+private struct DeadlineReached: Error {}

@@ -17,28 +17,14 @@ import Settings
 package actor MirrorLife {
     /// Seconds between two checks for changed logins, settings or pauses.
     private static let changesLast: TimeInterval = 50
-    /// Seconds between two comparisons of the clocks where the process is told of changes.
+    /// Seconds between two comparisons of the clocks.
     private static let comparisonsLast: TimeInterval = 600
     private static let (startName, waitName, changesName) = (WorkFault.start, "waiting", "changes")
-    /// Seconds between two tidyings of a mirror that is alone.
-    private static let tidyingLast: TimeInterval = 3_600
-    /// The same of a mirror among many.
-    private static let tidyingAmongMany: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
+    /// Seconds between two tidyings; each mirror has its own wait within these.
+    private static let tidyingLast: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
     /// Seconds from the start to the first look for texts that are not judged: what was said to the
     /// bot, and what is due, comes first.
     private static let judgingWaits: TimeInterval = 10
-    /// Seconds between two writes of the request counts, which `status --metrics` shows.
-    private static let metricsLast: TimeInterval = 600
-
-    /// How many mirrors the process works for.
-    enum Company: Sendable {
-        /// One. It looks for changes itself; what only a person can mend ends it, and with it the process.
-        case alone
-        /// Many. The process looks for changes of all of them (``look(at:)``); what only a person can mend is noted in the
-        /// log of faults, and the mirror waits until something was changed for it.
-        case many(FaultLog)
-    }
-
     private enum Phase {
         case starting
         case working
@@ -47,7 +33,8 @@ package actor MirrorLife {
 
     private let lease: Lease
     private let rounds: Rounds
-    private let company: Company
+    private let faults: FaultLog
+    private let waitsForPerson: Bool
     private let clock: any WallClock
     private let logger: Logger
     private let flags: [String]
@@ -77,7 +64,8 @@ package actor MirrorLife {
 
     /// - Parameters:
     ///   - rounds: Where the passes run.
-    ///   - company: How many mirrors the process works for.
+    ///   - faults: The mirror's, where is noted what only a person can mend.
+    ///   - waitsForPerson: Whether the mirror then waits until something was changed for it; else it ends.
     ///   - version: The `MirrorVersion` that was read before; see ``look(at:)``.
     ///   - flags: Those without which a command in the log would mean another mirror.
     ///   - clock: Tells the time of waits.
@@ -86,13 +74,21 @@ package actor MirrorLife {
     ///   - onEnd: Called once, when none of the passes runs any more: with what ended it, which is a lost lease or what
     ///     only a person can mend; nil after ``end(with:)`` without an error.
     init(
-        lease: Lease, rounds: Rounds, company: Company, version: Int64 = 0, flags: [String], clock: any WallClock,
-        logger: Logger,
+        lease: Lease, rounds: Rounds, faults: FaultLog, waitsForPerson: Bool, version: Int64, flags: [String],
+        clock: any WallClock, logger: Logger,
         opening: @escaping @Sendable (_ last: Worker?) async throws -> Worker,
         onEnd: @escaping @Sendable ((any Error)?) async -> Void
     ) {
-        (self.lease, self.rounds, self.company, self.clock, self.logger) = (lease, rounds, company, clock, logger)
-        (self.opening, self.onEnd, self.version, self.flags) = (opening, onEnd, version, flags)
+        self.lease = lease
+        self.rounds = rounds
+        self.faults = faults
+        self.waitsForPerson = waitsForPerson
+        self.version = version
+        self.flags = flags
+        self.clock = clock
+        self.logger = logger
+        self.opening = opening
+        self.onEnd = onEnd
     }
 
     /// Begins with a start.
@@ -131,7 +127,7 @@ package actor MirrorLife {
     }
 
     private func ended(with error: (any Error)?) async {
-        guard case .many(let faults) = company, let error, !isOver, !error.isLostLease else {
+        guard waitsForPerson, let error, !isOver, !error.isLostLease else {
             group = nil
             return await onEnd(error)
         }
@@ -166,8 +162,6 @@ package actor MirrorLife {
             rounds.hurry(name, of: group)
         }
     }
-
-    private var isAlone: Bool { if case .alone = company { true } else { false } }
 
     private func takeNews() -> Bool {
         defer { hasNews = false }
@@ -226,7 +220,7 @@ package actor MirrorLife {
 
     private func tryAgain(after error: any Error) async throws -> Date {
         failures += 1
-        await faults?.fails(WorkFault.start, error)
+        await faults.fails(WorkFault.start, error)
         let next = RetryRule.work.next(after: failures, of: "start", error, now: clock.now)
         logger.warning(
             "Start failed, trying again",
@@ -246,11 +240,6 @@ package actor MirrorLife {
     private func look(before next: Date) -> Date {
         // Without a stamp, every try reads the settings itself.
         known == nil ? next : min(next, clock.now + Self.changesLast)
-    }
-
-    private var faults: FaultLog? {
-        if case .many(let faults) = company { return faults }
-        return worker?.faults
     }
 
     /// Returns when to look again at a pause; nil if there is none.
@@ -329,31 +318,23 @@ package actor MirrorLife {
 
     private func passes(_ worker: Worker, _ passes: Passes) -> [Rounds.Pass] {
         let clock = clock
-        let isAlone = isAlone
         let own = passes.all.map { pass in
             upkeep(worker, pass.name, pass.lane) {
                 let next = try await pass.run()
-                if pass.sends { worker.pulse?.works(uptime: clock.uptime) }
+                if pass.sends { worker.pulse.works(uptime: clock.uptime) }
                 return next
             }
         }
         let wait = wait(betweenTidyingsOf: worker)
         let tidying = upkeep(worker, Worker.tidying, .human) {
-            if isAlone { ProcessHeap.giveBack() }
             try await passes.clean()
             return clock.now + wait
         }
-        guard isAlone else { return own + [tidying] }
-        let metrics = upkeep(worker, "metrics", .human) {
-            await worker.mirror.storeRequests()
-            return clock.now + Self.metricsLast
-        }
-        return own + [tidying, metrics]
+        return own + [tidying]
     }
 
     private func wait(betweenTidyingsOf worker: Worker) -> TimeInterval {
-        isAlone
-            ? Self.tidyingLast : Cadence.wait(of: worker.mirror.name, within: Self.tidyingAmongMany)
+        Cadence.wait(of: worker.mirror.name, within: Self.tidyingLast)
     }
 
     /// Judges the texts that are not judged yet, a step at a time: whatever else is due has its
@@ -363,14 +344,12 @@ package actor MirrorLife {
         return upkeep(worker, Passes.texts, .human) { try await passes.judge(wait: wait) }
     }
 
-    /// Looks for changes, where nobody else does, and compares the clocks; there is nothing to see at the start.
+    /// Looks for changes when the process has found some, and compares the clocks.
     private func changes(_ worker: Worker, bot: AccountGate) -> Rounds.Pass {
-        let clock = clock
-        let isAlone = isAlone
-        return upkeep(worker, Self.changesName, .bot) { [weak self] in
-            if await self?.takeNews() == true || isAlone { try await self?.lookForChanges() }
+        upkeep(worker, Self.changesName, .bot) { [weak self, clock] in
+            if await self?.takeNews() == true { try await self?.lookForChanges() }
             await worker.compareClocks(bot)
-            return clock.now + (isAlone ? Self.changesLast : Self.comparisonsLast)
+            return clock.now + Self.comparisonsLast
         }
     }
 

@@ -44,6 +44,8 @@ package final class Rounds: @unchecked Sendable {
     /// How long the rounds wait at least, in seconds, so that passes that are due meanwhile begin together: to wake the
     /// threads for each of them costs more than its request.
     private static let shortestWait: TimeInterval = 0.1
+    /// Longer than any process lives.
+    private static let always = Duration.seconds(1_000_000_000)
 
     /// How many passes may run at once, those aside that have run for ``youth``.
     private let limit: Int
@@ -81,6 +83,11 @@ package final class Rounds: @unchecked Sendable {
                 await withGracefulShutdownHandler {
                     while !Task.isCancelled, !Task.isShuttingDownGracefully, !lock.withLock({ isStopped }) {
                         switch step() {
+                        case .idle:
+                            // A clock that jumps goes on for others only: nothing here tells how far.
+                            clock.leave()
+                            await wait(until: nil)
+                            clock.join()
                         case .wait(let deadline):
                             await wait(until: deadline)
                             // Woken by a pass that runs, which goes on first on a clock that jumps.
@@ -187,6 +194,8 @@ package final class Rounds: @unchecked Sendable {
     // MARK: The heap
 
     private enum Step {
+        /// Nothing runs, and nothing is due at any time.
+        case idle
         case wait(Date)
         case begin(Entry, ticket: Int)
     }
@@ -229,7 +238,7 @@ package final class Rounds: @unchecked Sendable {
                 return .begin(heap.removeMin(), ticket: tickets)
             }
             awaited = (.distantFuture, .distantFuture)
-            return .wait(.distantFuture)
+            return running == 0 ? .idle : .wait(.distantFuture)
         }
     }
 
@@ -317,9 +326,15 @@ package final class Rounds: @unchecked Sendable {
 
     /// Waits until the clock shows `deadline`, or something has changed.
     ///
-    /// - Parameter orAnEnd: Whether only the end of a pass, or of the rounds, ends the wait early.
-    private func wait(until deadline: Date, turn: Int? = nil, orAnEnd: Bool = false) async {
+    /// - Parameters:
+    ///   - deadline: Nil for never.
+    ///   - orAnEnd: Whether only the end of a pass, or of the rounds, ends the wait early.
+    private func wait(until deadline: Date?, turn: Int? = nil, orAnEnd: Bool = false) async {
         let nap = Task<Void, Never> { [clock] in
+            guard let deadline else {
+                try? await ContinuousClock().sleep(for: Self.always)
+                return
+            }
             if let turn {
                 try? await clock.sleep(until: deadline, turn: turn)
             } else {

@@ -17,13 +17,12 @@ package final class Worker: Sendable {
     let cadence: Cadence
     /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
-    /// The wait of a publisher that is told of changes and has open questions.
+    /// The wait of a publisher that has open questions; it is told of everything else.
     private static let longWait = Duration.seconds(900)
 
-    private let isOneOfMany: Bool
     let manager: ServiceManager?
     /// Live status of the worker, read by the notifier and the watchdog.
-    let pulse: WorkerPulse?
+    package let pulse: WorkerPulse
     /// The parts of the work that fail now, stored for every process to read.
     let faults: FaultLog
 
@@ -31,21 +30,18 @@ package final class Worker: Sendable {
     ///   - mirror: The open mirror, whose clock and logger the worker uses.
     ///   - cadence: The polling intervals; nil for the configured ones.
     ///   - manager: The service manager that is notified of readiness and of each pass; nil for none.
-    ///   - pulse: The live status to update; nil for none.
+    ///   - pulse: The live status to update.
     package convenience init(
-        mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil, pulse: WorkerPulse? = nil
+        mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil, pulse: WorkerPulse = WorkerPulse()
     ) {
         self.init(
             mirror: mirror, cadence: cadence, manager: manager, pulse: pulse,
             faults: FaultLog(of: mirror, pulse: pulse))
     }
 
-    /// - Parameters:
-    ///   - faults: The mirror's, which outlives a worker that begins anew.
-    ///   - isOneOfMany: Whether the process tells the publisher of changes, so that it need not look for them.
+    /// - Parameter faults: The mirror's, which outlives a worker that begins anew.
     init(
-        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse?, faults: FaultLog,
-        isOneOfMany: Bool = false
+        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse, faults: FaultLog
     ) {
         self.mirror = mirror
         self.manager = manager
@@ -55,100 +51,33 @@ package final class Worker: Sendable {
         let configuration = mirror.configuration
         var usual = Cadence(
             poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
-        if isOneOfMany {
-            (usual.publisher, usual.plansAhead) = (Self.longWait, true)
-            usual.idlePublisher = .seconds(Cadence.idleWait(of: configuration.mirror))
-        }
+        (usual.publisher, usual.plansAhead) = (Self.longWait, true)
+        usual.idlePublisher = .seconds(Cadence.idleWait(of: configuration.mirror))
         self.cadence = cadence ?? usual
-        self.isOneOfMany = isOneOfMany
     }
 
     var clock: any WallClock { mirror.clock }
 
     var logger: Logger { mirror.logger }
 
-    /// Runs until a graceful shutdown, holding the mirror's lease.
+    /// Runs until a graceful shutdown or until the clock shows `end`, as a ``MirrorFleet`` of one.
     ///
     /// While another worker holds the lease, this one waits until the other ends or falls silent.
     ///
     /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
-    package func run() async throws { try await run(until: nil) }
-
-    /// Runs until a graceful shutdown or until the clock shows `end`.
-    ///
-    /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
-    package func run(until end: Date?) async throws {
-        let keeper = leaseKeeper()
-        while let lease = try await lease(from: keeper) {
-            // Whoever waits for the end counts until all is over: the clock must not go on while the loops are cancelled,
-            // or while the worker begins anew.
-            if end != nil { clock.join() }
-            defer { if end != nil { clock.leave() } }
-            pulse?.holdsMirror = true
-            defer { pulse?.holdsMirror = false }
-            do {
-                try await live(under: lease, keeper: keeper, until: end)
-                return await keeper.release(lease)
-            } catch  where error.isLostLease {
-                logger.warning("Lease lost to another worker, waiting for it")
-            } catch {
-                await noteEnd(error)
-                await keeper.release(lease)
-                throw Self.cause(of: error)
-            }
-        }
-    }
+    package func run(until end: Date? = nil) async throws { try await MirrorFleet(of: self).run(until: end) }
 
     /// Stores why the worker ends if no retry can succeed, so that `status` can tell without a worker.
-    private func noteEnd(_ error: any Error) async {
+    func noteEnd(_ error: any Error) async {
         let cause = Self.cause(of: error)
         if Retry.isInVain(cause), !(cause is CancellationError) { await faults.fails(WorkFault.end, cause) }
-    }
-
-    /// Lives until the end, beating beside it.
-    private func live(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
-        try? await LeaseTable(storage: mirror.storage, mirror: mirror.name).forgetPasses()
-        let rounds = Rounds(limit: mirror.process.passes, clock: clock)
-        let ending = Ending()
-        let life = MirrorLife(
-            lease: lease, rounds: rounds, company: .alone, flags: mirror.configuration.flagWords, clock: clock,
-            logger: logger
-        ) { last in
-            // The first time it is open already.
-            try await last?.withCurrentSettings() ?? self
-        } onEnd: { error in
-            ending.note(error)
-            rounds.stop()
-        }
-        // For the rounds. On a clock that jumps, the present also stays until their end was heard of.
-        clock.join()
-        defer { clock.leave() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await keeper.beat(lease) }
-            if let end {
-                group.addTask { [clock] in
-                    try await clock.sleep(until: end)
-                    throw Deadline()
-                }
-            }
-            group.addTask {
-                await life.begin()
-                await rounds.run()
-                throw ending.error ?? Deadline()
-            }
-            do {
-                while try await group.next() != nil {}
-            } catch is Deadline {}
-            group.cancelAll()
-        }
-        logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror.name)"])
     }
 
     /// Returns the worker with the mirror's present settings.
     func withCurrentSettings() async throws -> Worker {
         Worker(
             mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager, pulse: pulse,
-            faults: faults, isOneOfMany: isOneOfMany)
+            faults: faults)
     }
 
     /// Makes one pass over everything, for cron.
@@ -158,7 +87,7 @@ package final class Worker: Sendable {
     package func runOnce() async throws -> Bool {
         do {
             let done: Void? = try await leaseKeeper().holdingNow { [self] lease in
-                pulse?.holdsMirror = true
+                pulse.holdsMirror = true
                 await notePass()
                 let parts = try await noting(WorkFault.start) {
                     try await self.parts(lease: lease, deliverer: nil, gates: hasty)
@@ -203,7 +132,7 @@ package final class Worker: Sendable {
     /// Records the difference between this machine's clock and the network's.
     func compareClocks(_ bot: AccountGate) async {
         guard let lead = bot.clockLead else { return }
-        pulse?.compares(clockLead: lead)
+        pulse.compares(clockLead: lead)
         if let difference = ClockDifference(lead: lead) {
             await faults.fails(WorkFault.clock, difference)
         } else {
@@ -244,29 +173,8 @@ package final class Worker: Sendable {
             timing: mirror.rehearsal.leaseTiming, faultPoints: mirror.rehearsal.faultPoints, logger: logger)
     }
 
-    /// Acquires the mirror's lease.
-    ///
-    /// A standby with unusable settings ends instead of waiting.
-    private func lease(from keeper: LeaseKeeper) async throws -> Lease? {
-        do {
-            let lease = try await keeper.acquire {
-                try await checkSettings()
-                tellReady()
-            }
-            if lease != nil { tellReady() }
-            return lease
-        } catch {
-            throw Self.cause(of: error)
-        }
-    }
-
-    private func tellReady() {
-        guard manager?.tell(.ready) == false else { return }
-        logger.warning("The service manager could not be told that the worker is ready")
-    }
-
     /// Counts a pause that a person wants as working, for the watchdog and the heartbeat.
-    package func notePause() { pulse?.works(uptime: clock.uptime) }
+    package func notePause() { pulse.works(uptime: clock.uptime) }
 
     static let tidying = "tidying"
 
@@ -289,7 +197,7 @@ package final class Worker: Sendable {
         for pass in Passes(parts: parts).inOrder {
             do {
                 _ = try await noting(pass.name, pass.run)
-                if pass.sends { pulse?.works(uptime: clock.uptime) }
+                if pass.sends { pulse.works(uptime: clock.uptime) }
                 logger.debug("Pass ended", metadata: [LogKeys.feed: "\(pass.name)"])
             } catch {
                 if Retry.isInVain(error) { throw error }
@@ -302,9 +210,6 @@ package final class Worker: Sendable {
         if case .unavailable(let error) = try await classifier.status().counts { throw error }
     }
 }
-
-/// The worker as a service of a group.
-extension Worker: Service {}
 
 /// The difference of this machine's clock, if it is large enough to do harm.
 private struct ClockDifference: Error, CustomStringConvertible {
@@ -319,17 +224,3 @@ private struct ClockDifference: Error, CustomStringConvertible {
         description = "\(Int(abs(lead))) s \(lead > 0 ? "ahead" : "behind")"
     }
 }
-
-/// What ended the life of a mirror.
-private final class Ending: @unchecked Sendable {
-    // Sendable because `noted` is only touched under `lock`.
-    private let lock = NSLock()
-    private var noted: (any Error)?
-
-    var error: (any Error)? { lock.withLock { noted } }
-
-    func note(_ error: (any Error)?) { lock.withLock { noted = noted ?? error } }
-}
-
-/// The time until which the worker was to run has come, or it was told to stop.
-private struct Deadline: Error {}

@@ -141,7 +141,9 @@ final class WorkerAbility: Sendable {
     }
 
     /// Logs a disability once, and its end.
-    func tell() {
+    ///
+    /// - Parameter isSharing: Whether the mirrors go to workers that can do more.
+    func tell(isSharing: Bool) {
         let disability = disability
         let words = disability?.extent.rawValue
         let isNews = state.withLock { state in
@@ -151,10 +153,12 @@ final class WorkerAbility: Sendable {
         guard isNews else { return }
         if let disability {
             logger.error(
-                "This worker cannot do its share, and leaves its mirrors to workers that can",
+                isSharing
+                    ? "This worker cannot do its share, and leaves its mirrors to workers that can"
+                    : "This worker cannot do its work",
                 metadata: [LogKeys.error: "\(disability.reason)"])
         } else {
-            logger.notice("This worker can do its share again")
+            logger.notice("This worker can do its work again")
         }
     }
 }

@@ -242,6 +242,12 @@ package final class Installation: Sendable {
     /// Stores when feeds were read, as far as that was kept; a store that does not take it loses the times.
     package func storeReadTimes() async { try? await readTimes.store(in: storage) }
 
+    /// Stores the same for the last time, at the end of a worker.
+    package func endCollectingReadTimes() async {
+        readTimes.endCollecting()
+        await storeReadTimes()
+    }
+
     /// Ends the connections after the calls in progress.
     package func close() async {
         client.shutdown()

@@ -5,7 +5,7 @@ package import Outbox
 import ServiceLifecycle
 import Storage
 
-/// Takes one mirror's lease, keeps it beating and gives it back: `Claims` of a single mirror.
+/// Holds one mirror for the time of a command, beating beside it: `Claims` of a single mirror.
 ///
 /// Beats and waits are counted in real time even where the mirror's own clock
 /// is a virtual one: they guard against other processes.
@@ -27,36 +27,6 @@ package struct LeaseKeeper: Sendable {
     }
 
     private var interval: Duration { claims.timing.interval }
-
-    /// Waits until the lease may be taken; nil if the worker is to end before that.
-    ///
-    /// A database that cannot be reached is waited for too.
-    ///
-    /// - Parameter check: Done once before waiting for another worker, so that nobody waits in vain.
-    /// - Returns: The lease; nil if the worker is to end before that.
-    /// - Throws: The store's error and what `check` throws, if waiting cannot help.
-    package func acquire(beforeWaiting check: () async throws -> Void = {}) async throws -> Lease? {
-        // A lease that was held before may be lost.
-        claims.drop(table.mirror)
-        var isAnnounced = false
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            do {
-                if let lease = try await claim() {
-                    faultPoints.pass(.leaseTaken)
-                    return lease
-                }
-                if !isAnnounced {
-                    try await check()
-                    logger.notice("Another worker holds this mirror, waiting")
-                    isAnnounced = true
-                }
-            } catch  where !Retry.isInVain(error) {
-                logger.warning("Lease could not be read, trying again", metadata: [LogKeys.error: "\(error)"])
-            }
-            try? await cancelWhenGracefulShutdown { try await ContinuousClock().sleep(for: interval) }
-        }
-        return nil
-    }
 
     /// Takes the lease if nobody holds it, or if its holder has been silent for the patience; nil otherwise.
     private func claim() async throws -> Lease? {

@@ -87,12 +87,16 @@ package struct MirrorTable: Sendable {
     /// Those that moved away or are not all here yet are left out, and so are those that pause, unless something of theirs
     /// is to be taken back or finished: they need no worker.
     ///
+    /// - Parameter names: Those that are asked about; nil for all.
     /// - Throws: The store's error.
-    package static func versionsOfLiving(in storage: any StorageEngine, now: Date) async throws -> [String: Int64] {
+    package static func versionsOfLiving(
+        in storage: any StorageEngine, among names: [String]? = nil, now: Date
+    ) async throws -> [String: Int64] {
+        let some: SQL = names.map { "mirror IN \(list: $0) AND " } ?? ""
         let rows = try await storage.query(
             """
             SELECT mirror, version FROM mirrors
-            WHERE move_state IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
+            WHERE \(some)move_state IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
                 OR EXISTS (
                     SELECT 1 FROM actions WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL)
                 OR EXISTS (

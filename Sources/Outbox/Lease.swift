@@ -95,11 +95,15 @@ package struct LeaseTable: Sendable {
             """)
     }
 
-    /// Removes the record of `run --once`, because a continuous worker holds the mirror now.
-    package func forgetPasses() async throws {
+    /// Removes the records of `run --once` of some mirrors, because a continuous worker holds them now.
+    ///
+    /// - Parameter mirrors: At most some hundred.
+    /// - Throws: The store's error.
+    package static func forgetPasses(of mirrors: [String], in storage: any StorageEngine) async throws {
         try await storage.note(
             """
-            UPDATE leases SET pass_ms = NULL, pass_interval_ms = NULL WHERE mirror = \(mirror) AND pass_ms IS NOT NULL
+            UPDATE leases SET pass_ms = NULL, pass_interval_ms = NULL
+            WHERE mirror IN \(list: mirrors) AND pass_ms IS NOT NULL
             """)
     }
 }

@@ -525,11 +525,11 @@ import Testing
     }
 
     /// Ten thousand mirrors of one zone would all plan at midnight.
-    @Test(arguments: [true, false]) func amongManyTheNextDayIsPlannedInTheHoursBefore(isOneOfMany: Bool) async throws {
+    @Test func theNextDayIsPlannedInTheHoursBefore() async throws {
         let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         try await paper.archive((0..<40).map { Self.thought($0) })
         _ = try await paper.mirror.table.notePast(.whole, now: paper.clock.now)
-        let parts = try await paper.parts(isOneOfMany: isOneOfMany)
+        let parts = try await paper.parts()
         let passes = Passes(parts: parts)
         let (tomorrow, minute) = (day.advanced(by: 1), parts.planner.minuteToPlanAhead(of: day))
         try #require((1_320..<1_425).contains(minute))
@@ -539,14 +539,14 @@ import Testing
         try await expect(parts.store.plan(for: tomorrow), equals: nil)
 
         try await paper.wait(60)
-        try await expect(passes.makePlan(), equals: isOneOfMany)
+        try await expect(passes.makePlan(), equals: true)
         let planned = try await parts.store.plan(for: tomorrow)
-        #expect(planned?.day == (isOneOfMany ? tomorrow : nil))
+        #expect(planned?.day == tomorrow)
         // After midnight the plan is the one that was made.
         try await paper.wait(Double(1_440 - minute) * 60 + 1)
         try await passes.makePlan()
         let stored = try #require(try await parts.store.plan(for: tomorrow))
-        if isOneOfMany { #expect(stored == planned) }
+        #expect(stored == planned)
     }
 
     /// What is young is used for want of others only where there are no others.

@@ -33,7 +33,7 @@ import Testing
         var configuration = ServiceGroupConfiguration(
             services: [
                 .init(
-                    service: fixture.worker(), successTerminationBehavior: .gracefullyShutdownGroup,
+                    service: MirrorFleet(of: fixture.worker()), successTerminationBehavior: .gracefullyShutdownGroup,
                     failureTerminationBehavior: .cancelGroup)
             ], logger: logger)
         configuration.maximumGracefulShutdownDuration = grace

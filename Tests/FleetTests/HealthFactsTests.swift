@@ -145,7 +145,7 @@ import Testing
         try await expect(mirror.health(now: clock.now).failure, equals: .later)
         // A worker that goes on is none that is called.
         try await mirror.holdByAWorker()
-        try await leases.forgetPasses()
+        try await LeaseTable.forgetPasses(of: [mirror.name], in: mirror.storage)
         try await expect(codes(mirror)) { $0.isEmpty }
         try await pass(120)
         try await expect(codes(mirror), equals: [.workerLate])

@@ -28,7 +28,7 @@ import Testing
         try await paper.archive([thought])
         let shown = paperPost("0", by: "human", on: .mastodon, thought.text, at: thought.createdAt)
         paper.human?.add([shown], to: .ownPosts)
-        return (paper, try await paper.parts(isOneOfMany: true))
+        return (paper, try await paper.parts())
     }
 
     /// Stores a post that is due now.

@@ -136,7 +136,7 @@ struct MirrorFixture: Sendable {
     }
 
     /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
-    func worker(on mirror: HumanMirror? = nil, pulse: WorkerPulse? = nil) -> Worker {
+    func worker(on mirror: HumanMirror? = nil, pulse: WorkerPulse = WorkerPulse()) -> Worker {
         var cadence = Cadence(poll: .seconds(600))
         (cadence.botHome, cadence.humanHome) = (.seconds(1_800), .seconds(1_800))
         cadence.humanPosts = .seconds(1_800)
@@ -158,7 +158,7 @@ struct MirrorFixture: Sendable {
     ///   - events: What happens meanwhile, and at which hours, in their order; the clock stands still while it does.
     /// - Throws: What the worker or an event throws.
     func live(
-        until hour: Double, after sign: String = MirrorFixture.started, pulse: WorkerPulse? = nil,
+        until hour: Double, after sign: String = MirrorFixture.started, pulse: WorkerPulse = WorkerPulse(),
         events: [(hour: Double, action: @Sendable () async throws -> Void)] = []
     ) async throws {
         let worker = worker(pulse: pulse)

@@ -48,19 +48,11 @@ struct PaperMirror {
 
     var logger: Logger { Logger(label: "test") { [log] _ in LogRecorder(lines: log) } }
 
-    /// - Parameter isOneOfMany: Whether the process works for other mirrors too.
-    func worker(isOneOfMany: Bool = false) throws -> Worker {
-        Worker(
-            mirror: mirror, cadence: nil, manager: nil, pulse: nil, faults: FaultLog(of: mirror, pulse: nil),
-            isOneOfMany: isOneOfMany)
-    }
+    func worker() throws -> Worker { Worker(mirror: mirror) }
 
     /// The parts of a worker that sends for real, on paper.
-    ///
-    /// - Parameter isOneOfMany: As for ``worker(isOneOfMany:)``.
-    func parts(isOneOfMany: Bool = false) async throws -> WorkerParts {
-        try await worker(isOneOfMany: isOneOfMany)
-            .parts(bot: bot, human: human, lease: try await takeLease(), deliverer: nil)
+    func parts() async throws -> WorkerParts {
+        try await worker().parts(bot: bot, human: human, lease: try await takeLease(), deliverer: nil)
     }
 
     /// Takes the mirror from whoever has it.

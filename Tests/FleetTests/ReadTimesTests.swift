@@ -34,24 +34,30 @@ import Testing
         let mirror = try await bare.open()
         let times = mirror.installation.readTimes
         let tables = ["a", "b", "c"].map { FeedTable(storage: mirror.storage, mirror: $0, times: times) }
-        // A process with one mirror stores each time.
+        // Without a worker each time is stored at once.
         for table in tables { try await table.storeTime(Self.progress(Self.now, newest: Self.now - 9), of: Self.feed) }
         try await expect(self.times(mirror), equals: ["a 0 -9 -", "b 0 -9 -", "c 0 -9 -"])
 
-        times.collect()
+        times.beginCollecting()
         try await tables[0].storeTime(Self.progress(Self.now + 300), of: Self.feed)
         try await tables[0].storeTime(Self.progress(Self.now + 360, newest: Self.now + 350), of: Self.feed)
         try await tables[1].storeTime(Self.progress(Self.now + 300), of: Self.feed)
         try await expect(self.times(mirror), equals: ["a 0 -9 -", "b 0 -9 -", "c 0 -9 -"])
         await mirror.installation.storeReadTimes()
         try await expect(self.times(mirror), equals: ["a 360 350 -", "b 300 -9 -", "c 0 -9 -"])
+
+        // The end of the worker loses nothing, and afterwards each time is stored at once again.
+        try await tables[1].storeTime(Self.progress(Self.now + 400), of: Self.feed)
+        await mirror.installation.endCollectingReadTimes()
+        try await tables[2].storeTime(Self.progress(Self.now + 500), of: Self.feed)
+        try await expect(self.times(mirror), equals: ["a 360 350 -", "b 400 -9 -", "c 500 -9 -"])
     }
 
     @Test(arguments: Engine.allCases) func nothingNewerIsLostAndNothingReturns(engine: Engine) async throws {
         let bare = try await BareMirror(engine)
         let mirror = try await bare.open()
         let times = mirror.installation.readTimes
-        times.collect()
+        times.beginCollecting()
         let (lost, removed) = ("lost", "removed")
         for name in [lost, removed] {
             try await FeedTable(storage: mirror.storage, mirror: name, times: times)
@@ -71,7 +77,7 @@ import Testing
         let names = (0..<1_001).map { "mirror-\($0)" }
         let tables = names.map { FeedTable(storage: mirror.storage, mirror: $0, times: times) }
         for table in tables { try await table.storeTime(Self.progress(Self.now), of: Self.feed) }
-        times.collect()
+        times.beginCollecting()
         for table in tables { try await table.storeTime(Self.progress(Self.now + 300), of: Self.feed) }
         let counting = CountingEngine(mirror.storage.lenient)
         let counted = await counting.counting { try? await times.store(in: counting) }

@@ -153,7 +153,7 @@ import Testing
     @Test func endsGracefullyAndGivesTheLeaseBack() async throws {
         let fixture = try await MirrorFixture.start()
         let logger = Logger(label: "test") { _ in LogRecorder(lines: fixture.log) }
-        let group = ServiceGroup(services: [fixture.worker()], logger: logger)
+        let group = ServiceGroup(services: [MirrorFleet(of: fixture.worker())], logger: logger)
         fixture.clock.join()
         let morning = Task {
             // Nobody but this task would hold the clock before that.

@@ -25,7 +25,7 @@ struct RunningMirror: Service {
             try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
                 await RunView.greet(mirror)
                 try await WebOptions.beside(page, mirror.installation) {
-                    try await mirror.withWorker(manager: manager) { try await $0.run() }
+                    try await Worker(mirror: mirror, manager: manager).run()
                 }
             }
         } catch is StoppedBeforeItBegan {
@@ -125,22 +125,17 @@ enum ServiceProcess {
 }
 
 extension HumanMirror {
-    /// Runs `body` with a worker of this mirror.
+    /// Runs `body` with a worker of this mirror, for one pass.
     ///
     /// - Parameters:
-    ///   - manager: Whom the worker tells how it is; nil for nobody.
     ///   - isAccompanied: Whether a person is told what they should know, where that is set.
     ///   - body: Uses the worker.
     /// - Throws: What `body` throws.
-    func withWorker(
-        manager: ServiceManager? = nil, isAccompanied: Bool = true, _ body: (Worker) async throws -> Void
-    ) async throws {
-        guard isAccompanied, let herald = Herald(installation, clock: clock) else {
-            return try await body(Worker(mirror: self, manager: manager))
-        }
-        let pulse = WorkerPulse()
-        try await herald.accompany({ [name] in Notifier.Watch(name, pulse) }, endsFor: name) {
-            try await body(Worker(mirror: self, manager: manager, pulse: pulse))
+    func withWorker(isAccompanied: Bool, _ body: (Worker) async throws -> Void) async throws {
+        let worker = Worker(mirror: self)
+        guard isAccompanied, let herald = Herald(installation, clock: clock) else { return try await body(worker) }
+        try await herald.accompany({ [name] in Notifier.Watch(name, worker.pulse) }, endsFor: name) {
+            try await body(worker)
         }
     }
 }

@@ -4,8 +4,8 @@ import Storage
 
 /// When feeds were last read to their end, of all mirrors of a process, until that is stored.
 ///
-/// A process with many mirrors stores these times for all of them at once: one statement each for thousands of feeds in
-/// which nothing is new would be most of its work. A process with one mirror stores each by itself.
+/// A worker stores these times for all feeds of its mirrors at once: one statement each for thousands of feeds in which
+/// nothing is new would be most of its work. A command stores each by itself.
 package final class ReadTimes: @unchecked Sendable {
     // Sendable because its properties are only touched under `lock`.
     private struct Key: Hashable {
@@ -17,18 +17,22 @@ package final class ReadTimes: @unchecked Sendable {
     private static let feedsAtOnce = 1_000
 
     private let lock = NSLock()
-    private var isCollecting = false
+    /// How many workers of the process collect.
+    private var collectors = 0
     private var times: [Key: (read: Date, newest: Date?)] = [:]
 
-    /// From now on times are kept until `Installation.storeReadTimes` stores them, which the caller does every minute.
-    package func collect() { lock.withLock { isCollecting = true } }
+    /// From now on times are kept until `Installation.storeReadTimes` stores them, which the caller does every minute, and
+    /// after the last time `Installation.endCollectingReadTimes`.
+    package func beginCollecting() { lock.withLock { collectors += 1 } }
+
+    func endCollecting() { lock.withLock { collectors -= 1 } }
 
     /// Keeps the time of a feed.
     ///
     /// - Returns: False if times are not kept, so that the caller has to store this one.
     func note(_ progress: FeedProgress, of feed: String, mirror: String) -> Bool {
         lock.withLock {
-            guard isCollecting, let read = progress.read else { return false }
+            guard collectors > 0, let read = progress.read else { return false }
             times[Key(mirror: mirror, feed: feed)] = (read, progress.newest)
             return true
         }
