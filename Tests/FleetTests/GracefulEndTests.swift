@@ -1,5 +1,6 @@
 import Control
 import Expectations
+import Fleet
 import Foundation
 import Logging
 import Mirroring
