@@ -115,7 +115,8 @@ package final class MirrorFleet: Service {
         defer { clock.leave() }
         installation.readTimes.beginCollecting()
         do {
-            if let herald = Herald(installation, clock: clock) {
+            // A clock that jumps is a rehearsal's, of which nobody is told.
+            if !clock.jumps, let herald = Herald(installation, clock: clock) {
                 try await herald.accompany({ [self] in watch }, endsFor: own?.mirror.name) { try await work(until: end) }
             } else {
                 try await work(until: end)
@@ -175,7 +176,7 @@ package final class MirrorFleet: Service {
         rounds.add([times], to: group, due: clock.now + Self.readTimesLast)
         if clock.jumps {
             let news = Rounds.Pass(name: "news", lane: .bot) { [weak self, clock] in
-                try await self?.lookForNews()
+                await self?.lookForNews()
                 return clock.now + Self.newsLast
             }
             rounds.add([news], to: group, due: clock.now + Self.newsLast)
@@ -257,7 +258,14 @@ package final class MirrorFleet: Service {
         for mirror in ended { installation.logger(of: mirror).info("Mirror given back") }
     }
 
-    private func lookForNews() async throws { await lookForNews(among: try await wanted()) }
+    /// The same between two beats; a database that cannot be read now is looked at again.
+    private func lookForNews() async {
+        do {
+            await lookForNews(among: try await wanted())
+        } catch {
+            logger.debug("Changes could not be read", metadata: [LogKeys.error: "\(error)"])
+        }
+    }
 
     /// Lets mirrors look that somebody has changed.
     private func lookForNews(among versions: [String: Int64]) async {
@@ -266,11 +274,12 @@ package final class MirrorFleet: Service {
 
     /// The mirrors that this process may work for, with their versions.
     private func wanted() async throws -> [String: Int64] {
+        if let own {
+            // One that pauses, or was removed, finds that out itself.
+            return [own.mirror.name: try await own.mirror.outbox(lease: nil).wishVersion()]
+        }
         let names: [String]? = if case .named(let names) = selection { names } else { nil }
-        let living = try await MirrorTable.versionsOfLiving(in: installation.storage, among: names, now: clock.now)
-        guard let own else { return living }
-        // One that pauses, or was removed, finds that out itself.
-        return [own.mirror.name: living[own.mirror.name] ?? 0]
+        return try await MirrorTable.versionsOfLiving(in: installation.storage, among: names, now: clock.now)
     }
 
     /// A mirror that this process works for does not depend on `run --once` any more.
@@ -340,7 +349,8 @@ package final class MirrorFleet: Service {
         if crew.names.isEmpty { await endUpkeep() }
         guard let own else { return }
         own.pulse.holdsMirror = false
-        guard let error, !isLost else { return }
+        guard let error else { return own.logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror)"]) }
+        if isLost { return }
         await own.noteEnd(error)
         ending.finish(throwing: error)
     }

@@ -49,7 +49,7 @@ import Testing
         // The end of the worker loses nothing, and afterwards each time is stored at once again.
         try await tables[1].storeTime(Self.progress(Self.now + 400), of: Self.feed)
         await mirror.installation.endCollectingReadTimes()
-        try await tables[2].storeTime(Self.progress(Self.now + 500), of: Self.feed)
+        try await tables[2].storeTime(Self.progress(Self.now + 500, newest: Self.now - 9), of: Self.feed)
         try await expect(self.times(mirror), equals: ["a 360 350 -", "b 400 -9 -", "c 500 -9 -"])
     }
 
