@@ -126,6 +126,7 @@ package final class MirrorFleet: Service {
             throw own == nil ? error : Worker.cause(of: error)
         }
         await giveBack()
+        if let own { own.logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(own.mirror.name)"]) }
     }
 
     private func work(until end: Date?) async throws {
@@ -212,11 +213,9 @@ package final class MirrorFleet: Service {
     // MARK: Keeping mirrors
 
     private func keepMirrors(until end: (date: Date, deadline: Deadline)?) async throws {
-        if manager?.tell(.ready) == false {
-            logger.warning("The service manager could not be told that the worker is ready")
-        }
         var patience = WorkPatience()
         var hasFittingKey = false
+        var isManagerTold = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
                 if !hasFittingKey { try await installation.requireFittingKey() }
@@ -232,6 +231,10 @@ package final class MirrorFleet: Service {
                     "Mirrors could not be claimed, trying again",
                     metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)"])
             }
+            if !isManagerTold, manager?.tell(.ready) == false {
+                logger.warning("The service manager could not be told that the worker is ready")
+            }
+            isManagerTold = true
             try? await cancelWhenGracefulShutdown { [timing] in
                 try await ContinuousClock().sleep(for: timing.interval)
             }
@@ -349,8 +352,7 @@ package final class MirrorFleet: Service {
         if crew.names.isEmpty { await endUpkeep() }
         guard let own else { return }
         own.pulse.holdsMirror = false
-        guard let error else { return own.logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror)"]) }
-        if isLost { return }
+        guard let error, !isLost else { return }
         await own.noteEnd(error)
         ending.finish(throwing: error)
     }

@@ -78,7 +78,7 @@ import Testing
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
         try await fixture.live(until: 16, events: [(10, { fixture.clock.jump(by: -3_600) })])
         // Whoever waits for four o'clock has waited six hours at three.
-        #expect(abs(fixture.clock.now.timeIntervalSince(Sample.hour(15))) < 0.001)
+        #expect(abs(fixture.clock.now.timeIntervalSince(Sample.hour(15))) < 0.01)
         // Mentions come from the future now, and are answered when that has come, or the clock is right again.
         let before = await fixture.sandbox.ledger.summary
         #expect(before.replies > 0)
@@ -132,7 +132,7 @@ import Testing
                 // A quarter of an hour later, on a clock that is a day ahead.
                 (24 + 10.25, { fixture.clock.jump(by: -86_400) }),
             ])
-        #expect(abs(fixture.clock.now.timeIntervalSince(Sample.hour(16))) < 0.001)
+        #expect(abs(fixture.clock.now.timeIntervalSince(Sample.hour(16))) < 0.01)
         let back = Sample.hour(10.25)
         let ledger = await fixture.sandbox.ledger
         expect(ledger.deliveries) { $0.contains { $0.replyTo != nil && $0.date > back + 1_800 } }
