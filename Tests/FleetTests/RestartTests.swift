@@ -103,6 +103,8 @@ import Testing
                     {
                         takeover.add(Task { try await second.run(until: Sample.hour(12.5)) })
                         try await fixture.log.wait { $0.contains("Another worker holds this mirror") }
+                        // Whoever takes over goes by the settings of then.
+                        try await fixture.mirror.set(["FAVORITE_MODE": "off"], now: fixture.clock.now)
                     }
                 )
             ])
@@ -116,6 +118,9 @@ import Testing
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
         #expect(fixture.log.values.count { $0.contains("Plan made") } == 1)
+        let favorites = try await fixture.actions().filter { $0.kind == .favorite }
+        #expect(!favorites.isEmpty)
+        expect(favorites) { $0.allSatisfy { $0.created < Sample.hour(11) + 120 } }
     }
 
     @Test func actsNoMoreOnceItsLeaseIsTakenAwayAndGoesOnWhenItIsFree() async throws {
