@@ -52,7 +52,9 @@ package struct RemoveMirror: PersonOperation {
                 }
             }
             if let client = try mirror.installation.redis() {
-                try await RedisCountStore(client: client, mirror: mirror.name).clear()
+                for namespace in CountNamespace.allCases {
+                    try await RedisCountStore(client: client, mirror: mirror.name, namespace).clear()
+                }
             }
             return removal
         }

@@ -73,6 +73,17 @@ package protocol CountSource: Sendable {
     func tally(on connection: any StorageConnection) throws -> CountBatch
 }
 
+/// Which of a mirror's counts a store holds; the stores of different ones never touch each other's.
+package enum CountNamespace: String, CaseIterable, Sendable {
+    /// Of posts of others, which the human favorites or not.
+    case favorites
+    /// Of texts of the human, which a person lets the bot say or not.
+    case texts
+
+    /// Stands before the names of all that a store holds.
+    var prefix: String { self == .favorites ? "" : rawValue + ":" }
+}
+
 /// Keeps the counts of one mirror; what they must be follows from the examples.
 ///
 /// A store may lose or damage its counts at any time: it then says that it has

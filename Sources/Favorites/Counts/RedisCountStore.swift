@@ -2,19 +2,21 @@ import Foundation
 package import Redis
 package import Storage
 
-/// Counts in Redis, in three hashes per mirror; nothing else of the program is kept there.
+/// Counts in Redis, in three hashes per mirror and namespace; nothing else of the program is kept there.
 ///
 /// Each hash carries the stamp of the counts, so that a lost, evicted or
 /// flushed one is noticed. Any number of processes may use the same counts.
 package struct RedisCountStore: CountStore {
     private let client: RedisClient
     private let mirror: String
+    private let namespace: CountNamespace
     private let keys: CountKeys
 
-    package init(client: RedisClient, mirror: String) {
+    package init(client: RedisClient, mirror: String, _ namespace: CountNamespace = .favorites) {
         self.client = client
         self.mirror = mirror
-        self.keys = CountKeys(mirror: mirror)
+        self.namespace = namespace
+        self.keys = CountKeys(mirror: mirror, namespace)
     }
 
     /// How often a reading or a rebuild starts over because other processes changed the counts meanwhile.
@@ -97,7 +99,7 @@ package struct RedisCountStore: CountStore {
     ///
     /// - Throws: `RedisError` where the server refuses one of it: it is full, a replica, or its user may not.
     package func tryOut() async throws {
-        let temporary = CountKeys.temporary(mirror: mirror)
+        let temporary = CountKeys.temporary(mirror: mirror, namespace)
         let key = temporary.categories
         let commands = [
             Self.command("HSET", key, [CountKeys.favoriteField, "1"]),
@@ -191,7 +193,7 @@ package struct RedisCountStore: CountStore {
                 CountScripts.observe, keys: keys.all, arguments: [RedisArgument(CountKeys.stampField)])
         }
         let tally = try await examples.storage.read { try examples.tally(on: $0) }
-        let temporary = CountKeys.temporary(mirror: mirror)
+        let temporary = CountKeys.temporary(mirror: mirror, namespace)
         return try await reaching("rebuild the counts") {
             do {
                 let sizes = try await build(tally, under: temporary)
@@ -277,7 +279,7 @@ struct CountKeys: Sendable {
     let normalFeatures: String
 
     /// The keys that readers use.
-    init(mirror: String) { self.init(prefix: Self.prefix(mirror)) }
+    init(mirror: String, _ namespace: CountNamespace) { self.init(prefix: Self.prefix(mirror, namespace)) }
 
     private init(prefix: String) {
         categories = prefix + "categories"
@@ -286,17 +288,17 @@ struct CountKeys: Sendable {
     }
 
     /// Keys that nobody else uses, to build counts under.
-    static func temporary(mirror: String) -> CountKeys {
-        CountKeys(prefix: prefix(mirror) + "rebuild:\(UUID().uuidString.lowercased()):")
+    static func temporary(mirror: String, _ namespace: CountNamespace) -> CountKeys {
+        CountKeys(prefix: prefix(mirror, namespace) + "rebuild:\(UUID().uuidString.lowercased()):")
     }
 
     /// In the order that the scripts expect.
     var all: [String] { [categories, favoriteFeatures, normalFeatures] }
 
-    private static func prefix(_ mirror: String) -> String {
+    private static func prefix(_ mirror: String, _ namespace: CountNamespace) -> String {
         // Braces of a name would move the end of the hash tag.
         let tag = mirror.replacingOccurrences(of: "{", with: "%7B").replacingOccurrences(of: "}", with: "%7D")
-        return "mirror-bot:{\(tag)}:"
+        return "mirror-bot:{\(tag)}:" + namespace.prefix
     }
 
     /// The field of all three hashes that holds the stamp of the counts.

@@ -4,13 +4,15 @@ package import Storage
 package struct SQLCountStore: CountStore {
     private let storage: any StorageEngine
     private let mirror: String
+    private let namespace: CountNamespace
 
-    package init(storage: any StorageEngine, mirror: String) {
+    package init(storage: any StorageEngine, mirror: String, _ namespace: CountNamespace = .favorites) {
         self.storage = storage
         self.mirror = mirror
+        self.namespace = namespace
     }
 
-    /// The names under which the numbers that are not features stand in `counters`.
+    /// The names under which the numbers that are not features stand in `counters`, behind ``CountNamespace/prefix``.
     private enum Number: String, CaseIterable {
         case sequence = "counts.sequence"
         case extraction = "counts.extraction"
@@ -85,7 +87,7 @@ package struct SQLCountStore: CountStore {
 
     package func size() async throws -> Int {
         try await storage.read { connection in
-            let rows = try connection.query("SELECT COUNT(*) AS number FROM feature_counts WHERE mirror = \(mirror)")
+            let rows = try connection.query("SELECT COUNT(*) AS number FROM feature_counts WHERE \(ours)")
             return try rows.first?.int("number") ?? 0
         }
     }
@@ -108,18 +110,27 @@ package struct SQLCountStore: CountStore {
     }
 
     func deleteAll(on connection: any StorageConnection) throws {
-        try connection.execute("DELETE FROM feature_counts WHERE mirror = \(mirror)")
-        try connection.execute(
-            "DELETE FROM counters WHERE mirror = \(mirror) AND name IN \(list: Number.allCases.map(\.rawValue))")
+        try connection.execute("DELETE FROM feature_counts WHERE \(ours)")
+        try connection.execute("DELETE FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
     }
 
+    /// Condition: one of this store's rows of `feature_counts`.
+    private var ours: SQL { "mirror = \(mirror) AND category IN \(list: Category.allCases.map(name))" }
+
+    /// The names of all numbers in `counters`.
+    private var names: [String] { Number.allCases.map(name) }
+
+    private func name(_ category: Category) -> String { namespace.prefix + category.rawValue }
+
+    private func name(_ number: Number) -> String { namespace.prefix + number.rawValue }
+
     private func numbers(on connection: any StorageConnection) throws -> [Number: Int64] {
-        let names = Number.allCases.map(\.rawValue)
         let rows = try connection.query(
             "SELECT name, value FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
         var numbers: [Number: Int64] = [:]
         for row in rows {
-            guard let number = Number(rawValue: try row.text("name")) else { continue }
+            let name = try row.text("name").dropFirst(namespace.prefix.count)
+            guard let number = Number(rawValue: String(name)) else { continue }
             numbers[number] = try row.integer("value")
         }
         return numbers
@@ -139,7 +150,7 @@ package struct SQLCountStore: CountStore {
             let rows = try connection.query(
                 """
                 SELECT feature, count FROM feature_counts
-                WHERE mirror = \(mirror) AND category = \(category.rawValue) AND feature IN \(list: some)
+                WHERE mirror = \(mirror) AND category = \(name(category)) AND feature IN \(list: some)
                 """)
             for row in rows { counts[try row.text("feature")] = try row.integer("count") }
         }
@@ -155,11 +166,11 @@ package struct SQLCountStore: CountStore {
                 try connection.execute(
                     """
                     DELETE FROM feature_counts
-                    WHERE mirror = \(mirror) AND category = \(category.rawValue) AND feature IN \(list: some)
+                    WHERE mirror = \(mirror) AND category = \(name(category)) AND feature IN \(list: some)
                     """)
             }
             let rows = counts.filter { $1 != 0 }.map { feature, count in
-                [mirror.sqlValue, feature.sqlValue, category.rawValue.sqlValue, count.sqlValue]
+                [mirror.sqlValue, feature.sqlValue, name(category).sqlValue, count.sqlValue]
             }
             guard !rows.isEmpty else { continue }
             try connection.insert(
@@ -179,7 +190,7 @@ package struct SQLCountStore: CountStore {
         try connection.insert(
             BulkInsert(
                 into: "counters", columns: [("mirror", .text), ("name", .text), ("value", .integer)],
-                rows: numbers.map { [mirror.sqlValue, $0.rawValue.sqlValue, $1.sqlValue] },
+                rows: numbers.map { [mirror.sqlValue, name($0).sqlValue, $1.sqlValue] },
                 onConflict: .update(key: ["mirror", "name"], set: ["value"])))
     }
 }
