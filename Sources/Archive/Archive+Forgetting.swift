@@ -118,7 +118,11 @@ extension Archive {
         let digests = Set(
             try connection.query("SELECT digest FROM forgotten WHERE mirror = \(mirror)").map { try $0.text("digest") })
         if !digests.isEmpty {
-            let posts = try connection.query("SELECT network, post_id FROM posts WHERE mirror = \(mirror)")
+            let posts = try connection.query(
+                """
+                SELECT network, post_id FROM posts WHERE mirror = \(mirror)
+                UNION SELECT network, post_id FROM text_labels WHERE mirror = \(mirror)
+                """)
             let gone = try posts.compactMap { row -> PostID? in
                 guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
                 let id = PostID(network: network, value: try row.text("post_id"))
@@ -154,6 +158,8 @@ extension Archive {
         package fileprivate(set) var lastActivity: Date?
         /// How much of the human's past is known, as it is stored with the mirror; nil for nothing.
         package fileprivate(set) var past: String?
+        /// How many texts somebody has judged.
+        package fileprivate(set) var labels = 0
         /// The mirror's version, which operations of a person raise.
         package fileprivate(set) var version: Int64 = 0
     }
@@ -264,7 +270,8 @@ extension Archive.Circumstances {
         UNION ALL SELECT 2, '', first_day || ' ' || last_day || ' ' || time_zone, noted_ms FROM zones
         WHERE mirror = \(mirror)
         UNION ALL SELECT 3, '', '', value FROM counters WHERE mirror = \(mirror) AND name = \(Archive.activity)
-        UNION ALL SELECT 4, '', COALESCE(past, ''), version FROM mirrors WHERE mirror = \(mirror)
+        UNION ALL SELECT 4, '', '', COUNT(*) FROM text_labels WHERE mirror = \(mirror)
+        UNION ALL SELECT 5, '', COALESCE(past, ''), version FROM mirrors WHERE mirror = \(mirror)
         """
     }
 
@@ -278,6 +285,7 @@ extension Archive.Circumstances {
             case 1: muted.append(try Archive.note(row))
             case 2: spans.append(try Archive.zoneSpan(value.split(separator: " ", maxSplits: 2).map(String.init)))
             case 3: lastActivity = try row.date("noted_ms")
+            case 4: labels = try row.int("noted_ms")
             default: (past, version) = (value.isEmpty ? nil : value, try row.integer("noted_ms"))
             }
         }

@@ -73,6 +73,10 @@ package enum PostRow {
                 "DELETE FROM posts WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
             try connection.execute(
                 "DELETE FROM pictures WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
+            // What is forgotten teaches nothing any more.
+            try connection.execute(
+                "DELETE FROM text_labels WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
+            )
         }
     }
 

@@ -8,9 +8,9 @@ package import Storage
 /// Puts the state of a backup back into a database, mirror by mirror, in one transaction.
 ///
 /// What was done and said since the backup cannot be undone by an older state. So the archive, what was learned, settings
-/// and zones become those of the backup. Actions, effects, plans, people, what is forgotten or muted, logins and spending
-/// stay, and rows of the backup are added to them; an effect that was taken back since is looked for once more. How far
-/// feeds were read stays too, if the mirror has worked here.
+/// and zones become those of the backup. Actions, effects, plans, people, what is forgotten or muted, what was said of
+/// texts, logins and spending stay, and rows of the backup are added to them; an effect that was taken back since is looked
+/// for once more. How far feeds were read stays too, if the mirror has worked here.
 ///
 /// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot that has passed is sent.
 package struct MirrorRestore: Sendable {
@@ -48,6 +48,7 @@ package struct MirrorRestore: Sendable {
 
     private static let added: Set = [
         "actions", "credentials", "effects", "forgotten", "muted", "never_texts", "people", "plans", "spending",
+        "text_labels",
     ]
     private static let ofWork: Set = [
         "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "notices", "probes", "refusals",

@@ -11,7 +11,7 @@ import Testing
         "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "forgotten", "leases",
         "measures", "mirrors", "muted", "never_texts", "notices", "people", "pictures", "plans",
         "posting_days", "posts", "probes", "proofs", "refusals", "schema_migrations", "settings",
-        "spending", "told", "waits", "weights", "workers", "zones",
+        "spending", "text_labels", "told", "waits", "weights", "workers", "zones",
     ]
 
     private func tables(of engine: any StorageEngine) async throws -> [String] {

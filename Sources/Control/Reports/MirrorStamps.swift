@@ -35,6 +35,9 @@ package struct MirrorStamps: Sendable {
                     (SELECT COALESCE(MAX(noted_ms), 0) FROM waits WHERE waits.mirror = mirrors.mirror) AS waited_ms,
                     (SELECT COUNT(*) FROM muted WHERE muted.mirror = mirrors.mirror) AS muted,
                     (SELECT COUNT(*) FROM never_texts WHERE never_texts.mirror = mirrors.mirror) AS never,
+                    (SELECT COUNT(*) FROM text_labels WHERE text_labels.mirror = mirrors.mirror) AS labels,
+                    (SELECT COALESCE(MAX(noted_ms), 0) FROM text_labels
+                        WHERE text_labels.mirror = mirrors.mirror) AS labelled_ms,
                     CASE WHEN leases.released IS NULL OR leases.released THEN 'free'
                         WHEN COALESCE(workers.updated_ms, 0) < \(silent) AND leases.updated_ms < \(silent) THEN 'silent'
                         ELSE 'held' END AS worker
@@ -45,7 +48,7 @@ package struct MirrorStamps: Sendable {
             for row in rows {
                 let numbers = try [
                     "version", "actions_ms", "first_undo_ms", "last_undo_ms", "failing", "refused", "waited_ms",
-                    "muted", "never",
+                    "muted", "never", "labels", "labelled_ms",
                 ].map { String(try row.integer($0)) }
                 let digest = StableHash.digest(of: numbers + [try row.text("worker")])
                 digests[try row.text("mirror")] = digest.prefix(8).hexadecimal

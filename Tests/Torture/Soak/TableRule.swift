@@ -30,6 +30,7 @@ struct TableRule: Sendable {
         atMost("refusals", 0, "nobody is refused"),
         atMost("settings", 0, "nothing is set"),
         atMost("never_texts", 0, "nobody says never"),
+        atMost("text_labels", 0, "nobody says what fits"),
         atMost("forgotten", 0, "nobody has anything forgotten"),
         atMost("muted", 0, "nobody mutes anything"),
         atMost("notices", 0, "nobody wants to be told"),

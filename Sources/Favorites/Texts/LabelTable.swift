@@ -1,0 +1,218 @@
+package import Foundation
+package import Posts
+package import Storage
+
+/// What a person's decision says of one of the human's texts.
+package enum PersonLabel: String, Codable, CaseIterable, Sendable {
+    /// It is never to be sent.
+    case never
+    /// It may be sent: the person said so when asked, pinned it, or approved it.
+    case kept
+    /// A slot with it was left out.
+    case skipped
+    /// It was sent, or given to a slot, by hand.
+    case posted
+    /// A suggestion of it was declined.
+    case declined
+    /// What the bot had posted of it was taken back.
+    case takenBack = "taken-back"
+    /// The human deleted its post.
+    case deleted
+
+    /// Whether it speaks against the text.
+    package var isAgainst: Bool { self != .kept && self != .posted }
+
+    /// Whether a person spoke of the text itself, which no other decision replaces.
+    fileprivate var isSaid: Bool { self == .never || self == .kept }
+
+    fileprivate static let said = allCases.filter(\.isSaid).map(\.rawValue)
+
+    /// A wish to take back more actions than these says nothing of their texts.
+    package static let mostAtOnce = 20
+    /// The stable code of why a text comes after others.
+    package static let likeLeftOut = "like-left-out"
+}
+
+/// The labels of a mirror's texts, one for each post: the truth that ``TextTaste`` learns from.
+///
+/// A label is written in the transaction of the decision that it follows from. The text is not stored with it but read
+/// from the archive, so that a text that leaves the archive is unlearned, and one that changes is learned anew. Of a post
+/// that the human deleted nothing is kept but digests, see ``noteDeletion(of:_:now:on:)``.
+package struct LabelTable: Sendable {
+    /// The newest labels, of which no more are learned from.
+    static let most = WeightFit.examples
+    /// So many deletions in an hour say nothing of single texts: somebody empties an account.
+    private static let deletionsPerHour = 10
+
+    let storage: any StorageEngine
+    let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    /// A label with what it is about.
+    struct Row: Equatable, Sendable {
+        let id: PostID
+        let label: PersonLabel
+        /// Nil of a deleted post.
+        let text: String?
+        /// Of a deleted post.
+        let digests: FeatureDigests?
+    }
+
+    // MARK: Writing
+
+    /// Notes what a decision says of a text.
+    ///
+    /// What a person said of the text itself, ``PersonLabel/never`` or ``PersonLabel/kept``, is replaced by such a label
+    /// only.
+    package func note(
+        _ label: PersonLabel, of id: PostID, now: Date, on connection: any StorageConnection
+    ) throws {
+        let weaker: SQL = label.isSaid ? "" : " WHERE text_labels.label NOT IN \(list: PersonLabel.said)"
+        try connection.execute(
+            """
+            INSERT INTO text_labels (mirror, network, post_id, label, noted_ms)
+            VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(label.rawValue), \(now))
+            ON CONFLICT (mirror, network, post_id) DO UPDATE
+            SET label = excluded.label, features = NULL, noted_ms = excluded.noted_ms\(weaker)
+            """)
+    }
+
+    /// Removes a label, so that its text is unlearned; another label of the text stays.
+    ///
+    /// - Returns: Whether the text had it.
+    @discardableResult
+    package func takeBack(
+        _ label: PersonLabel, of id: PostID, on connection: any StorageConnection
+    ) throws -> Bool {
+        try connection.execute(
+            """
+            DELETE FROM text_labels WHERE mirror = \(mirror) AND network = \(id.network.rawValue)
+                AND post_id = \(id.value) AND label = \(label.rawValue)
+            """) == 1
+    }
+
+    /// Removes ``PersonLabel/never`` from all posts whose text reads the same, while the archive knows their keys.
+    ///
+    /// - Parameter key: What texts that read the same have in common.
+    package func takeBackNever(_ key: String, of id: PostID, on connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            DELETE FROM text_labels WHERE mirror = \(mirror) AND label = \(PersonLabel.never.rawValue)
+                AND ((network = \(id.network.rawValue) AND post_id = \(id.value)) OR EXISTS (
+                    SELECT 1 FROM posts WHERE posts.mirror = text_labels.mirror AND posts.network = text_labels.network
+                        AND posts.post_id = text_labels.post_id AND posts.text_key = \(key)))
+            """)
+    }
+
+    /// Notes that the human deleted a post, by digests of its id and of what its text was made of.
+    ///
+    /// Of many deletions in an hour the first few count.
+    package func noteDeletion(
+        of id: PostID, _ digests: FeatureDigests, now: Date, on connection: any StorageConnection
+    ) throws {
+        let lately = try connection.query(
+            """
+            SELECT COUNT(*) AS number FROM text_labels
+            WHERE mirror = \(mirror) AND label = \(PersonLabel.deleted.rawValue) AND noted_ms > \(now - 3_600)
+            """)
+        guard try lately.first?.int("number") ?? 0 < Self.deletionsPerHour else { return }
+        try connection.execute(
+            """
+            INSERT INTO text_labels (mirror, network, post_id, label, features, noted_ms)
+            VALUES (\(mirror), \(id.network.rawValue), \(id.forgottenDigest), \(PersonLabel.deleted.rawValue),
+                \(digests.stored), \(now))
+            ON CONFLICT (mirror, network, post_id) DO NOTHING
+            """)
+    }
+
+    // MARK: Reading
+
+    /// The label of a text; nil if nothing was said of it.
+    package func label(of id: PostID, on connection: any StorageConnection) throws -> PersonLabel? {
+        try connection.query(
+            """
+            SELECT label FROM text_labels
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+            """
+        ).first.flatMap { PersonLabel(rawValue: try $0.text("label")) }
+    }
+
+    /// The labels of all texts that have one, but for those of deleted posts.
+    package func labels() async throws -> [PostID: PersonLabel] {
+        let rows = try await storage.query(
+            "SELECT network, post_id, label FROM text_labels WHERE mirror = \(mirror) AND features IS NULL")
+        return try rows.reduce(into: [:]) { labels, row in
+            guard let network = NetworkName(rawValue: try row.text("network")) else { return }
+            labels[PostID(network: network, value: try row.text("post_id"))] =
+                PersonLabel(rawValue: try row.text("label"))
+        }
+    }
+
+    /// The labels that can be learned from, in the order of their ids; one that this version does not know is left out.
+    func rows(on connection: any StorageConnection) throws -> [Row] { try connection.query(query).compactMap(Self.row) }
+
+    /// The same on its own.
+    func rows() async throws -> [Row] { try await storage.query(query).compactMap(Self.row) }
+
+    private var query: SQL {
+        """
+        SELECT labels.network AS network, labels.post_id AS post_id, label, features, posts.text AS text
+        FROM text_labels AS labels LEFT JOIN posts ON posts.mirror = labels.mirror
+            AND posts.network = labels.network AND posts.post_id = labels.post_id
+        WHERE labels.mirror = \(mirror) AND (posts.text IS NOT NULL OR features IS NOT NULL)
+        ORDER BY noted_ms DESC, labels.network, labels.post_id LIMIT \(Self.most)
+        """
+    }
+
+    private static func row(_ row: SQLRow) throws -> Row? {
+        guard let network = NetworkName(rawValue: try row.text("network")),
+            let label = PersonLabel(rawValue: try row.text("label"))
+        else { return nil }
+        let digests = try row.optionalText("features").flatMap(FeatureDigests.init(stored:))
+        let text = try row.optionalText("text")
+        guard text != nil || digests != nil else { return nil }
+        return Row(
+            id: PostID(network: network, value: try row.text("post_id")), label: label, text: text, digests: digests)
+    }
+}
+
+/// The features of a text as digests: two of the same feature are equal, and no word can be read.
+///
+/// Who has the digests may still try words of a dictionary.
+package struct FeatureDigests: Equatable, Sendable {
+    /// ``FeatureExtractor/fingerprint`` of the extractor that found the features.
+    let extraction: Int64
+    /// Digests instead of features, each in its kind.
+    let features: FeatureSet
+
+    init(_ features: FeatureSet, extraction: Int64) {
+        self.extraction = extraction
+        self.features = FeatureSet(
+            words: features.words.map(Self.digest), pairs: features.pairs.map(Self.digest),
+            spelling: features.spelling.map(Self.digest), form: features.form.map(Self.digest), author: nil)
+    }
+
+    /// The digest of one feature: 16 hexadecimal digits.
+    static func digest(_ feature: String) -> String {
+        StableHash.digest(of: "text feature/1", feature).prefix(8).hexadecimal
+    }
+
+    /// As it is stored: the extraction and the four kinds, one a line, with spaces between digests.
+    var stored: String {
+        let kinds = [features.words, features.pairs, features.spelling, features.form]
+        return (["\(extraction)"] + kinds.map { $0.joined(separator: " ") }).joined(separator: "\n")
+    }
+
+    /// Nil for what is not of that form.
+    init?(stored: String) {
+        let lines = stored.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 5, let extraction = Int64(lines[0]) else { return nil }
+        let kinds = lines.dropFirst().map { $0.split(separator: " ").map(String.init) }
+        self.extraction = extraction
+        features = FeatureSet(words: kinds[0], pairs: kinds[1], spelling: kinds[2], form: kinds[3], author: nil)
+    }
+}

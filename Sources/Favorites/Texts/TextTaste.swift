@@ -1,0 +1,254 @@
+import Foundation
+package import Posts
+import Storage
+
+/// Learns from a person's decisions which of the human's texts they would not let the bot say.
+///
+/// The model is that of favorites (``FavoriteModel``, ``WeightFit``), over counts of its own (`CountNamespace.texts`), in
+/// which a text that somebody spoke against takes the place of a favorite. The labels are the truth; counts carry a
+/// digest of the labels that they were made from, and are made anew from ``LabelTable`` whenever that is another one, as
+/// after a label was taken back. Weights follow from the labels alone, and are fitted anew with them.
+///
+/// A text is only demoted: chosen for want of others. A text that a person kept never is.
+package struct TextTaste: Sendable {
+    /// What is counted of a text, whatever is of others' posts: labels are few, and words alone hardly meet again.
+    package static let words = FeatureWords.full
+    /// With fewer labels nothing is said.
+    package static let fewest = 12
+    /// A text is demoted if its features raise the log odds of a word against it by more than this.
+    ///
+    /// How often somebody speaks against texts has no part in it: labels are given to what strikes a person.
+    package static let margin = 0.1
+
+    package let table: LabelTable
+    private let counts: any CountStore
+    private let extractor: FeatureExtractor
+    private let configuration: FavoriteConfiguration
+    private let fits = KnownFits()
+
+    /// - Parameters:
+    ///   - counts: A store of `CountNamespace.texts`.
+    ///   - configuration: Whether weights are learned, and from how many labels of each kind on.
+    package init(
+        _ table: LabelTable, counts: any CountStore, extractor: FeatureExtractor, configuration: FavoriteConfiguration
+    ) {
+        self.table = table
+        self.counts = counts
+        self.extractor = extractor
+        self.configuration = configuration
+    }
+
+    /// Begins to judge texts by the labels of this moment.
+    ///
+    /// - Returns: Nil while there are too few labels, or all say the same.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func session() async throws -> TextSession? {
+        let source = LabelledTexts(table: table, extractor: extractor)
+        let rows = source.usable(try await table.rows())
+        guard rows.count >= Self.fewest else { return nil }
+        let against = rows.count { $0.label.isAgainst }
+        guard against > 0, against < rows.count else { return nil }
+        let stamp = source.stamp(of: rows)
+        let weights = fits.weights(of: stamp) { fitted(rows) }
+        return TextSession(rows, source, stamp: stamp, counts: counts, weights: weights)
+    }
+
+    /// The weights under which the labelled texts are told apart best; plain ones where there are too few.
+    private func fitted(_ rows: [LabelTable.Row]) -> EvidenceWeights {
+        let learned = LabelledTexts.Learned(rows, extractor)
+        let enough = WaitReason(learned.categories, needed: configuration.minimumPerCategory) == nil
+        guard configuration.weighting == .learned, enough else { return .plain(of: extractor.words) }
+        return WeightFit(learned.samples, of: extractor.words).weights
+    }
+
+    /// What is kept of a text that the human deleted.
+    package func digests(of text: String, of id: PostID) -> FeatureDigests {
+        FeatureDigests(
+            extractor.features(of: Example(id: id, author: nil, authorID: nil, text: text).stored),
+            extraction: extractor.fingerprint)
+    }
+}
+
+/// The weights of the last labels, so that a plan of many slots fits them once.
+private final class KnownFits: @unchecked Sendable {
+    // Sendable because every access to `known` holds the lock.
+    private let lock = NSLock()
+    private var known: (stamp: CountStamp, weights: EvidenceWeights)?
+
+    func weights(of stamp: CountStamp, _ fit: () -> EvidenceWeights) -> EvidenceWeights {
+        if let known = lock.withLock({ known }), known.stamp == stamp { return known.weights }
+        let weights = fit()
+        lock.withLock { known = (stamp, weights) }
+        return weights
+    }
+}
+
+/// What is learned of a text.
+package struct TextOpinion: Equatable, Sendable {
+    package let id: PostID
+    /// The rate at which a person speaks against such texts, and what each feature adds to it.
+    package let assessment: Assessment
+    /// Whether the text comes after others: it reads like those that a person spoke against, and they kept it not.
+    package let isDemoted: Bool
+    /// How many texts somebody spoke against.
+    package let against: Int
+
+    /// Why the text comes after others, in one sentence without a full stop, by groups of features.
+    package var sentence: String {
+        let told = assessment.told(atMost: 3)
+        let words = told.strongest.filter { $0.logOdds > 0 }.map { FeatureGroup.shown($0.feature) }
+        let form = told.form.filter { $0.logOdds > 0 }.prefix(2).map { FeatureGroup.shown($0.feature) }
+        var groups: [String] = []
+        if !words.isEmpty {
+            groups.append("its words (\(words.joined(separator: ", ")))")
+        } else if told.rest.logOdds > 0 {
+            groups.append("its small words and signs")
+        }
+        if told.spelling.logOdds > 0 { groups.append("its spelling") }
+        if told.form.reduce(0, { $0 + $1.logOdds }) > 0, !form.isEmpty {
+            groups.append("its form (\(form.joined(separator: ", ")))")
+        }
+        let by = groups.isEmpty ? "" : ", by " + groups.formatted(.list(type: .and).locale(Locale(identifier: "en_US")))
+        return "it comes after others, for it reads like the \(against) texts that were left out\(by)"
+    }
+}
+
+/// Judges texts by the labels of one moment.
+package struct TextSession: Sendable {
+    private let source: LabelledTexts
+    private let stamp: CountStamp
+    private let counts: any CountStore
+    private let weights: EvidenceWeights
+    private let kept: Set<PostID>
+    private let keptTexts: Set<String>
+    private let against: Int
+
+    fileprivate init(
+        _ rows: [LabelTable.Row], _ source: LabelledTexts, stamp: CountStamp, counts: any CountStore,
+        weights: EvidenceWeights
+    ) {
+        self.source = source
+        self.stamp = stamp
+        self.counts = counts
+        self.weights = weights
+        let kept = rows.filter { !$0.label.isAgainst }
+        self.kept = Set(kept.map(\.id))
+        keptTexts = Set(kept.compactMap(\.text))
+        against = rows.count - kept.count
+    }
+
+    /// Tells of texts whether they come after others.
+    ///
+    /// - Returns: One opinion for each text, in their order.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
+    ///   `CancellationError`.
+    package func opinions(on texts: [(id: PostID, text: String)]) async throws -> [TextOpinion] {
+        guard !texts.isEmpty else { return [] }
+        var index = FeatureIndex(posts: texts.count)
+        let places = texts.map { text in
+            index.places(
+                of: source.extractor.features(
+                    of: Example(id: text.id, author: nil, authorID: nil, text: text.text).stored))
+        }
+        let snapshot = try await snapshot(of: index.features.map(FeatureDigests.digest))
+        let model = FavoriteModel(snapshot.categories, weights: weights)
+        let weighed = zip(index.features, snapshot.counts).map(model.weigh)
+        return zip(texts, places).map { text, places in
+            let assessment = model.assess(places, of: weighed)
+            let isKept = kept.contains(text.id) || keptTexts.contains(text.text)
+            return TextOpinion(
+                id: text.id, assessment: assessment,
+                isDemoted: !isKept && assessment.byFeatures > TextTaste.margin, against: against)
+        }
+    }
+
+    /// Counts of the labels, which are made anew where they are of others.
+    private func snapshot(of features: [String]) async throws -> CountSnapshot {
+        if let snapshot = try await counts.counts(of: features), snapshot.stamp == stamp { return snapshot }
+        try await counts.rebuild(from: source)
+        // Those of a later decision do as well: the labels were changed meanwhile.
+        guard let snapshot = try await counts.counts(of: features), snapshot.stamp.extraction == stamp.extraction
+        else {
+            throw FavoritesError(
+                .countsUnstable, "could not read the counts of texts: other processes keep changing them; try again")
+        }
+        return snapshot
+    }
+}
+
+/// The labels as the counts are made from them.
+struct LabelledTexts: CountSource {
+    let table: LabelTable
+    let extractor: FeatureExtractor
+
+    var storage: any StorageEngine { table.storage }
+
+    func tally(on connection: any StorageConnection) throws -> CountBatch {
+        let rows = usable(try table.rows(on: connection))
+        return CountBatch(stamp: stamp(of: rows), previous: 0, change: Learned(rows, extractor).change)
+    }
+
+    /// The rows without what was found of deleted posts by another extractor: their texts cannot be looked at again.
+    func usable(_ rows: [LabelTable.Row]) -> [LabelTable.Row] {
+        rows.filter { row in row.digests.map { $0.extraction == extractor.fingerprint } ?? true }
+    }
+
+    /// The stamp of counts of these labels: a digest of them instead of a number that grows.
+    func stamp(of rows: [LabelTable.Row]) -> CountStamp {
+        let parts = rows.map { row in
+            [
+                row.id.network.rawValue, row.id.value, row.label.isAgainst ? "-" : "+",
+                row.text ?? row.digests?.stored ?? "",
+            ]
+        }.sorted { $0.lexicographicallyPrecedes($1) }
+        // 51 bits, which survive as a double, and never 0.
+        let sequence = Int64(StableHash.seed(of: parts.flatMap(\.self)) >> 13) + 1
+        return CountStamp(sequence: sequence, extraction: extractor.fingerprint)
+    }
+
+    /// Labels with the features of their texts.
+    struct Learned {
+        private var texts: [(features: FeatureSet, isAgainst: Bool)] = []
+        private(set) var change = CountChange()
+
+        /// - Parameter rows: See ``LabelledTexts/usable(_:)``.
+        init(_ rows: [LabelTable.Row], _ extractor: FeatureExtractor) {
+            for row in rows {
+                let digests =
+                    row.text.map { text in
+                        FeatureDigests(
+                            extractor.features(
+                                of: Example(id: row.id, author: nil, authorID: nil, text: text).stored),
+                            extraction: extractor.fingerprint)
+                    } ?? row.digests
+                guard let digests else { continue }
+                texts.append((digests.features, row.label.isAgainst))
+                change.move(digests.features, from: nil, to: row.label.isAgainst ? .seenFavorite : .seen)
+            }
+        }
+
+        var categories: CategoryCounts {
+            CategoryCounts(
+                favorites: change.favorites, normals: change.normals, seen: change.seen,
+                seenFavorites: change.seenFavorites)
+        }
+
+        /// Each text as all others judge it.
+        var samples: [WeightFit.Sample] {
+            var counts: [String: FeatureCount] = [:]
+            for (feature, number) in change.features(of: .favorite) { counts[feature] = FeatureCount(favorite: number) }
+            for (feature, number) in change.features(of: .normal) {
+                counts[feature, default: FeatureCount()].normal = number
+            }
+            let model = FavoriteModel(categories)
+            return texts.map { text in
+                model.sample(text.features, text.isAgainst) { counts[$0] ?? FeatureCount() }
+            }
+        }
+    }
+}
+
+extension Assessment {
+    /// What all features together add to the log odds, with what the learned weights add to every post.
+    package var byFeatures: Double { logRate - baseLogOdds + weights.base }
+}
