@@ -9,46 +9,44 @@ extension Archive {
     /// Why such a text is unfit.
     package static let never = "never"
 
-    /// Keeps a text from ever being chosen again.
+    /// Keeps a text from ever being chosen again, in a transaction of the caller.
     ///
     /// - Parameters:
     ///   - key: What texts that read the same have in common.
     ///   - seen: The post's digest (``Kept/seen``) that the person was shown; nil to change without comparing.
     /// - Returns: False if that was so already.
     /// - Throws: `SeenChanged`.
-    package func neverUse(_ key: String, of id: PostID, seen: Seen? = nil, now: Date) async throws -> Bool {
-        let mirror = mirror
-        return try await storage.transaction { connection in
-            try Self.require(seen, of: id, mirror, connection)
-            let inserted = try connection.execute(
-                """
-                INSERT INTO never_texts (mirror, text_key, network, post_id, noted_ms)
-                VALUES (\(mirror), \(key), \(id.network.rawValue), \(id.value), \(now))
-                ON CONFLICT (mirror, text_key) DO NOTHING
-                """)
-            try connection.execute(
-                "UPDATE posts SET unfit = \(Self.never) WHERE mirror = \(mirror) AND text_key = \(key)")
-            return inserted == 1
-        }
+    package func neverUse(
+        _ key: String, of id: PostID, seen: Seen? = nil, now: Date, on connection: any StorageConnection
+    ) throws -> Bool {
+        try Self.require(seen, of: id, mirror, connection)
+        let inserted = try connection.execute(
+            """
+            INSERT INTO never_texts (mirror, text_key, network, post_id, noted_ms)
+            VALUES (\(mirror), \(key), \(id.network.rawValue), \(id.value), \(now))
+            ON CONFLICT (mirror, text_key) DO NOTHING
+            """)
+        try connection.execute(
+            "UPDATE posts SET unfit = \(Self.never) WHERE mirror = \(mirror) AND text_key = \(key)")
+        return inserted == 1
     }
 
-    /// Lets a text be chosen again; what the rules make of it is found out anew.
+    /// Lets a text be chosen again, in a transaction of the caller; what the rules make of it is found out anew.
     ///
     /// - Returns: False if nobody said that it is never to be sent.
     /// - Throws: `SeenChanged`.
-    package func useAgain(_ key: String, of id: PostID, seen: Seen? = nil) async throws -> Bool {
-        let mirror = mirror
-        return try await storage.transaction { connection in
-            try Self.require(seen, of: id, mirror, connection)
-            let deleted = try connection.execute(
-                "DELETE FROM never_texts WHERE mirror = \(mirror) AND text_key = \(key)")
-            try connection.execute(
-                """
-                UPDATE posts SET unfit = NULL, text_key = NULL, rules = ''
-                WHERE mirror = \(mirror) AND text_key = \(key) AND unfit = \(Self.never)
-                """)
-            return deleted == 1
-        }
+    package func useAgain(
+        _ key: String, of id: PostID, seen: Seen? = nil, on connection: any StorageConnection
+    ) throws -> Bool {
+        try Self.require(seen, of: id, mirror, connection)
+        let deleted = try connection.execute(
+            "DELETE FROM never_texts WHERE mirror = \(mirror) AND text_key = \(key)")
+        try connection.execute(
+            """
+            UPDATE posts SET unfit = NULL, text_key = NULL, rules = ''
+            WHERE mirror = \(mirror) AND text_key = \(key) AND unfit = \(Self.never)
+            """)
+        return deleted == 1
     }
 
     /// Fails if a post is not any more as a person saw it, see ``Kept/seen``; without a digest nothing is asked.

@@ -37,9 +37,16 @@ package struct Archive: Sendable {
     }
 
     /// Removes posts, as the human removed them.
-    package func forget(_ ids: [PostID]) async throws {
+    ///
+    /// - Parameter note: Runs afterwards in the same transaction.
+    package func forget(
+        _ ids: [PostID], _ note: @escaping @Sendable (any StorageConnection) throws -> Void = { _ in }
+    ) async throws {
         let mirror = mirror
-        try await storage.transaction { try Self.remove(ids, of: mirror, on: $0) }
+        try await storage.transaction { connection in
+            try Self.remove(ids, of: mirror, on: connection)
+            try note(connection)
+        }
     }
 
     /// Removes posts, and packs the times of their days anew.

@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 import Control
+import Favorites
 import Foundation
 import Logging
 import Mirroring
@@ -59,6 +60,10 @@ actor Originals {
     private let store: OutboxStore
     private let people: People
     private let planner: PlanMaker
+    /// Learns from the human's deletions; nil where texts are not judged.
+    private let taste: TextTaste?
+    /// Notes of copies that they are taken back because the human wants it.
+    private let labelling: @Sendable (Date) -> OutboxStore.Note
     private let configuration: MirrorSettings
     /// Whether the operator lets the archive decide while nobody can be asked.
     nonisolated let trustsArchive: Bool
@@ -92,7 +97,8 @@ actor Originals {
         self.store = store
         self.planner = planner
         (archive, people) = (mirror.archive, mirror.people)
-        feeds = mirror.feeds
+        (feeds, taste) = (mirror.feeds, mirror.textTaste())
+        labelling = { mirror.labelling(.takenBack, now: $0) }
         (configuration, clock, logger) = (mirror.configuration, mirror.clock, mirror.logger)
         trustsArchive = mirror.configuration.archiveTrust == true
     }
@@ -271,7 +277,11 @@ actor Originals {
     /// Forgets a post that is not for everybody any more, after its copies.
     private func letGo(_ id: PostID) async throws {
         try await takeBack(try await store.copies(of: id), for: Action.Reason.sourceGone)
-        try await archive.forget([id])
+        let post = try await archive.post(id)
+        let digests = post.flatMap { $0.isReply ? nil : taste?.digests(of: $0.text, of: id) }
+        try await archive.forget([id]) { [taste, now = clock.now] connection in
+            if let digests { try taste?.table.noteDeletion(of: id, digests, now: now, on: connection) }
+        }
     }
 
     /// Whether there are posts that ``askAgain()`` may ask about.
@@ -644,7 +654,9 @@ actor Originals {
         let identities = items.filter { $0.post.author == account }.map(\.post.id.value)
         let actions = try await store.published(as: identities)
         guard !actions.isEmpty else { return }
-        _ = try await store.askUndos(actions.map(\.id), reason: Action.Reason.humanFavorite, now: clock.now)
+        let now = clock.now
+        _ = try await store.askUndos(
+            actions.map(\.id), reason: Action.Reason.humanFavorite, now: now, labelling(now))
         logger.info("Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
     }
 }

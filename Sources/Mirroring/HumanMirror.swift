@@ -298,11 +298,41 @@ package struct HumanMirror: Sendable {
         return names
     }
 
-    private func counts() throws -> any CountStore {
+    private func counts(_ namespace: CountNamespace = .favorites) throws -> any CountStore {
         guard holding != .scratch, let client = try installation.redis() else {
-            return SQLCountStore(storage: storage, mirror: name)
+            return SQLCountStore(storage: storage, mirror: name, namespace)
         }
-        return RedisCountStore(client: client, mirror: name)
+        return RedisCountStore(client: client, mirror: name, namespace)
+    }
+
+    /// What is learned of the human's texts from a person's decisions; nil where texts are not judged (`FITNESS=off`), or
+    /// cannot be, for want of the dictionary or because `REDIS_URL` is wrong: then no text comes after others.
+    package func textTaste() -> TextTaste? {
+        guard configuration.fitness != .off, let tokenizer = try? installation.tokenizer(),
+            let counts = try? counts(.texts)
+        else { return nil }
+        return TextTaste(
+            labels, counts: counts,
+            extractor: FeatureExtractor(tokenizer: tokenizer, words: TextTaste.words),
+            configuration: configuration.favorites)
+    }
+
+    /// Writes a label of the text that an action posts, in the transaction that changes the action.
+    ///
+    /// Actions that are no posts, further parts of threads and slots without a text get none.
+    package func labelling(_ label: PersonLabel, now: Date) -> OutboxStore.Note {
+        { [labels] action, connection in
+            guard let id = action.labelled else { return }
+            try labels.note(label, of: id, now: now, on: connection)
+        }
+    }
+
+    /// Removes such a label again.
+    package func unlabelling(_ label: PersonLabel) -> OutboxStore.Note {
+        { [labels] action, connection in
+            guard let id = action.labelled else { return }
+            try labels.takeBack(label, of: id, on: connection)
+        }
     }
 
     /// Returns the zone in which minutes are recorded, after converting them if it or the noted zones changed.
@@ -507,4 +537,9 @@ extension HumanMirror {
             consumerKey: consumerKey, consumerSecret: consumerSecret, apiBaseURL: apiBaseURL,
             client: installation.client, origin: origin, now: { [clock] in clock.now })
     }
+}
+
+extension Action {
+    /// The human's post whose text is judged with what becomes of the action; nil where none is.
+    fileprivate var labelled: PostID? { kind == .post && parent == nil ? wording?.source : nil }
 }

@@ -1,4 +1,5 @@
 package import Archive
+package import Favorites
 package import Settings
 import Storage
 
@@ -6,6 +7,8 @@ import Storage
 package struct MirrorStores: Sendable {
     package let archive: Archive
     package let people: People
+    /// What a person's decisions say of the human's texts.
+    package let labels: LabelTable
     /// Whose the mirror is, its zone, and when it began.
     package let table: MirrorTable
     /// How far each feed was read, and how well.
@@ -40,6 +43,7 @@ package struct MirrorStores: Sendable {
         let mirror = configuration.mirror
         archive = Archive(storage: storage, mirror: mirror)
         people = People(storage: storage, mirror: mirror)
+        labels = LabelTable(storage: storage, mirror: mirror)
         table = MirrorTable(storage: storage, mirror: mirror)
         feeds = FeedTable(storage: storage, mirror: mirror, times: times)
         proofs = ProofTable(storage: storage, mirror: mirror)
@@ -59,6 +63,7 @@ package struct MirrorStores: Sendable {
 extension HumanMirror {
     package var archive: Archive { stores.archive }
     package var people: People { stores.people }
+    package var labels: LabelTable { stores.labels }
     package var table: MirrorTable { stores.table }
     package var feeds: FeedTable { stores.feeds }
     package var proofs: ProofTable { stores.proofs }

@@ -118,7 +118,7 @@ extension OutboxStore {
     ///   - expires: The end of the time for its delivery.
     /// - Returns: The action as it is then; nil if there is no such suggestion.
     package func approve(
-        _ id: String, seen: Seen? = nil, now: Date, expires: Date
+        _ id: String, seen: Seen? = nil, now: Date, expires: Date, _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
         return try await steer(
@@ -126,7 +126,7 @@ extension OutboxStore {
             """
             state = 'planned', target_text = NULL, pinned = CASE WHEN kind = 'post' THEN TRUE ELSE pinned END, expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
                 due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END
-            """, now: now)
+            """, now: now, note)
     }
 
     /// Records that a person carried out a suggested favorite, in a browser.
@@ -141,10 +141,12 @@ extension OutboxStore {
     }
 
     /// Dismisses a suggestion.
-    package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
+    package func dismiss(
+        _ id: String, seen: Seen? = nil, now: Date, _ note: @escaping Note = { _, _ in }
+    ) async throws -> Action? {
         try await steer(
             id, ifIn: [.suggested], seen: seen,
-            "state = 'skipped', reason = \(Action.Reason.dismissed), target_text = NULL", now: now)
+            "state = 'skipped', reason = \(Action.Reason.dismissed), target_text = NULL", now: now, note)
     }
 
     /// Reopens a dismissed suggestion that may still be approved.
@@ -152,11 +154,13 @@ extension OutboxStore {
     /// The text of the post that it answers or favorites is no longer stored with it.
     ///
     /// - Returns: The action as it is then; nil if it was not dismissed, or its time has passed.
-    package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
+    package func reopen(
+        _ id: String, seen: Seen? = nil, now: Date, _ note: @escaping Note = { _, _ in }
+    ) async throws -> Action? {
         try await steer(
             id, ifIn: [.skipped],
             and: "reason = \(Action.Reason.dismissed) AND expires_ms > \(now.milliseconds)", seen: seen,
-            "state = 'suggested', reason = NULL", now: now)
+            "state = 'suggested', reason = NULL", now: now, note)
     }
 
     /// Ends the waiting replies and favorites of the bot's previous account.

@@ -14,23 +14,30 @@ extension OutboxStore {
     /// The personal data that an ended action no longer needs.
     static let settled: SQL = "bystanders = NULL, target_text = NULL"
 
+    /// Runs in the transaction that has changed an action, which it is given as it is then.
+    package typealias Note = @Sendable (Action, any StorageConnection) throws -> Void
+
     // Each returns the action as it is then, or nil if it was in no state for the change, or is missing. Each throws
     // `SeenChanged`, and changes nothing, where `seen` is given and is not the action's digest any more.
 
     /// Skips a waiting action.
     package func skip(
-        _ id: String, reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date
+        _ id: String, reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date,
+        _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         try await steer(
-            id, seen: seen, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now)
+            id, seen: seen, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, \(Self.settled)", now: now,
+            note)
     }
 
     /// Restores a post that a person skipped, while it may still be sent.
-    package func restore(_ id: String, seen: Seen? = nil, now: Date) async throws -> Action? {
+    package func restore(
+        _ id: String, seen: Seen? = nil, now: Date, _ note: @escaping Note = { _, _ in }
+    ) async throws -> Action? {
         try await steer(
             id, ifIn: [.skipped],
             and: "kind = 'post' AND reason = \(Action.Reason.byPerson) AND expires_ms > \(now.milliseconds)",
-            seen: seen, "state = 'planned', reason = NULL", now: now)
+            seen: seen, "state = 'planned', reason = NULL", now: now, note)
     }
 
     /// Moves a waiting action to another time and pins it.
@@ -56,7 +63,7 @@ extension OutboxStore {
     ///   - isPinned: False to change the text without pinning.
     package func pin(
         _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true,
-        seen: Seen? = nil, now: Date
+        seen: Seen? = nil, now: Date, _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         var changes: SQL = """
             pinned = \(isPinned), explanation = COALESCE(\(explanation?.json), explanation), \(Self.unclaimed)
@@ -70,7 +77,7 @@ extension OutboxStore {
                 uploads = NULL, reason = NULL
                 """
         }
-        return try await steer(id, seen: seen, changes, now: now)
+        return try await steer(id, seen: seen, changes, now: now, note)
     }
 
     /// Removes the text of a pinned slot, which keeps its time and waits for another text.
@@ -204,10 +211,11 @@ extension OutboxStore {
     /// - Parameters:
     ///   - condition: An additional condition.
     ///   - seen: The digest that the person saw; nil to change without comparing.
+    ///   - note: Runs after the change.
     /// - Returns: The action as it is then; nil if it is in another state, or missing.
     func steer(
         _ id: String, ifIn states: [ActionState] = waitingStates, and condition: SQL = "TRUE", seen: Seen?,
-        _ assignments: SQL, now: Date
+        _ assignments: SQL, now: Date, _ note: @escaping Note = { _, _ in }
     ) async throws -> Action? {
         try await storage.transaction { connection in
             guard let before = try action(id, on: connection) else { return nil }
@@ -219,6 +227,7 @@ extension OutboxStore {
                 """)
             guard changed == 1, let after = try action(id, on: connection) else { return nil }
             try noteUses(by: [before, after], on: connection)
+            try note(after, connection)
             try raiseVersion(on: connection)
             return after
         }

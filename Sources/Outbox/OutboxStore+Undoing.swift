@@ -40,6 +40,9 @@ package enum UndoAnswer: String, CaseIterable, Codable, Sendable {
     case outOfReach = "out-of-reach"
     /// There is no such action.
     case unknown
+
+    /// Whether the request changes what becomes, or may become, of the action.
+    fileprivate var isCarriedOut: Bool { [.withheld, .asked, .remembered].contains(self) }
 }
 
 /// Undo.
@@ -58,19 +61,25 @@ extension OutboxStore {
     /// - Parameters:
     ///   - reason: A stable code of the reason, also for skipped actions.
     ///   - seen: The digest of all these actions that the person saw; nil to change without comparing.
+    ///   - note: Runs for each of `ids` that is cancelled, taken back, or will be if it happened.
     /// - Returns: The outcome of each request, which is stored durably.
     /// - Throws: ``OutboxError`` if the lease is lost or an action keeps changing; `SeenChanged`, without any change,
     ///   if one differs from what was seen; the store's error.
     package func askUndos(
-        _ ids: [String], reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date
+        _ ids: [String], reason: String = Action.Reason.byPerson, seen: Seen? = nil, now: Date,
+        _ note: @escaping Note = { _, _ in }
     ) async throws -> [String: UndoAnswer] {
         var answers: [String: UndoAnswer] = [:]
         for (number, part) in ids.portions.enumerated() {
             let some = try await write { connection -> [(String, UndoAnswer)] in
                 if number == 0 { try require(seen, of: ids, on: connection) }
-                return try withContinuations(part, on: connection).map {
+                let answers = try withContinuations(part, on: connection).map {
                     ($0, try noteUndo($0, reason: reason, now: now, on: connection))
                 }
+                for (id, answer) in answers where part.contains(id) && answer.isCarriedOut {
+                    if let action = try action(id, on: connection) { try note(action, connection) }
+                }
+                return answers
             }
             answers.merge(some) { first, _ in first }
         }

@@ -153,6 +153,11 @@ import Testing
         copies.delete([7])
         _ = try await copies.live(atMost: 6 * 86_400) { try await copies.undone == [7] }
         try await expect(copies.undone, equals: [7])
+        // What the human deletes teaches what they would not say, without a word of it.
+        let labels = try await copies.paper.mirror.storage.query("SELECT post_id, label, features FROM text_labels")
+        let kept = try labels.map { "\(try $0.text("label")) \(try $0.text("post_id")) \(try $0.text("features"))" }
+        #expect(kept.count == 1)
+        expect(kept) { $0.allSatisfy { $0.hasPrefix("deleted ") && !$0.contains("thought") && !$0.contains(" 7 ") } }
     }
 
     /// A network whose lists are empty, but which shows each post that is asked for.

@@ -618,8 +618,8 @@ import Testing
             PostID(network: .mastodon, value: "https://sandbox.example/4")
         )
         try await desk.mirror.storage.lenient.execute("UPDATE posts SET grade = 2 WHERE post_id = \(planted.value)")
-        _ = try await archive.neverUse(
-            desk.maker.judge.rules.neverKey(of: try #require(try await archive.post(muted))), of: muted, now: .now)
+        let key = desk.maker.judge.rules.neverKey(of: try #require(try await archive.post(muted)))
+        _ = try await desk.mirror.storage.transaction { try archive.neverUse(key, of: muted, now: .now, on: $0) }
         try await archive.prepare(by: desk.maker.judge)
         let unsent = try await archive.unsent(Archive.TextFilter(longest: 500))
         #expect(unsent.unfit[Archive.never] == 1)

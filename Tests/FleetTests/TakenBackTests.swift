@@ -4,6 +4,7 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import Storage
 import Testing
 
 @testable import Control
@@ -480,8 +481,11 @@ import Testing
             paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
         } else {
             let post = try #require(try await paper.mirror.archive.post(Self.id(0)))
-            _ = try await paper.mirror.archive.neverUse(
-                parts.planner.judge.rules.neverKey(of: post), of: Self.id(0), now: paper.clock.now)
+            let (archive, key) = (paper.mirror.archive, parts.planner.judge.rules.neverKey(of: post))
+            let now = paper.clock.now
+            _ = try await paper.mirror.storage.transaction {
+                try archive.neverUse(key, of: Self.id(0), now: now, on: $0)
+            }
         }
         for _ in 0..<20 {
             try await paper.wait(60)

@@ -1,11 +1,13 @@
 import Archive
 import Conduct
+package import Favorites
 package import Foundation
 package import Mirroring
 package import Outbox
 package import Posts
 import Schedule
 import Settings
+import Storage
 
 /// A slot as it is after a change.
 package struct ChangedSlot: Codable, Equatable, Sendable {
@@ -59,10 +61,11 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func skip(_ word: String, seen: Seen? = nil, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
-        if let skipped = try await store.skip(slot.id, seen: seen, now: now) { return skipped }
+        let note = mirror.labelling(.skipped, now: now)
+        if let skipped = try await store.skip(slot.id, seen: seen, now: now, note) { return skipped }
         // What did not arrive after all can be skipped still.
         let left = try await LastWord(mirror: mirror).wait { $0.id == slot.id }
-        if !left.isEmpty, let skipped = try await store.skip(slot.id, now: now) { return skipped }
+        if !left.isEmpty, let skipped = try await store.skip(slot.id, now: now, note) { return skipped }
         throw try await refusal(of: slot)
     }
 
@@ -72,7 +75,8 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func restore(_ word: String, seen: Seen? = nil, now: Date) async throws -> [Action] {
         let slot = try await slot(word, now: now)
-        guard let restored = try await store.restore(slot.id, seen: seen, now: now) else {
+        let restored = try await store.restore(slot.id, seen: seen, now: now, mirror.unlabelling(.skipped))
+        guard let restored else {
             guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
                 if [.planned, .claimed].contains(slot.state) {
                     throw ChangeRefusal(.over, "slot \(slot.subject) is not skipped")
@@ -130,16 +134,16 @@ package struct PlanChanges: Sendable {
             }
             var why = slot.explanation
             why?.movedFrom = nil
-            guard let pinned = try await store.pin(slot.id, nil, explanation: why, seen: seen, now: now) else {
-                throw try await refusal(of: slot)
-            }
+            let pinned = try await store.pin(
+                slot.id, nil, explanation: why, seen: seen, now: now, mirror.labelling(.kept, now: now))
+            guard let pinned else { throw try await refusal(of: slot) }
             return pinned
         }
         let wording = try await wording(of: try await self.post(post))
         let why = Explanation("chosen by a person")
-        guard let pinned = try await store.pin(slot.id, wording, explanation: why, seen: seen, now: now) else {
-            throw try await refusal(of: slot)
-        }
+        let pinned = try await store.pin(
+            slot.id, wording, explanation: why, seen: seen, now: now, mirror.labelling(.posted, now: now))
+        guard let pinned else { throw try await refusal(of: slot) }
         try await giveWay(to: pinned, now: now)
         return pinned
     }
@@ -219,12 +223,14 @@ package struct PlanChanges: Sendable {
                 .post(Slot.Name(day: day, number: number), wording), due: now,
                 expires: now + max(grace, 3_600), explanation: Explanation("chosen by a person"))
             intent.isPinned = true
-            let added = try await store.add(intent, now: now) { [archive = mirror.archive, store] connection in
+            let added = try await store.add(intent, now: now) {
+                [archive = mirror.archive, labels = mirror.labels, store] connection in
                 try archive.require(seen, of: post.id, on: connection)
                 // The second press of a button.
                 if seen != nil, try store.isAskedFor(post.id, since: now - Self.pressedTwice, on: connection) {
                     throw ChangeRefusal(.over, "that post is being sent already, or was a moment ago")
                 }
+                try labels.note(.posted, of: post.id, now: now, on: connection)
             }
             guard let action = added else { continue }
             try await giveWay(to: action, now: now)
@@ -248,7 +254,12 @@ package struct PlanChanges: Sendable {
     ) async throws -> (post: Post, isNew: Bool, changed: [Action], left: [Action]) {
         let post = try await postOrSlotText(word, now: now)
         let key = neverKey(of: post)
-        let isNew = try await mirror.archive.neverUse(key, of: post.id, seen: seen, now: now)
+        let (archive, labels) = (mirror.archive, mirror.labels)
+        let isNew = try await mirror.storage.transaction { connection in
+            // How somebody is answered says nothing of what is posted.
+            if !post.isReply { try labels.note(.never, of: post.id, now: now, on: connection) }
+            return try archive.neverUse(key, of: post.id, seen: seen, now: now, on: connection)
+        }
         try await mirror.table.raiseVersion()
         var changed: [Action] = []
         for waiting in try await store.waitingPosts() where waiting.text.map(TextRules.textKey) == key {
@@ -265,9 +276,57 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func sendAgain(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool) {
         let post = try await post(word)
-        let isNew = try await mirror.archive.useAgain(neverKey(of: post), of: post.id, seen: seen)
+        let (archive, labels, key) = (mirror.archive, mirror.labels, neverKey(of: post))
+        let isNew = try await mirror.storage.transaction { connection in
+            try labels.takeBackNever(key, of: post.id, on: connection)
+            return try archive.useAgain(key, of: post.id, seen: seen, on: connection)
+        }
         try await mirror.table.raiseVersion()
         return (post, isNew)
+    }
+
+    /// Notes that a text may be sent, whatever the mirror has learned of others; one that was never to be sent is again.
+    ///
+    /// - Parameter word: What names a post with that text.
+    /// - Returns: The post, and what had been said of its text before.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func keep(_ word: String, seen: Seen? = nil, now: Date) async throws -> (post: Post, before: PersonLabel?) {
+        let post = try await textOfItsOwn(word)
+        let (archive, labels, key) = (mirror.archive, mirror.labels, neverKey(of: post))
+        let before = try await mirror.storage.transaction { connection in
+            let before = try labels.label(of: post.id, on: connection)
+            try labels.takeBackNever(key, of: post.id, on: connection)
+            let wasNever = try archive.useAgain(key, of: post.id, seen: seen, on: connection)
+            try labels.note(.kept, of: post.id, now: now, on: connection)
+            return wasNever ? .never : before
+        }
+        try await mirror.table.raiseVersion()
+        return (post, before)
+    }
+
+    /// Takes back that a text may be sent: nothing is learned from it any more.
+    ///
+    /// - Parameter word: What names a post with that text.
+    /// - Returns: The post, and whether a person had kept it.
+    /// - Throws: `ChangeRefusal`; the store's error.
+    package func unkeep(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool) {
+        let post = try await textOfItsOwn(word)
+        let (archive, labels) = (mirror.archive, mirror.labels)
+        let isNew = try await mirror.storage.transaction { connection in
+            try archive.require(seen, of: post.id, on: connection)
+            return try labels.takeBack(.kept, of: post.id, on: connection)
+        }
+        try await mirror.table.raiseVersion()
+        return (post, isNew)
+    }
+
+    /// The archived post that a person means, which answers nobody: answers are not judged.
+    private func textOfItsOwn(_ word: String) async throws -> Post {
+        let post = try await post(word)
+        guard !post.isReply else {
+            throw ChangeRefusal(.unusable, "that post answers somebody, and is not posted alone")
+        }
+        return post
     }
 
     private func neverKey(of post: Post) -> String {

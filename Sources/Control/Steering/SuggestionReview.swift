@@ -10,7 +10,7 @@ import Settings
 /// A person's decisions about what waits for them.
 ///
 /// What they say of a favorite is learned too: agreeing is a favorite of the human's, declining is a post that was seen and
-/// passed over.
+/// passed over. What they say of a post is a label of its text.
 package struct SuggestionReview: Sendable {
     /// How long an approved suggestion may wait for the worker, in seconds.
     private static let patience: TimeInterval = 24 * 3_600
@@ -47,9 +47,9 @@ package struct SuggestionReview: Sendable {
     package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
         let action = try await suggestion(id, in: .suggested, seen)
         if action.kind == .favorite { try await requireFavorites(action) }
-        guard try await store.approve(action.id, seen: seen, now: now, expires: now + Self.patience) != nil else {
-            throw notWaiting(id)
-        }
+        let approved = try await store.approve(
+            action.id, seen: seen, now: now, expires: now + Self.patience, mirror.labelling(.kept, now: now))
+        guard approved != nil else { throw notWaiting(id) }
         return try await decision(
             action, .approved, notLearned: try await notLearned(of: action, now: now) { .favorited($0) })
     }
@@ -120,7 +120,9 @@ package struct SuggestionReview: Sendable {
     /// - Throws: `ChangeRefusal` if no such suggestion waits; `SeenChanged`; the store's error.
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws -> SuggestionDecision {
         let action = try await suggestion(id, in: .suggested, seen)
-        guard try await store.dismiss(action.id, seen: seen, now: now) != nil else { throw notWaiting(id) }
+        let dismissed = try await store.dismiss(
+            action.id, seen: seen, now: now, mirror.labelling(.declined, now: now))
+        guard dismissed != nil else { throw notWaiting(id) }
         return try await decision(
             action, .dismissed, notLearned: try await notLearned(of: action, now: now) { .seen($0) })
     }
@@ -135,7 +137,7 @@ package struct SuggestionReview: Sendable {
         guard action.reason == Action.Reason.dismissed else {
             throw ChangeRefusal(.over, "\(action.id) is no dismissed suggestion")
         }
-        guard try await store.reopen(action.id, seen: seen, now: now) != nil else {
+        guard try await store.reopen(action.id, seen: seen, now: now, mirror.unlabelling(.declined)) != nil else {
             throw ChangeRefusal(.outOfTime, "\(action.id) is too late: its time has passed")
         }
         return try await decision(action, .reopened)

@@ -1,3 +1,4 @@
+import Favorites
 import Foundation
 package import Mirroring
 package import Outbox
@@ -14,7 +15,16 @@ package struct AskUndo: PersonOperation {
     package init(ids: [String]) { self.ids = ids }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
-        let answers = try await desk.outbox.askUndos(ids, seen: seen, now: desk.now)
+        // Who takes very much back means no single text.
+        guard ids.count <= PersonLabel.mostAtOnce else { return try await ask(at: desk, seen: seen) { _, _ in } }
+        return try await ask(at: desk, seen: seen, desk.mirror.labelling(.takenBack, now: desk.now))
+    }
+
+    /// - Parameter note: See `OutboxStore.askUndos(_:reason:seen:now:_:)`.
+    fileprivate func ask(
+        at desk: Desk, seen: Seen?, _ note: @escaping OutboxStore.Note
+    ) async throws -> UndoWishes {
+        let answers = try await desk.outbox.askUndos(ids, seen: seen, now: desk.now, note)
         // What is leaving at this moment is known in a moment.
         if answers.values.contains(.remembered) {
             let asked = Set(ids)
@@ -50,7 +60,7 @@ package struct AskUndoEverything: PersonOperation {
         let undoing = Undoing(mirror: desk.mirror)
         if seen != nil { try seen.require(try await undoing.outlookOnEverything().seen) }
         let actions = try await undoing.actions(.everything, kinds: ActionKind.allCases, now: desk.now)
-        return try await AskUndo(ids: actions.map(\.id)).perform(at: desk, seen: nil)
+        return try await AskUndo(ids: actions.map(\.id)).ask(at: desk, seen: nil) { _, _ in }
     }
 }
 
