@@ -1,8 +1,9 @@
 package import Archive
 import Conduct
+package import Favorites
 import Foundation
 import Networks
-import Posts
+package import Posts
 package import Settings
 
 extension HumanMirror {
@@ -22,5 +23,20 @@ extension HumanMirror {
         let (mode, limits) = (mode ?? configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork))
         return Archive.TextFilter(
             longest: limits.maximumCharacters, grade: mode.grade.rawValue, windows: mode == .off ? nil : [])
+    }
+
+    /// What is learned of texts of the archive, by their posts.
+    ///
+    /// - Returns: Nothing while too little was said, and while texts cannot be judged.
+    /// - Throws: The store's error.
+    package func opinions(on texts: [(id: PostID, text: String)]) async throws -> [PostID: TextOpinion] {
+        guard !texts.isEmpty, let session = try await textTaste()?.session() else { return [:] }
+        do {
+            let opinions = try await session.opinions(on: texts)
+            return Dictionary(opinions.map { ($0.id, $0) }) { first, _ in first }
+        } catch is FavoritesError {
+            // Redis is away: nothing comes after others until it is back, and health tells of it.
+            return [:]
+        }
     }
 }

@@ -167,7 +167,8 @@ import Testing
         TextList.Text(
             post: "https://home.example/@ann/\(number)\"onload=", address: "https://home.example/@ann/\(number)",
             created: PageStage.now - 86_400, text: text, language: "en", answers: nil, fitness: .unfit, isFit: false,
-            unfit: "time-bound", unfitText: ReportedReason("time-bound").text, sometimes: nil, isNever: number % 2 == 0,
+            unfit: "time-bound", unfitText: ReportedReason("time-bound").text, sometimes: nil, demoted: nil, label: nil,
+            isNever: number % 2 == 0,
             uses: 2, lastUse: PageStage.now - 86_400, planned: nil, seen: Seen(of: "x"))
     }
 

@@ -289,6 +289,11 @@ package struct ExplainReporter: Sendable {
             // With other settings nothing comes first.
             if !comesLater || configuration.fitness == .plain { rules.append(ReportedReason(reason, text: text)) }
         }
+        if let source = action.wording?.source, let post = try await mirror.archive.post(source),
+            let opinion = try await mirror.opinions(on: [(post.id, post.text)])[post.id], opinion.isDemoted
+        {
+            rules.append(ReportedReason(PersonLabel.likeLeftOut, text: opinion.sentence))
+        }
         let texts = StatusReport.TextState(try await mirror.unsentTexts(), configuration.fitness)
         guard texts.unfit > 0 else { return rules }
         let all = texts.fit + texts.sometimes + texts.unfit

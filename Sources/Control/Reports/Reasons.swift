@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Favorites
 import Mirroring
 import Networks
 import Outbox
@@ -69,6 +70,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Action.Reason.pictureTooLarge: "a picture is larger than the network accepts",
         Action.Reason.notAPicture: "an attachment is no JPEG, PNG or WebP picture",
         Archive.never: "a person excluded this text",
+        PersonLabel.likeLeftOut: "it reads like texts that were left out",
         Action.Reason.dismissed: "a person decided against it",
         "rebound": "it was decided for another account of the bot",
         "interrupted": "the worker ended before the network answered",

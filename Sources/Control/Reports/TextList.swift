@@ -1,4 +1,5 @@
 import Archive
+package import Favorites
 package import Foundation
 package import Mirroring
 import Outbox
@@ -49,6 +50,10 @@ package struct TextList: Codable, Equatable, Sendable {
         package let unfitText: String?
         /// When it is posted and why only then, in plain words; nil for what is posted at any time or never.
         package let sometimes: String?
+        /// Why it comes after others that are as fit, in plain words; nil for one that does not.
+        package let demoted: String?
+        /// What a decision of a person said of it; nil for nothing.
+        package let label: PersonLabel?
         /// Whether a person said that it is never to be sent.
         package let isNever: Bool
         /// How often it was posted, or is planned to be.
@@ -116,8 +121,7 @@ extension TextList {
             after: place, limit: search.limit + 1, by: mirror.textFilter(), search.filter
         ) { wanted?.occur(in: [$0.post.text, $0.post.warning].compactMap(\.self)) ?? true }
         let shown = Array(found.prefix(search.limit))
-        let planned = try await mirror.plannedTexts()
-        texts = shown.map { Text($0, planned[$0.post.id]) }
+        texts = try await Text.all(shown, of: mirror)
         next = found.count > shown.count ? shown.last.map { Archive.Place($0.post).text } : nil
     }
 }
@@ -132,10 +136,22 @@ extension TextList.Text {
         guard let kept = try await mirror.archive.kept(post.id, by: mirror.textFilter()) else {
             throw ChangeRefusal(.unknown, "that post has left the archive")
         }
-        self.init(kept, try await mirror.plannedTexts()[post.id])
+        self = try await Self.all([kept], of: mirror)[0]
     }
 
-    fileprivate init(_ kept: Archive.Kept, _ planned: Planned?) {
+    /// Archived texts with what is planned, learned and was said of them.
+    static func all(_ kept: [Archive.Kept], of mirror: HumanMirror) async throws -> [Self] {
+        let (planned, labels) = (try await mirror.plannedTexts(), try await mirror.labels.labels())
+        let posted = kept.filter { [.fit, .sometimes].contains($0.use) }
+        let opinions = try await mirror.opinions(on: posted.map { ($0.post.id, $0.post.text) })
+        return kept.map { kept in
+            let id = kept.post.id
+            let demoted = opinions[id].flatMap { $0.isDemoted ? $0.sentence : nil }
+            return Self(kept, planned[id], demoted: demoted, labels[id])
+        }
+    }
+
+    private init(_ kept: Archive.Kept, _ planned: Planned?, demoted: String?, _ label: PersonLabel?) {
         let post = kept.post
         (self.post, address, created) = (post.id.value, post.id.webAddress ?? post.address, post.createdAt)
         (text, language, answers) = (post.text, post.language, post.replyTo?.author?.reference)
@@ -153,7 +169,7 @@ extension TextList.Text {
         let times = kept.window.isEmpty ? nil : "used then: \(kept.window)"
         sometimes = fitness == .sometimes ? [sentence, times].compactMap(\.self).joined(separator: "; ") : nil
         (isNever, uses, lastUse, seen) = (kept.isNever, kept.uses, kept.lastUse, kept.seen)
-        self.planned = planned
+        (self.planned, self.demoted, self.label) = (planned, demoted, label)
     }
 }
 

@@ -1,5 +1,6 @@
 package import Archive
 package import Conduct
+package import Favorites
 package import Foundation
 package import Outbox
 package import Posts
@@ -24,15 +25,18 @@ package struct PlanMaker: Sendable {
     let configuration: MirrorSettings
     /// Says what texts are good for.
     package var judge: TextJudge
+    /// Tells which texts come after others; nil where nothing is learned of texts.
+    let taste: TextTaste?
     /// How much of the human's past is known; without any there is no plan.
     private let past: @Sendable () async throws -> KnownPast?
     private let known = KnownPlans()
 
     package init(
         archive: Archive, store: OutboxStore, configuration: MirrorSettings, judge: TextJudge,
-        past: @escaping @Sendable () async throws -> KnownPast?
+        taste: TextTaste? = nil, past: @escaping @Sendable () async throws -> KnownPast?
     ) {
         (self.archive, self.store, self.configuration, self.judge) = (archive, store, configuration, judge)
+        self.taste = taste
         self.past = past
     }
 
@@ -343,6 +347,8 @@ struct TextPool {
     private static let draws = 40
     /// How many texts are looked at more closely for a slot; nearly always the first may be sent.
     private static let tries = 200
+    /// After so many texts for a slot that come after others, the first of them is used.
+    private static let demotedAtMost = 30
     /// How many texts that were never judged are judged at once, and at most, before a choice: a
     /// fraction of a second, and a few seconds where hardly any were judged.
     private static let (judgedAtOnce, judgedAtMost) = (50, 500)
@@ -359,6 +365,10 @@ struct TextPool {
     /// How many posts of each minute are old enough.
     private let counts: [Archive.TextCount]
     private let unwanted: Unwanted
+    /// Judges texts by what a person has said of others; nil where that says nothing.
+    private let session: TextSession?
+    /// What it found, by the keys of the texts.
+    private var opinions: [String: TextOpinion] = [:]
     private var taken: Set<String>
     /// Keys of the plain texts that were not used too recently, by the windows that hold.
     private var unusedPlain: [[String]: Set<String>] = [:]
@@ -387,6 +397,7 @@ struct TextPool {
             before: now - Double(chooser.minimumAgeDays) * 86_400)
         mayRelaxAge = try await maker.mayRelaxAge()
         unwanted = try await maker.archive.unwanted(in: maker.zone)
+        session = unwanted.labels < TextTaste.fewest ? nil : try await maker.taste?.session()
         counts = try await Self.counts(filter, maker, unwanted)
         used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
         uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
@@ -419,24 +430,76 @@ struct TextPool {
     ) async throws -> (wording: Action.Wording?, why: Explanation) {
         var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
         let era = try await era(at: minute, of: day)
+        // Texts that come after others, for want of which the first is used; later slots may use the rest.
+        var demoted: [Found] = []
+        defer { taken.subtract(demoted.map(\.choice.textKey)) }
         for _ in 0..<Self.tries {
             let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
             guard let choice = try await choose(from: shelf, at: minute, after: era, &generator)
             else { break }
             taken.insert(choice.textKey)
             guard
-                let (wording, date) = try await wording(
+                let (wording, post) = try await wording(
                     of: choice, from: shelf, at: minute, of: day)
             else { continue }
-            before = date
-            let why = choice.explanation
-            let description = shelf.isPlain ? "plain, \(why)" : "\(why)"
-            let words = [description, shelf.concession].compactMap(\.self).joined(separator: "; ")
-            return (
-                wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes)
-            )
+            var found = Found(choice: choice, shelf: shelf, wording: wording, post: post)
+            found.opinion = try await opinion(on: found)
+            if found.opinion?.isDemoted == true {
+                demoted.append(found)
+                if demoted.count < Self.demotedAtMost { continue }
+                break
+            }
+            if let first = demoted.first, found.costsMore(than: first) {
+                taken.remove(choice.textKey)
+                break
+            }
+            return used(found)
         }
-        return (nil, Explanation("no archived post may be used at this time"))
+        guard !demoted.isEmpty else { return (nil, Explanation("no archived post may be used at this time")) }
+        return used(demoted.removeFirst())
+    }
+
+    /// A text that may be used for a slot.
+    private struct Found {
+        let choice: TextChoice
+        let shelf: Shelf
+        let wording: Action.Wording
+        /// The human's post that it is from.
+        let post: Post
+        /// What is learned of it; nil for nothing.
+        var opinion: TextOpinion?
+
+        /// Whether it is less fit than a text that comes after others could be, younger than wished or a repetition.
+        func costsMore(than demoted: Found) -> Bool {
+            let (why, other) = (choice.explanation, demoted.choice.explanation)
+            return shelf.filter.grade > max(demoted.shelf.filter.grade, Fitness.Grade.fit.rawValue)
+                || (why.windowMinutes == nil && other.windowMinutes != nil) || (why.isAgeRelaxed && !other.isAgeRelaxed)
+                || (!why.isTimeKnown && other.isTimeKnown)
+        }
+    }
+
+    /// Settles on a text.
+    private mutating func used(_ found: Found) -> (wording: Action.Wording?, why: Explanation) {
+        before = found.post.createdAt
+        let why = found.choice.explanation
+        let description = found.shelf.isPlain ? "plain, \(why)" : "\(why)"
+        let want = found.opinion.flatMap { $0.isDemoted ? "used for want of others: \($0.sentence)" : nil }
+        let words = [description, found.shelf.concession, want].compactMap(\.self).joined(separator: "; ")
+        return (found.wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
+    }
+
+    /// What is learned of a text; nil for nothing, and while the counts cannot be reached.
+    private mutating func opinion(on found: Found) async throws -> TextOpinion? {
+        guard let session else { return nil }
+        if let known = opinions[found.choice.textKey] { return known }
+        do {
+            let text = [(id: found.post.id, text: found.post.text)]
+            guard let opinion = try await session.opinions(on: text).first else { return nil }
+            opinions[found.choice.textKey] = opinion
+            return opinion
+        } catch is FavoritesError {
+            return nil
+        }
     }
 
     /// When the human posted the text before a slot: the one that this pool chose last, or else the
@@ -447,14 +510,14 @@ struct TextPool {
         return try await maker.archive.dateOfText(usedBefore: due)
     }
 
-    /// The wording of a text that was chosen by what is stored of it, and when the human posted it;
-    /// nil if it may not be sent after all.
+    /// The wording of a text that was chosen by what is stored of it, and its post; nil if it may
+    /// not be sent after all.
     ///
     /// Only now the bot's server is asked, and what other rules judged, as those of an earlier
     /// version, is judged anew.
     private func wording(
         of choice: TextChoice, from shelf: Shelf, at minute: MinuteOfDay, of day: LocalDay
-    ) async throws -> (Action.Wording, Date)? {
+    ) async throws -> (Action.Wording, Post)? {
         guard let original = try await maker.archive.original(choice.id) else { return nil }
         let (post, judge) = (original.post, maker.judge)
         let isCurrent = judge.isCurrent(original.judged.rules, unwanted)
@@ -463,11 +526,11 @@ struct TextPool {
             isCurrent && judge.rules.threads != .whole
             ? Archive.Sequel() : try await maker.archive.sequel(of: post)
         guard case .success(let wording) = judge.rules.wording(of: post, sequel) else { return nil }
-        if isCurrent { return (wording, post.createdAt) }
+        if isCurrent { return (wording, post) }
         if maker.objection(to: post, unwanted) != nil { return nil }
         let fitness = judge.fitness(of: original, followedBy: sequel.parts)
         let holds = shelf.filter.windows == nil || fitness.holds(on: day, at: minute)
-        return fitness.grade <= shelf.filter.grade && holds ? (wording, post.createdAt) : nil
+        return fitness.grade <= shelf.filter.grade && holds ? (wording, post) : nil
     }
 
     /// What there is for one slot.

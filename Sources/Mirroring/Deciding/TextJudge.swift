@@ -16,8 +16,8 @@ package struct TextJudge: Sendable {
     package var rules: TextRules
     /// The human's, in which days and years are counted.
     let zone: TimeZone
-    /// Cuts Japanese into words; nil where there is no dictionary.
-    let tokenizer: Tokenizer?
+    /// Cuts texts into words; nil where there is no dictionary.
+    package let tokenizer: Tokenizer?
 
     init(rules: TextRules, zone: TimeZone, tokenizer: Tokenizer?) {
         (self.rules, self.zone, self.tokenizer) = (rules, zone, tokenizer)
@@ -173,7 +173,8 @@ extension HumanMirror {
     package func planMaker(zone: TimeZone, store: OutboxStore, limits: PublishingLimits? = nil) -> PlanMaker {
         PlanMaker(
             archive: archive, store: store, configuration: configuration,
-            judge: textJudge(zone: zone, limits: limits), past: { [table] in try await table.record().past })
+            judge: textJudge(zone: zone, limits: limits), taste: textTaste(),
+            past: { [table] in try await table.record().past })
     }
 }
 

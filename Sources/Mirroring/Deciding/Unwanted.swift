@@ -8,6 +8,8 @@ package struct Unwanted: Sendable {
     /// The keys of texts that are never sent.
     let never: Set<String>
     let muted: Muted
+    /// How many texts somebody has judged, of which what they do not want otherwise may be learned.
+    let labels: Int
     /// The human's clocks, on which days are counted.
     let zones: ZoneHistory
     /// Differs where what is muted does; empty where nothing is.
@@ -19,7 +21,7 @@ package struct Unwanted: Sendable {
         // Where days begin decides which posts are of a muted one.
         let clocks = [zones.home.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
         version = names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
-        (never, muted, self.zones) = (circumstances.never, Muted(notes), zones)
+        (never, muted, labels, self.zones) = (circumstances.never, Muted(notes), circumstances.labels, zones)
     }
 
     /// Why the text of a post is not used; nil if nobody minds.
