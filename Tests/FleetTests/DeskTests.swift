@@ -142,12 +142,13 @@ extension DeskTests {
         case pause, resume, skip, restore, move, pin, reroll, publish, never, sendAgain
         case approve, dismiss, reopen, deny, allow, denyServer, allowServer, link, unlink, forgetPerson
         case forgetPost, mute, unmute, set, unset, addZone, removeZone, undo, undoEverything, keepProposed, keepSome
+        case keepText, unkeepText
 
         /// Those that say of a second press that it is done already.
         static let repeatable: [Wish] = [
             .pause, .resume, .skip, .restore, .move, .pin, .publish, .never, .sendAgain, .approve, .dismiss, .reopen,
             .deny, .allow, .denyServer, .allowServer, .link, .unlink, .forgetPerson, .forgetPost, .mute, .set, .unset,
-            .addZone, .removeZone, .undo, .undoEverything, .keepSome,
+            .addZone, .removeZone, .undo, .undoEverything, .keepSome, .keepText, .unkeepText,
         ]
 
         /// Those that somebody else could only have done in the same way, or undone.
@@ -170,7 +171,7 @@ extension DeskTests {
             Pair(there: .dismiss, back: .reopen), Pair(there: .denyServer, back: .allowServer),
             Pair(there: .link, back: .unlink),
             Pair(there: .mute, back: .unmute, keptTraces: ["posts", "actions"]),
-            Pair(there: .addZone, back: .removeZone),
+            Pair(there: .addZone, back: .removeZone), Pair(there: .keepText, back: .unkeepText),
         ]
 
         var operation: any PersonOperation {
@@ -206,6 +207,8 @@ extension DeskTests {
             case .undoEverything: AskUndoEverything(bot: "@Bot")
             case .keepProposed: KeepProposed()
             case .keepSome: KeepProposed(ids: [DeskStand.slot(1)])
+            case .keepText: KeepText(post: "thought-5")
+            case .unkeepText: UnkeepText(post: "thought-5")
             }
         }
 
@@ -280,6 +283,7 @@ struct DeskStand {
         case .unmute: _ = try await perform(.mute, seen: nil)
         case .unset: _ = try await perform(.set, seen: nil)
         case .removeZone: _ = try await perform(.addZone, seen: nil)
+        case .unkeepText: _ = try await perform(.keepText, seen: nil)
         case .undoEverything:
             try await mirror.storage.execute(
                 """
@@ -305,6 +309,7 @@ struct DeskStand {
         case .reroll: return try await slots().seen
         case .never, .sendAgain, .forgetPost: return try await text("thought-1")
         case .publish: return try await text("thought-8")
+        case .keepText, .unkeepText: return try await text("thought-5")
         case .approve, .dismiss: return try await SuggestionList(of: mirror, .init()).suggestions.first?.seen
         case .reopen: return try await action(Self.suggestion)
         case .undo: return Seen(ofAll: [try await action(Self.slot(1))].compactMap(\.self))
@@ -357,6 +362,7 @@ struct DeskStand {
         case .restore: _ = try await perform(.restore, seen: nil)
         case .move, .pin, .reroll: _ = try await desk.perform(SkipSlot(slot: "#2"))
         case .publish: try await edit("thought-8")
+        case .keepText, .unkeepText: try await edit("thought-5")
         case .never: try await edit("thought-1")
         case .sendAgain: _ = try await perform(.sendAgain, seen: nil)
         case .forgetPost: _ = try await perform(.never, seen: nil)
@@ -448,6 +454,7 @@ struct DeskStand {
             ),
             ("settings", "SELECT name || ' ' || value AS line FROM settings ORDER BY 1"),
             ("never", "SELECT text_key AS line FROM never_texts ORDER BY 1"),
+            ("labels", "SELECT post_id || ' ' || label AS line FROM text_labels ORDER BY 1"),
             ("muted", "SELECT kind || ' ' || value AS line FROM muted ORDER BY 1"),
             ("forgotten", "SELECT kind || ' ' || digest AS line FROM forgotten ORDER BY 1"),
             ("zones", "SELECT first_day || ' ' || last_day || ' ' || time_zone AS line FROM zones ORDER BY 1"),

@@ -25,7 +25,8 @@ import Testing
     }
 
     private static let rest: [Answer] = [
-        ("Time zone", "Asia/Tokyo"), ("Write this into the profile of @mirror", "y"), ("Start now?", "n"),
+        ("Time zone", "Asia/Tokyo"), ("Write this into the profile of @mirror", "y"), ("Look at", "n"),
+        ("Start now?", "n"),
     ]
 
     private func open(_ steps: [SetupStep]?) -> [SetupStep.Kind] { (steps ?? []).filter { !$0.isDone }.map(\.kind) }
@@ -67,7 +68,7 @@ import Testing
                     "error: nothing was entered; the setup is not finished; \(next.next); mirror-bot setup goes on there\n"
                 ), "\(ending.error)")
         }
-        let last = try await stage.type(["setup", "--token"], [("Start now?", "n")])
+        let last = try await stage.type(["setup", "--token"], [("Look at", "n"), ("Start now?", "n")])
         #expect(last.status == 0, "\(last.error)")
         await sandbox.stop()
     }
@@ -87,7 +88,7 @@ import Testing
             ("Server of the bot's account", sandbox.url), ("Access token: ", sandbox.humanToken),
             ("Network [mastodon]: ", ""), ("Server of the bot's account", sandbox.url),
             ("Access token: ", sandbox.botToken), ("Time zone", "Mars/One"), ("Time zone", "UTC"),
-            ("Write this", "perhaps"), ("Write this", "n"), ("Start now?", "n"),
+            ("Write this", "perhaps"), ("Write this", "n"), ("Look at", "n"), ("Start now?", "n"),
         ]
         let ending = try await stage.type(["setup", "--token"], answers)
         #expect(ending.status == 0, "\(ending.error)")
@@ -106,7 +107,8 @@ import Testing
         let friendica = try await SetupPast.sandbox()
         friendica.faults.mastodon = .friendica
         let printed = try await stage.type(
-            ["setup", "--token"], Self.accounts(friendica) + [("Time zone", "UTC"), ("Start now?", "n")])
+            ["setup", "--token"],
+            Self.accounts(friendica) + [("Time zone", "UTC"), ("Look at", "n"), ("Start now?", "n")])
         #expect(printed.status == 0, "\(printed.error)")
         #expect(printed.output.contains("paste this line into its profile"))
         try await expect(open(stage.status().setup), equals: [.start])
@@ -122,7 +124,7 @@ import Testing
             ["setup", "--token"],
             Self.accounts(sandbox) + [
                 ("Time zone", "UTC"), ("Write this", "y"), ("Is it done by hand?", isByHand ? "y" : "n"),
-                ("Start now?", "n"),
+                ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.error.contains("write it into the profile by hand"))
@@ -140,7 +142,8 @@ import Testing
                 ("Network or path", "bluesky"), ("Handle of the human's account", human.handle),
                 ("App password (Enter", ""),
                 ("Network [bluesky]: ", "mastodon"), ("Server of the bot's account", sandbox.url),
-                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Write this", "y"), ("Start now?", "n"),
+                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Write this", "y"), ("Look at", "n"),
+                ("Start now?", "n"),
             ])
         #expect(other.status == 0, "\(other.error)")
         try await expect(stage.status().accounts.map(\.network), equals: [.bluesky, .mastodon])
@@ -150,7 +153,7 @@ import Testing
                 ("Network or path", "mastodon"), ("Server of the human's account", sandbox.url),
                 ("Access token: ", sandbox.humanToken), ("Network [mastodon]: ", "bluesky"),
                 ("Handle of the bot's account", bot.handle), ("App password: ", bot.appPassword), ("Time zone", "UTC"),
-                ("Write this", "y"), ("Start now?", "n"),
+                ("Write this", "y"), ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(second.status == 0, "\(second.error)")
         #expect(second.output.contains("mirror-bot run --mirror second starts the work"))
@@ -170,7 +173,7 @@ import Testing
                 ("Network or path", archive), ("Network [mastodon]: ", ""),
                 ("Server of the bot's account", sandbox.url),
                 ("Access token: ", sandbox.botToken), ("whether they are still there? [y/N] ", answer),
-                ("Time zone", "UTC"), ("Path of one (Enter", ""), ("Start now?", "n"),
+                ("Time zone", "UTC"), ("Path of one (Enter", ""), ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
         try await expect(stage.run("set").output) { $0.contains("TRUST_ARCHIVE=\(setting)\n") }
@@ -278,6 +281,7 @@ import Testing
         try await person.answer("Time zone", "UTC")
         if network == .x { try await person.answer("Read it now? [Y/n] ", "") }
         if network != .x { try await person.answer("Write this", "y") }
+        try await person.answer("Look at", "n")
         try await person.answer("Start now?", "")
         try await program.waitForError("Worker started")
         try await program.waitForFirstPost()

@@ -42,10 +42,10 @@ import Testing
             ["setup", "--token", "--network", "mastodon", "--server", sandbox.url],
             [
                 ("Access token: ", sandbox.humanToken), ("Access token: ", sandbox.botToken), ("Time zone", "UTC"),
-                ("Write this", "n"), ("Start now?", "n"),
+                ("Write this", "n"), ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
-        let prompts = ["Write this into", "Time zone [", "Start now?"]
+        let prompts = ["Write this into", "Time zone [", "Look at", "Start now?"]
         let wide = wideLines(ending.error, columns).filter { line in
             // A question is in one piece, and so is what a bar overwrites.
             !prompts.contains { line.hasPrefix($0) } && !line.contains("\r")

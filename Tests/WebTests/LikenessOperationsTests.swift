@@ -148,6 +148,34 @@ import Testing
         await stage.close()
     }
 
+    /// Each text of a review has a form of its own, and none that was answered is asked for again.
+    @Test func aReviewAsksOfOneTextAfterTheOther() async throws {
+        let stage = try await PageStage.open()
+        try await stage.archive(["The bread of the old bakery.", "Another one is round."])
+        try await stage.mirror.archive.prepare(by: stage.mirror.textJudge(zone: .gmt))
+        func page() async throws -> RenderedPage {
+            let review = try await stage.content(TextsPage.self, "/texts", query: [("review", "1")])
+            return try RenderedPage(review, of: TextsPage.self)
+        }
+        try await expect(page().count(">Keep it</button>"), equals: 2)
+        let text = try #require(try await TextReview(of: stage.mirror, atMost: 10).texts.first)
+        let wrong = [("post", text.post), ("review", "1"), ("seen", "0123456789abcdef")]
+        let refused = try await stage.answer(TextsPage.self, .post, "/texts/keep", form: wrong)
+        #expect(refused.content != nil)
+        let form = [("post", text.post), ("review", "1"), ("seen", text.seen.description)]
+        let done = try await stage.answer(TextsPage.self, .post, "/texts/keep", form: form)
+        let said = try #require(done.way?.said)
+        #expect(said.text == "That text is kept.")
+        try await expect(page().count(">Keep it</button>"), equals: 1)
+        let undone = try await undo(said, TextsPage.self, stage)
+        #expect(undone?.text == "Nothing is learned from that text any more.")
+        try await expect(page().count(">Keep it</button>"), equals: 2)
+        let never = try await stage.answer(TextsPage.self, .post, "/texts/never", form: form)
+        #expect(never.way?.said?.text == "That text is never sent.")
+        try await expect(page().count(">Keep it</button>"), equals: 1)
+        await stage.close()
+    }
+
     @Test func aTextThatChangedIsNotDecidedAbout() async throws {
         let stage = try await PageStage.open()
         try await stage.archive(["The bread of the old bakery."])

@@ -1,3 +1,4 @@
+import Favorites
 package import Posts
 
 /// Forgets a post, a word or a time for good.
@@ -83,4 +84,70 @@ package enum ForgettingWish: Codable, Equatable, Sendable {
 
 extension Desk {
     package func forgetting() async throws -> Forgetting { Forgetting(mirror: mirror, zone: try await zone()) }
+}
+
+/// Lets a text be posted whatever was learned of others; one that was never to be sent is sent again.
+package struct KeepText: PersonOperation {
+    package static let name = "texts-keep"
+    /// The address or id of an archived post that answers nobody.
+    package var post: String
+
+    package init(post: String) { self.post = post }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> KeepChange {
+        let (post, before) = try await desk.plan().keep(post, seen: seen, now: desk.now)
+        let wayBack =
+            switch before {
+            case .kept?: nil as WayBack?
+            case .never?: WayBack(NeverSend.self, "never", post.id.value)
+            default: WayBack(UnkeepText.self, "texts", "keep", "--undo", post.id.value)
+            }
+        return KeepChange(
+            post: post.id.value, text: post.text, isKept: true, isNew: before != .kept, wayBack: wayBack)
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> KeepChange? {
+        try await KeepChange(at: desk, post, ifKept: true)
+    }
+}
+
+/// Takes back that a text was kept.
+package struct UnkeepText: PersonOperation {
+    package static let name = "texts-unkeep"
+    /// The address or id of an archived post that answers nobody.
+    package var post: String
+
+    package init(post: String) { self.post = post }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> KeepChange {
+        let (post, isNew) = try await desk.plan().unkeep(post, seen: seen)
+        return KeepChange(
+            post: post.id.value, text: post.text, isKept: false, isNew: isNew,
+            wayBack: isNew ? WayBack(KeepText.self, "texts", "keep", post.id.value) : nil)
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> KeepChange? {
+        try await KeepChange(at: desk, post, ifKept: false)
+    }
+}
+
+/// What became of a text that is kept, or is not any more.
+package struct KeepChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/keep/1"
+    /// The id of the post that was named.
+    package let post: String
+    package let text: String
+    package let isKept: Bool
+    /// False if that was so already.
+    package let isNew: Bool
+    package let wayBack: WayBack?
+}
+
+extension KeepChange {
+    /// The outcome of a wish that is fulfilled already; nil if it is not.
+    fileprivate init?(at desk: Desk, _ post: String, ifKept isKept: Bool) async throws {
+        let text = try await TextList.Text(of: desk.mirror, named: post, zone: try await desk.zone())
+        guard (text.label == PersonLabel.kept) == isKept else { return nil }
+        self.init(post: text.post, text: text.text, isKept: isKept, isNew: false, wayBack: nil)
+    }
 }

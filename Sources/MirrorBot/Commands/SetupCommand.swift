@@ -12,8 +12,8 @@ struct SetupCommand: AsyncParsableCommand {
         abstract: "Lead from nothing to the first post, step by step.",
         discussion: """
             Asks for what is missing and does it: the human's account or archive, the bot's account, training, the time \
-            zone, the bot's profile, a preview of tomorrow, the start. Ctrl-C stops it at any point, the end of the input \
-            ends it with 78; called again, it goes on with the first open step.
+            zone, the bot's profile, a look at twenty of the texts, a preview of tomorrow, the start. Ctrl-C stops it at \
+            any point, the end of the input ends it with 78; called again, it goes on with the first open step.
 
             Every answer is also an option; one that does not work is asked for. Without a terminal nothing is asked: \
             what the options allow is done, what is missing is listed with the command for each, and the exit code is \

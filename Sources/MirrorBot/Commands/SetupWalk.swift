@@ -341,9 +341,26 @@ struct SetupWalk {
                     + "; \(command("setup")) leads through all steps")
         }
         guard isAsking else { return try await given.start == true ? startWorking() : tellHowToStart() }
+        try await review()
         try await preview(position)
         let starts = try given.start ?? Question.confirm("Start now? It works until Ctrl-C. [Y/n] ", default: true)
         if starts { try await startWorking() } else { tellHowToStart() }
+    }
+
+    /// Offers the first review of texts where something is left of it; each answer counts at once.
+    private func review() async throws {
+        guard !given.yes else { return }
+        try await options.withZone { mirror, zone in
+            let review = try await TextReview(of: mirror, atMost: TextReview.first)
+            let texts = Array(review.texts.prefix(review.leftOfFirst))
+            guard !texts.isEmpty, review.labels + texts.count >= review.needed else { return }
+            tell("\nThe bot says what the human once said, and learns from you what they would not say again.")
+            let question = "Look at \(texts.count) of the texts, with one key each? It takes half a minute. [Y/n] "
+            guard try Question.confirm(question, default: true) else {
+                return tell("\(command("texts review")) asks whenever you like.")
+            }
+            tell(try await TextConversation(Desk(mirror, zone: zone), zone: zone).ask(texts).summary)
+        }
     }
 
     /// Shows what the bot would post tomorrow.

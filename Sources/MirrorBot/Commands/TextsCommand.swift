@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Favorites
 import Foundation
 import Mirroring
 import Posts
@@ -8,13 +9,28 @@ import Posts
 struct TextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "texts",
-        abstract: "Show the archived texts, newest first, and which may be posted.",
+        abstract: "Show the archived texts, and say which fit.",
+        discussion: """
+              mirror-bot texts coffee
+              mirror-bot texts --only unfit --reason time-bound
+              mirror-bot texts review
+            """,
+        subcommands: [TextsListCommand.self, TextsReviewCommand.self, TextsKeepCommand.self],
+        defaultSubcommand: TextsListCommand.self)
+}
+
+/// `mirror-bot texts list`.
+struct TextsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show the archived texts, newest first, and which may be posted; the word list can be left out.",
         discussion: """
             With words: only texts that contain all of them.
 
               mirror-bot texts coffee
               mirror-bot texts --only unfit --reason time-bound
               mirror-bot texts --only never
+              mirror-bot texts list review
             """)
 
     @Argument(help: "Words to find; case, width and accents are ignored.") var words: [String] = []
@@ -54,7 +70,7 @@ extension TextList.Text {
     fileprivate func lines(in zone: TimeZone) -> [String] {
         let said = [
             isNever ? "never to be sent" : unfitText ?? sometimes,
-            planned.map { "planned as \($0.slot)" },
+            demoted, planned.map { "planned as \($0.slot)" },
             answers.map { "answers \($0)" },
             uses > 0
                 ? "used \(uses == 1 ? "once" : "\(uses) times"), last \(lastUse.map { "\(LocalTime($0, in: zone).day)" } ?? "unknown")"
@@ -63,5 +79,127 @@ extension TextList.Text {
         let head = "\(LocalTime(created, in: zone))  \(Printable.line(text, columns: 58))"
         let notes = [Printable.line(post)] + said.map { Printable.line($0) }
         return [head, "    " + notes.joined(separator: "; ")]
+    }
+}
+
+/// `mirror-bot texts keep`.
+struct TextsKeepCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keep",
+        abstract: "Note that a text may be posted.",
+        discussion: """
+            The text never comes after others for what was learned of texts that you left out, and teaches what you keep. \
+            A text that was excluded by "never" may be sent again.
+            """)
+
+    @Argument(help: "The address or id of an archived post.") var post: String
+    @Flag(help: "Revert that: nothing is learned from the text.") var undo = false
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        guard undo else {
+            return try await options.change(KeepText(post: post), output, needsZone: true) { change in
+                change.lines(change.isNew ? "kept" : "kept already") + change.wayBackLines
+            }
+        }
+        try await options.change(UnkeepText(post: post), output, needsZone: true) { change in
+            change.lines(change.isNew ? "not kept any more" : "nothing to do, it was not kept") + change.wayBackLines
+        }
+    }
+}
+
+extension KeepChange {
+    fileprivate func lines(_ outcome: String) -> [String] { ["\(outcome): \(Printable.line(text, columns: 60))"] }
+}
+
+/// `mirror-bot texts review`.
+struct TextsReviewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "review",
+        abstract: "Say of some texts whether the bot may post them; it learns from that.",
+        discussion: """
+            One key for each text: k keeps it, n never sends it, Enter leaves it for later, q ends. Without a terminal \
+            an answer is a line. Each answer counts at once, and the next review goes on with the texts that are left.
+
+            From \(TextTaste.fewest) answers on, some of each kind, texts that read like those you left out come after \
+            others. "mirror-bot explain" and "mirror-bot texts" say which, and why.
+            """)
+
+    @Option(help: ArgumentHelp("Maximum of texts to ask for.", valueName: "number"))
+    var limit = TextReview.first
+
+    @Flag(help: "Print the texts as JSON and ask nothing.")
+    var json = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws {
+        guard (1...1_000).contains(limit) else {
+            throw ValidationError("--limit is \(limit); expected a number from 1 to 1000")
+        }
+    }
+
+    func run() async throws {
+        try await options.withZone { mirror, zone in
+            let review = try await TextReview(of: mirror, atMost: limit)
+            if json { return try JSONOutput.print(review) }
+            guard !review.texts.isEmpty else { return print("no text is left to ask for") }
+            let answers = try await TextConversation(Desk(mirror, zone: zone), zone: zone).ask(review.texts)
+            print(answers.summary)
+        }
+    }
+}
+
+/// Asks a person of texts, one after the other.
+struct TextConversation {
+    /// What a person said.
+    struct Answers {
+        var kept = 0
+        var left = 0
+        var isEnded = false
+
+        var summary: String {
+            let said = kept + left > 0 ? "\(kept) kept, \(left) never sent" : "nothing was said"
+            return isEnded ? "\(said); mirror-bot texts review goes on" : said
+        }
+    }
+
+    private let desk: Desk
+    private let zone: TimeZone
+
+    init(_ desk: Desk, zone: TimeZone) { (self.desk, self.zone) = (desk, zone) }
+
+    /// Asks until there is no further text, or the person ends it; each answer is stored at once.
+    ///
+    /// - Throws: What the desk throws; ``CommandError`` where no key can be read.
+    func ask(_ texts: [TextList.Text]) async throws -> Answers {
+        var answers = Answers()
+        for (number, text) in texts.enumerated() {
+            let time = LocalTime(text.created, in: zone)
+            StandardError.write("\n\(number + 1) of \(texts.count), \(time)\n  \(Printable.lines(text.text))\n")
+            switch try Question.key("k keep, n never, Enter later, q quit: ", among: ["k", "n", "", "q"]) {
+            case "k":
+                if try await said(KeepText(post: text.post), text) { answers.kept += 1 }
+            case "n":
+                if try await said(NeverSend(post: text.post), text) { answers.left += 1 }
+            case "": break
+            default:
+                answers.isEnded = true
+                return answers
+            }
+        }
+        return answers
+    }
+
+    /// Stores an answer; one about a text that has changed or left meanwhile does not count.
+    private func said<Operation: PersonOperation>(_ operation: Operation, _ text: TextList.Text) async throws -> Bool {
+        do {
+            _ = try await desk.perform(PersonRequest(operation, seen: text.seen))
+            return true
+        } catch let refusal as ChangeRefusal {
+            StandardError.write("\(Printable.lines("\(refusal)"))\n")
+            return false
+        }
     }
 }

@@ -84,6 +84,34 @@ enum Question {
         }
     }
 
+    /// One of some keys, which at a terminal needs no Enter; elsewhere the next line.
+    ///
+    /// The end of the input counts as `q`.
+    ///
+    /// - Parameters:
+    ///   - prompt: What is asked; ends with a space.
+    ///   - keys: Single letters in lower case, the empty one for Enter. `q` must be among them.
+    /// - Throws: ``CommandError``: with the code for usage for another line where there is no terminal.
+    static func key(_ prompt: String, among keys: Set<String>) throws -> String {
+        let input = Console.current.input
+        let readsKeys = input.isInteractive && Console.current.ownsProcess
+        return try untilUsable {
+            let typed: String
+            if readsKeys {
+                typed = try HiddenInput().key(prompt) ?? "q"
+                StandardError.write(typed + "\n")
+            } else {
+                StandardError.write(prompt)
+                typed = try input.readLine().map { try checked($0) } ?? "q"
+            }
+            let key = typed.lowercased()
+            guard keys.contains(key) else {
+                throw CommandError(.usage, "\"\(Printable.line(typed, columns: 20))\" is none of the keys")
+            }
+            return key
+        }
+    }
+
     /// The answer on one line, which is not shown while it is typed; empty if nothing was entered.
     ///
     /// - Throws: ``InputEnded``; ``CommandError`` with the code for usage.
@@ -170,8 +198,40 @@ private struct HiddenInput {
         original = settings
     }
 
+    /// Returns the next key, empty for Enter; nil at the end of the input.
+    func key(_ prompt: String) throws -> String? {
+        try quietly(prompt) {
+            var byte: UInt8 = 0
+            guard read(STDIN_FILENO, &byte, 1) == 1 else { return nil }
+            switch byte {
+            case 0x0A, 0x0D: return ""
+            case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
+            case 0x04: return nil
+            default: return String(decoding: [byte], as: UTF8.self)
+            }
+        }
+    }
+
     /// Asks once nothing is shown any more: who types at once would see what they type.
     func line(_ prompt: String, maximumBytes: Int) throws -> String? {
+        try quietly(prompt) {
+            var bytes: [UInt8] = []
+            var byte: UInt8 = 0
+            while read(STDIN_FILENO, &byte, 1) == 1 {
+                switch byte {
+                case 0x0A, 0x0D: return String(decoding: bytes, as: UTF8.self)
+                case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
+                case 0x04: return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+                case 0x08, 0x7F: removeLastCharacter(of: &bytes)
+                default: if bytes.count <= maximumBytes { bytes.append(byte) }
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Shows the prompt and reads with the echo off.
+    private func quietly(_ prompt: String, _ read: () throws -> String?) throws -> String? {
         var quiet = original
         quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         var restored = original
@@ -182,18 +242,7 @@ private struct HiddenInput {
         }
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &restored) }
         StandardError.write(prompt)
-        var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while read(STDIN_FILENO, &byte, 1) == 1 {
-            switch byte {
-            case 0x0A, 0x0D: return String(decoding: bytes, as: UTF8.self)
-            case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
-            case 0x04: return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-            case 0x08, 0x7F: removeLastCharacter(of: &bytes)
-            default: if bytes.count <= maximumBytes { bytes.append(byte) }
-            }
-        }
-        return nil
+        return try read()
     }
 
     private func removeLastCharacter(of bytes: inout [UInt8]) {

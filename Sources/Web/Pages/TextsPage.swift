@@ -1,4 +1,5 @@
 import Control
+import Favorites
 import Foundation
 import Mirroring
 import Posts
@@ -11,7 +12,8 @@ enum TextsPage: MirrorPage {
     static let liveParts = ["texts", "list", "muted"]
     static let routes: [MirrorRoute] = [
         .get("/texts", page), .post("/texts/post", publish), .post("/texts/slot", pin), .post("/texts/never", never),
-        .post("/texts/allow", allow), .post("/texts/forget", forget), .get("/muted", askToMute), .post("/muted", mute),
+        .post("/texts/allow", allow), .post("/texts/keep", keep), .post("/texts/unkeep", unkeep),
+        .post("/texts/forget", forget), .get("/muted", askToMute), .post("/muted", mute),
         .post("/muted/remove", unmute),
     ]
     static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
@@ -44,10 +46,13 @@ enum TextsPage: MirrorPage {
             request.refusal == nil
             ? request.query.typed("use") : request.path == "/texts/slot" ? request.form.typed("post") : nil
         var isForSlot = used != nil
+        let isReview = isReview(request)
         let list: TextList
         do {
             list =
-                if let used {
+                if isReview {
+                    TextList(texts: try await TextReview(of: request.mirror, atMost: rows).texts, next: nil)
+                } else if let used {
                     TextList(
                         texts: [
                             try await TextList.Text(of: request.mirror, named: used, zone: request.zone ?? .gmt)
@@ -69,7 +74,7 @@ enum TextsPage: MirrorPage {
         let muted = try await Forgetting(mirror: request.mirror, zone: zone).list()
         let shown = Shown(
             list: list, search: search, archive: archive, slots: slots, muted: muted,
-            fitness: request.mirror.configuration.fitness.rawValue, isForSlot: isForSlot)
+            fitness: request.mirror.configuration.fitness.rawValue, isForSlot: isForSlot, isReview: isReview)
         return .page(PageContent(templates[0], in: section, context(shown, of: request)))
     }
 
@@ -85,6 +90,18 @@ enum TextsPage: MirrorPage {
         var fitness: String
         /// Whether one text is shown alone, to be put into a slot.
         var isForSlot = false
+        /// Whether a person is asked of each text if the bot may post it.
+        var isReview = false
+    }
+
+    /// Whether the page, or the form that was sent from it, is that of the review.
+    private static func isReview(_ request: MirrorRequest) -> Bool {
+        request.query["review"] == "1" || request.form["review"] == "1"
+    }
+
+    /// Where the form leads back to.
+    private static func back(_ request: MirrorRequest) -> String {
+        isReview(request) ? "/texts?review=1#find" : "/texts"
     }
 
     static func context(_ shown: Shown, of request: MirrorRequest) -> PageContext {
@@ -129,7 +146,10 @@ enum TextsPage: MirrorPage {
                     ]
                 }),
             "found": .text(found(shown)),
-            "isFiltered": .flag(search.kind != .all || search.reason != nil || search.words != nil || shown.isForSlot),
+            "isFiltered": .flag(
+                search.kind != .all || search.reason != nil || search.words != nil || shown.isForSlot || shown.isReview),
+            "isReview": .flag(shown.isReview && canChange),
+            "review": .text(shown.isReview || !canChange ? nil : request.base + "/texts?review=1#find"),
             "hasTexts": .flag(!shown.list.texts.isEmpty), "canChange": .flag(canChange),
             "texts": .list(
                 shown.list.texts.map {
@@ -203,9 +223,14 @@ enum TextsPage: MirrorPage {
     private static func found(_ shown: Shown) -> String {
         let search = shown.search
         guard !shown.list.texts.isEmpty else {
+            if shown.isReview { return "No text is left to ask for." }
             return search.cursor == nil ? "No text of the kind is archived." : "No further text."
         }
         if shown.isForSlot { return "One text." }
+        if shown.isReview {
+            return "Texts that the bot may post, of which you have said nothing. Each answer counts at once; from "
+                + "\(TextTaste.fewest) on, texts like those you left out come after others."
+        }
         var parts: [String] = []
         if let words = search.words { parts.append("with “\(Words.cut(words, to: 60))”") }
         if let reason = search.reason {
@@ -253,8 +278,9 @@ enum TextsPage: MirrorPage {
         let fitness =
             switch text.fitness {
             case _ where text.isNever: "Never sent, as a person said"
-            case .fit: "Fit"
-            case .sometimes: "At some times only: \(text.sometimes ?? "")"
+            case .fit: text.demoted.map { "Fit; \($0)" } ?? "Fit"
+            case .sometimes:
+                ["At some times only: \(text.sometimes ?? "")", text.demoted].compactMap(\.self).joined(separator: "; ")
             case .unfit: "Left out: \(text.unfitText ?? "")"
             case .unjudged: "Not looked at yet"
             case .answer: text.answers.map { "An answer to \($0)" } ?? "An answer"
@@ -461,7 +487,8 @@ enum TextsPage: MirrorPage {
     private static func never(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let post = try post(request.form)
-            return try await request.perform(NeverSend(post: post), backTo: "/texts", refusedBy: page) { change in
+            let back = back(request)
+            return try await request.perform(NeverSend(post: post), backTo: back, refusedBy: page) { change in
                 let slots = change.slots.count
                 let besides =
                     slots > 0
@@ -484,6 +511,31 @@ enum TextsPage: MirrorPage {
                     change.isNew ? "That text may be sent again." : "Nothing to do: that text was not left out.",
                     wayBack: change.isNew
                         ? .init("Never send it", to: request.base + "/texts/never", [("post", change.post)]) : nil)
+            }
+        }
+    }
+
+    private static func keep(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let (post, back) = (try post(request.form), back(request))
+            return try await request.perform(KeepText(post: post), backTo: back, refusedBy: page) { change in
+                Said(
+                    change.isNew ? "That text is kept." : "That text was kept already.",
+                    wayBack: change.wayBack?.operation == UnkeepText.name
+                        ? .init("Take that back", to: request.base + "/texts/unkeep", [("post", change.post)]) : nil)
+            }
+        }
+    }
+
+    private static func unkeep(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: page) {
+            let (post, back) = (try post(request.form), back(request))
+            return try await request.perform(UnkeepText(post: post), backTo: back, refusedBy: page) { change in
+                Said(
+                    change.isNew
+                        ? "Nothing is learned from that text any more." : "Nothing to do: that text was not kept.",
+                    wayBack: change.isNew
+                        ? .init("Keep it", to: request.base + "/texts/keep", [("post", change.post)]) : nil)
             }
         }
     }
