@@ -1,5 +1,6 @@
 import Blocking
 import Conduct
+import Favorites
 package import Foundation
 import Import
 import MeCab
@@ -100,12 +101,14 @@ package struct TextReport: Encodable, Sendable {
     package private(set) var languages: [String: Agreement] = [:]
     package private(set) var agreement: Agreement?
     package private(set) var samples: [String: [Sample]] = [:]
+    /// What is learned from simulated persons; nil where nobody asked for that.
+    package fileprivate(set) var learning: TextLearning?
     /// Lines and posts that could not be read.
     package private(set) var problems = 0
 
     private enum CodingKeys: CodingKey {
         case schema, posts, fit, plain, unfit, sometimes, byReason, later, otherRules, poolShare, plainShare
-        case precision, recall, languages, agreement, costs, rows, samples, problems
+        case precision, recall, languages, agreement, costs, rows, samples, problems, learning
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -130,6 +133,7 @@ package struct TextReport: Encodable, Sendable {
         try container.encode(agreement, forKey: .agreement)
         try container.encode(samples, forKey: .samples)
         try container.encode(problems, forKey: .problems)
+        try container.encodeIfPresent(learning, forKey: .learning)
     }
 
     fileprivate init() {}
@@ -143,16 +147,22 @@ package struct TextEvaluator: Sendable {
     private let judge: TextJudge
     private let mode: FitnessMode
     private let samples: Int
+    private let persons: Int
+    private let configuration: MirrorSettings
 
     /// - Parameters:
     ///   - configuration: What the texts would be sent by.
     ///   - dictionary: The name or folder of MeCab's dictionary.
     ///   - zone: The zone in which years begin; nil for UTC.
     ///   - samples: How many texts of each rule are shown.
-    package init(_ configuration: MirrorSettings, dictionary: String, zone: TimeZone?, samples: Int) {
+    ///   - persons: How many persons are simulated who label texts; 0 for none.
+    package init(
+        _ configuration: MirrorSettings, dictionary: String, zone: TimeZone?, samples: Int, persons: Int = 0
+    ) {
         judge = TextJudge(
             configuration, zone: zone ?? .gmt, tokenizer: try? Tokenizer(dictionary: dictionary))
-        (mode, self.samples) = (configuration.fitness, samples)
+        (mode, self.samples, self.persons) = (configuration.fitness, samples, persons)
+        self.configuration = configuration
     }
 
     /// Reads an archive and judges it, on a thread of its own.
@@ -198,15 +208,25 @@ package struct TextEvaluator: Sendable {
     ) -> TextReport {
         var tally = Tally(report: TextReport(problems: problems), mode: mode)
         var before: Date?
+        var said: [TextLearning.Text] = []
         for post in posts {
             var verdict = habits.complete(judge.verdict(on: post), on: post)
             let distance = before.map { post.createdAt.timeIntervalSince($0) } ?? .infinity
             if post.isTimeTrusted, distance > 0, distance < Post.closeTogether { verdict.demote(.followsClosely) }
             before = post.createdAt
             tally.add(post, verdict, judge.refusal(of: post))
-            if let label = labels[post.id.value] { tally.compare(verdict, with: label, post.language) }
+            guard let label = labels[post.id.value] else { continue }
+            tally.compare(verdict, with: label, post.language)
+            let example = Example(id: post.id, author: nil, text: post.text)
+            said.append(TextLearning.Text(example: example, isOutOfPlace: !label.isFit, isPlain: verdict.isPlain))
         }
-        return tally.finished(hasLabels: hasLabels, samples: samples)
+        var report = tally.finished(hasLabels: hasLabels, samples: samples)
+        if persons > 0, let tokenizer = judge.tokenizer {
+            let extractor = FeatureExtractor(tokenizer: tokenizer, words: TextTaste.words)
+            report.learning = TextLearning(
+                said, extractor, persons: persons, minimum: configuration.favorites.minimumPerCategory)
+        }
+        return report
     }
 
     /// The running sums of a report.

@@ -105,6 +105,46 @@ import Testing
         #expect(try decoder.decode(Answer.self, from: Data(strict.output.utf8)).recall == 0.5)
     }
 
+    /// Simulated persons who would not speak of kettles: what comes first after their labels is seldom about one.
+    @Test func whatIsLearnedFromPersonsIsMeasured() async throws {
+        struct Measured: Decodable {
+            struct Learning: Decodable {
+                struct Row: Decodable {
+                    let texts: String
+                    let labels: Int
+                    let outOfPlace, inPlaceFirst: Double
+                }
+
+                let persons: Int
+                let rows: [Row]
+            }
+
+            let learning: Learning
+        }
+        let lines = (0..<120).map { number in
+            let (subject, isFit) = number % 2 == 0 ? ("wide river", true) : ("copper kettle", false)
+            return #"{"id":"\#(number)","text":"Every \#(subject) has a name","fit":\#(isFit)}"#
+        }
+        let path = try write(lines.joined(separator: "\n"), to: "texts.jsonl")
+        let ending = try await evaluate("--from", path, "--labels", path, "--persons", "20", "--json")
+        #expect(ending.status == 0, "\(ending.error)")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let learning = try decoder.decode(Measured.self, from: Data(ending.output.utf8)).learning
+        #expect(learning.persons == 20)
+        #expect(learning.rows.filter { $0.texts == "all" }.map(\.labels) == [0, 12, 20, 50])
+        let (none, fifty) = (learning.rows[0], learning.rows[3])
+        #expect(none.inPlaceFirst == 1)
+        expect(none.outOfPlace) { (0.4...0.6).contains($0) }
+        #expect(fifty.outOfPlace < 0.1)
+        #expect(fifty.inPlaceFirst > 0.9)
+        let again = try await evaluate("--from", path, "--labels", path, "--persons", "20", "--json")
+        #expect(again.output == ending.output)
+        let shown = try await evaluate("--from", path, "--labels", path, "--persons", "20")
+        #expect(shown.output.contains("learned from persons"))
+        try await expect(evaluate("--from", path, "--persons", "20").status, equals: 64)
+    }
+
     @Test func wrongUseIsExplained() async throws {
         try await expect(evaluate("--from", stage.folder.path("nowhere")).status, equals: 65)
         let texts = try write(Self.lines[0], to: "texts.jsonl")

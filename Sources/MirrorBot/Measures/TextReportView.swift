@@ -20,6 +20,7 @@ enum TextReportView {
             lines += wrapped(text, indent: 2, terminal)
         }
         if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }
+        if let learning = report.learning { lines += [""] + Self.learning(learning, terminal) }
         lines += costs(report, terminal)
         for (reason, count) in first(report).sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             lines += ["", terminal.bold(reason) + "  \(count): \(ReportedReason(reason).text)"]
@@ -69,6 +70,23 @@ enum TextReportView {
                 "  " + Printable.padded(Printable.line(name, columns: 10), to: 10) + "  precision "
                     + share(agreement.precision) + "  recall " + share(agreement.recall)
             } + ["  \(agreement.sameReason) of the \(agreement.foundUnfit) that both find for the same reason"]
+    }
+
+    private static func learning(_ learning: TextLearning, _ terminal: Terminal) -> [String] {
+        func line(_ name: String, _ figures: [String]) -> String {
+            "  " + Printable.padded(name, to: 8) + figures.map { FigureGroup.aligned($0, to: 14) }.joined()
+        }
+        let title =
+            terminal.bold("learned from persons") + "  \(learning.persons) simulated, who label one text in ten wrongly"
+        return [title, terminal.dim(line("texts", ["labels", "out of place", "in place first"]))]
+            + learning.rows.map { row in
+                line(
+                    row.texts,
+                    [
+                        "\(row.labels)", String(format: "%.1f ± %.1f %%", 100 * row.outOfPlace, 100 * row.error),
+                        percent(row.inPlaceFirst),
+                    ])
+            }
     }
 
     private static func share(_ value: Double?) -> String { value.map { String(format: "%.3f", $0) } ?? "-" }
