@@ -327,11 +327,11 @@ package struct HumanMirror: Sendable {
         }
     }
 
-    /// Removes such a label again.
-    package func unlabelling(_ label: PersonLabel) -> OutboxStore.Note {
+    /// Removes such a label again, whichever of some it is.
+    package func unlabelling(_ which: PersonLabel...) -> OutboxStore.Note {
         { [labels] action, connection in
             guard let id = action.labelled else { return }
-            try labels.takeBack(label, of: id, on: connection)
+            for label in which { try labels.takeBack(label, of: id, on: connection) }
         }
     }
 

@@ -154,6 +154,11 @@ import Testing
         try await expect(label(first), equals: .skipped)
         _ = try await changes.restore(first.id, now: now)
         try await expect(label(first), equals: nil)
+        // What is taken back before it was sent is a slot left out, too.
+        _ = try await desk.perform(AskUndo(ids: [first.id]))
+        try await expect(label(first), equals: .takenBack)
+        _ = try await changes.restore(first.id, now: now)
+        try await expect(label(first), equals: nil)
         _ = try await changes.pin(second.id, to: nil, now: now)
         try await expect(label(second), equals: .kept)
         let spare = Self.id(

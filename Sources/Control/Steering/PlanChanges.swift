@@ -75,7 +75,7 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func restore(_ word: String, seen: Seen? = nil, now: Date) async throws -> [Action] {
         let slot = try await slot(word, now: now)
-        let restored = try await store.restore(slot.id, seen: seen, now: now, mirror.unlabelling(.skipped))
+        let restored = try await store.restore(slot.id, seen: seen, now: now, mirror.unlabelling(.skipped, .takenBack))
         guard let restored else {
             guard slot.state == .skipped, slot.reason == Action.Reason.byPerson else {
                 if [.planned, .claimed].contains(slot.state) {
