@@ -271,6 +271,9 @@ static const unsigned char migrations_0048_unable_workers_sql[] = {
 static const unsigned char migrations_0049_spelling_sql[] = {
 #embed "../../migrations/0049_spelling.sql"
 };
+static const unsigned char migrations_0050_consent_sql[] = {
+#embed "../../migrations/0050_consent.sql"
+};
 static const unsigned char migrations_0051_text_labels_sql[] = {
 #embed "../../migrations/0051_text_labels.sql"
 };
@@ -366,6 +369,7 @@ static const EmbeddedFile files[] = {
     FILE("migrations/0047_reply_measure.sql", migrations_0047_reply_measure_sql),
     FILE("migrations/0048_unable_workers.sql", migrations_0048_unable_workers_sql),
     FILE("migrations/0049_spelling.sql", migrations_0049_spelling_sql),
+    FILE("migrations/0050_consent.sql", migrations_0050_consent_sql),
     FILE("migrations/0051_text_labels.sql", migrations_0051_text_labels_sql),
 };
 

@@ -33,6 +33,15 @@ package enum OptOut {
         return StopGrammar.standard.asksToStop(FoldedText(text))
     }
 
+    /// Whether a mention asks that the mirroring as a whole stops, as "stop mirroring me" does; it is a request to stop as
+    /// well, and the human's account makes more of it.
+    ///
+    /// - Parameter text: The mention's text, mentions included.
+    package static func asksToStopMirror(text: String) -> Bool {
+        guard text.utf8.count <= longestRequest else { return false }
+        return StopGrammar.standard.asksToStop(FoldedText(text), mirroring: true)
+    }
+
     /// The most bytes of a mention that may be a request, the people whom it names included.
     private static let longestRequest = 20_000
     /// The bytes of a profile in which words are looked for.

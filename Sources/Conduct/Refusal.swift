@@ -59,6 +59,7 @@ extension Refusal {
         case mutedWord = "muted-word"
         case mutedDay = "muted-day"
         case provesAccount = "proves-account"
+        case stopsMirror = "stops-mirror"
         case undecidable
         case machineClient = "machine-client"
         case quotesAPost = "quotes-a-post"
@@ -142,6 +143,7 @@ extension Refusal {
             case .mutedWord: "the post has a word that a person muted"
             case .mutedDay: "the post is of a day that a person muted"
             case .provesAccount: "the mention says the words that show on the public page whose account it is"
+            case .stopsMirror: "the human asks to stop the mirror, which is done"
             case .undecidable: "the post is of a form that cannot be kept"
             case .machineClient: "a program wrote the post: most that it wrote leads to the same site"
             case .quotesAPost: "the text speaks about another post, which is not sent with it"

@@ -18,7 +18,7 @@ struct StopGrammar: Sendable {
 
     /// The meaning of a word or word group; the names are those of the file.
     enum Role: String, CaseIterable, Sendable {
-        case stop, ask, not, write, me, also, unlike, profile, human
+        case stop, ask, not, write, mirror, me, also, unlike, profile, human
         case writeToMe = "write-me"
     }
 
@@ -40,6 +40,7 @@ struct StopGrammar: Sendable {
         static let not: UInt8 = 4
         static let write: UInt8 = 8
         static let me: UInt8 = 16
+        static let mirror: UInt8 = 32
 
         var roles: UInt8 = 0
         /// The open word group; 0 for none.
@@ -69,6 +70,7 @@ struct StopGrammar: Sendable {
             case .ask: roles |= Self.ask
             case .not: roles |= Self.not
             case .write: roles |= Self.write
+            case .mirror: roles |= Self.write | Self.mirror
             case .me: roles |= Self.me
             case .writeToMe: roles |= Self.write | Self.me
             case .also: break
@@ -157,17 +159,20 @@ struct StopGrammar: Sendable {
     // MARK: Requests
 
     /// Whether a text asks the bot to stop, and says little else.
-    func asksToStop(_ text: FoldedText) -> Bool {
+    ///
+    /// - Parameter mirroring: Whether it must say that the mirroring is to stop.
+    func asksToStop(_ text: FoldedText, mirroring: Bool = false) -> Bool {
         let parts = text.parts
         guard !parts.isEmpty, parts.reduce(0, { $0 + $1.letters.count }) <= Self.requestLetters else { return false }
         let whole = FoldedText.Part(joining: parts)
         let excluded = excludedLanguages(in: whole)
         if excluded.contains(0) { return false }
         let least: Verdict = text.hasLink ? .explicit : .request
-        if verdict(on: whole, excluded) >= least { return true }
+        if verdict(on: whole, excluded, mirroring: mirroring) >= least { return true }
         guard parts.count > 1 else { return false }
         let verdicts = parts.map { verdict(on: $0, excluded) }
-        let best = verdicts.max() ?? .unknown
+        let best =
+            (mirroring ? parts.map { verdict(on: $0, excluded, mirroring: true) } : verdicts).max() ?? .unknown
         if best >= least, !verdicts.contains(.unknown) { return true }
         let others = zip(parts, verdicts).reduce(0) { $0 + ($1.1 == .unknown ? $1.0.wordCount : 0) }
         return best == .clear && others <= Self.otherWords
@@ -185,7 +190,11 @@ struct StopGrammar: Sendable {
     }
 
     /// Reads a part of a text as words of each language.
-    private func verdict(on part: FoldedText.Part, _ excluded: Set<Int>) -> Verdict {
+    ///
+    /// - Parameter mirroring: Whether only words that speak of the mirroring make a request.
+    private func verdict(
+        on part: FoldedText.Part, _ excluded: Set<Int>, mirroring: Bool = false
+    ) -> Verdict {
         var readings: [[Int: Set<Reading>]] = Array(repeating: [:], count: part.letters.count + 1)
         for language in languages.indices.dropFirst() where !excluded.contains(language) {
             readings[0][language] = [Reading()]
@@ -205,7 +214,8 @@ struct StopGrammar: Sendable {
         }
         let complete = readings[part.letters.count].values.joined().filter { $0.group == 0 }
         return complete.map { reading in
-            if reading.isClear { return Verdict.clear }
+            if mirroring, !reading.has(Reading.mirror) { return Verdict.neutral }
+            if reading.isClear { return .clear }
             if reading.isExplicit { return .explicit }
             return reading.isRequest ? .request : .neutral
         }.max() ?? .unknown

@@ -60,6 +60,7 @@ extension Worker {
         // First, for it asks no network.
         let zone = try await zone()
         let accounts = try await verifiedAccounts(bot: bot, human: human, gates)
+        try await mirror.table.noteStatement(configuration.statedConsent, now: clock.now)
         let waited = clock.uptime - (gates.begun ?? clock.uptime)
         let activated = try await mirror.table.activate(now: bot.present(at: clock.now) - waited)
         let limits = try await bot.limits()

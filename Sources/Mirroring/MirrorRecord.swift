@@ -1,7 +1,7 @@
 package import Foundation
 package import Posts
 import Schedule
-import Settings
+package import Settings
 
 /// What is stored about a mirror itself.
 package struct MirrorRecord: Equatable, Sendable {
@@ -24,6 +24,10 @@ package struct MirrorRecord: Equatable, Sendable {
     package var past: KnownPast?
     /// When the bot's profile was written, or a person chose to leave it; nil before.
     package var profileSettled: Date?
+    /// Who agreed that the human is mirrored; nil if nobody did, and nothing leaves.
+    package var consent: HumanConsent?
+    /// When the human said that the mirror is to stop, as long as nobody has agreed anew.
+    package var stopped: Date?
     /// What a move to or from another database left here; nil if there was none.
     package var move: MoveMark?
     /// What a person said about pausing, also if its end has passed; nil if nothing.

@@ -194,14 +194,19 @@ package struct MirrorRestore: Sendable {
             try there?.optionalText("bot_account"), of: mirror, setting: "the backup", connection)
     }
 
-    /// Takes over what the backup says of the mirror, but not when it began, where it lives and that it pauses.
+    /// Takes over what the backup says of the mirror, but not when it began, where it lives and that it pauses; nor who
+    /// agreed to it or stopped it, where that is known here.
     private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection) throws {
-        let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"])
+        let consent = ["consent", "consent_ms", "consent_words", "stopped_ms"]
+        let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"]).union(consent)
         let isKnown: Set = ["human_account", "bot_account", "human_handle", "bot_handle", "time_zone", "past"]
-        let changes = shape.columns.map(\.name).filter { !own.contains($0) && !$0.hasPrefix("pause") }.map { name in
-            isKnown.contains(name)
-                ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))" : "\(name) = excluded.\(name)"
-        }
+        let isUnsaid = "mirrors.consent IS NULL AND mirrors.stopped_ms IS NULL"
+        let changes =
+            shape.columns.map(\.name).filter { !own.contains($0) && !$0.hasPrefix("pause") }.map { name in
+                isKnown.contains(name)
+                    ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))" : "\(name) = excluded.\(name)"
+            }
+            + consent.map { "\($0) = CASE WHEN \(isUnsaid) THEN excluded.\($0) ELSE mirrors.\($0) END" }
         let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"
         try connection.execute(
             """

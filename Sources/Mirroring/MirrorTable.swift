@@ -267,11 +267,12 @@ package struct MirrorTable: Sendable {
     ///   - bot: The bot's account; nil if it was not asked.
     ///   - settings: What decides whose account each is, for errors; nil for the usual setting of its network.
     ///   - credentials: What tells those that opened the accounts from others.
-    ///   - now: Recorded for a new mirror.
+    ///   - login: How the human's account was opened by its owner's login; nil if it was only read.
+    ///   - now: Recorded for a new mirror, and with a consent.
     /// - Throws: `ConfigurationError` if human and bot are one account, or if this mirror knows other accounts.
     package func bind(
         human: Account?, bot: Account?, settings: [AccountRole: String] = [:],
-        credentials: [AccountRole: String] = [:], now: Date
+        credentials: [AccountRole: String] = [:], login: OwnerLogin? = nil, now: Date
     ) async throws {
         let found = [AccountRole.human: human, .bot: bot].compactMapValues { $0?.id.canonical }
         func setting(_ role: AccountRole) -> String {
@@ -288,23 +289,26 @@ package struct MirrorTable: Sendable {
             try Self.requireOwnBot(record.bot, of: mirror, setting: botSetting, connection)
             record.humanHandle = human?.handle ?? record.humanHandle
             record.botHandle = bot?.handle ?? record.botHandle
+            if human != nil, let login { record.agree(by: login, at: now) }
         }
     }
 
     /// Binds the mirror to other accounts than those that it knows, and drops what was about those.
     ///
-    /// Where feeds were read up to is forgotten. For another bot, nothing older than `now` is answered or favorited,
+    /// Where feeds were read up to is forgotten. Another human has agreed by the login alone that opened their account.
+    /// For another bot, nothing older than `now` is answered or favorited,
     /// and what was still to be done for the one before never happens, see ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
     ///
     /// - Parameters:
     ///   - accounts: The verified accounts; a role that is missing stays as it is.
     ///   - settings: What decides whose account each is, for errors.
     ///   - credentials: What tells those that opened the accounts from others.
+    ///   - login: As for ``bind(human:bot:settings:credentials:login:now:)``.
     ///   - now: When it is done.
     /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this bot.
     func rebind(
         _ accounts: [AccountRole: Account], settings: [AccountRole: String], credentials: [AccountRole: String],
-        now: Date
+        login: OwnerLogin? = nil, now: Date
     ) async throws {
         let mirror = mirror
         try await update(now: now, writesMore: true) { record, connection in
@@ -316,6 +320,13 @@ package struct MirrorTable: Sendable {
                 case .bot: (record.bot, record.botHandle) = (id, account.handle)
                 }
                 try Self.forgetFeeds(of: role, mirror, connection)
+            }
+            if accounts[.human] != nil {
+                // What was stated was said of the person before; a stop stays.
+                record.consent = nil
+                try connection.execute(
+                    "DELETE FROM settings WHERE mirror = \(mirror) AND name = \(Setting.humanConsent.name)")
+                if let login { record.agree(by: login, at: now) }
             }
             if let known = record.human, known == record.bot {
                 throw Self.sameAccount(
@@ -413,7 +424,7 @@ package struct MirrorTable: Sendable {
     ///   - writesMore: Whether `change` writes other tables; if not, and it changes nothing, nothing is written at all.
     ///   - change: Changes the record, or throws.
     /// - Throws: What `change` throws; the store's error.
-    private func update(
+    func update(
         now: Date, writesMore: Bool = false,
         _ change: @escaping @Sendable (inout MirrorRecord, any StorageConnection) throws -> Void
     ) async throws {
@@ -442,6 +453,8 @@ package struct MirrorTable: Sendable {
                     time_zone = \(record.timeZone), time_zone_source = \(record.timeZoneSource?.rawValue),
                     archive_time_zone = \(record.archiveTimeZone),
                     activated_ms = \(record.activated?.milliseconds), profile_ms = \(record.profileSettled?.milliseconds),
+                    consent = \(record.consent?.ground.rawValue), consent_ms = \(record.consent?.since.milliseconds),
+                    consent_words = \(record.consent?.wording), stopped_ms = \(record.stopped?.milliseconds),
                     version = version + 1
                 WHERE mirror = \(mirror)
                 """)
@@ -469,7 +482,16 @@ package struct MirrorTable: Sendable {
         return AccountID(network: network, value: String(text[text.index(after: colon)...]))
     }
 
-    private static func record(_ mirror: String, _ connection: any StorageConnection) throws -> MirrorRecord? {
+    /// The consent in a row; one on a ground that only a newer version knows counts as an earlier one.
+    private static func consent(in row: SQLRow) throws -> HumanConsent? {
+        guard let ground = try row.optionalText("consent") else { return nil }
+        return HumanConsent(
+            HumanConsent.Ground(rawValue: ground) ?? .earlier,
+            since: try row.optionalDate("consent_ms") ?? Date(milliseconds: 0),
+            wording: try row.optionalText("consent_words"))
+    }
+
+    static func record(_ mirror: String, _ connection: any StorageConnection) throws -> MirrorRecord? {
         try record(in: try connection.query(selection(of: mirror)))
     }
 
@@ -480,7 +502,8 @@ package struct MirrorTable: Sendable {
     private static let columns: SQL = """
         human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
             time_zone, time_zone_source, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
-            paused_ms, paused_until_ms, pause_reason, pause_code, past, profile_ms
+            paused_ms, paused_until_ms, pause_reason, pause_code, past, profile_ms,
+            consent, consent_ms, consent_words, stopped_ms
         """
 
     private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
@@ -498,6 +521,7 @@ package struct MirrorTable: Sendable {
                 activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
                 past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),
                 profileSettled: try row.optionalDate("profile_ms"),
+                consent: try consent(in: row), stopped: try row.optionalDate("stopped_ms"),
                 move: try moveMark(in: row), pause: try pause(in: row))
         }
     }

@@ -48,6 +48,8 @@ package struct ProofTable: Sendable {
 
         package let account: ProvedAccount
         package let progress: Progress
+        /// Whether the words say, too, that the human agrees to the mirror.
+        package let agrees: Bool
     }
 
     // MARK: Asking
@@ -59,10 +61,13 @@ package struct ProofTable: Sendable {
     ///
     /// - Parameters:
     ///   - visitor: The secret of the visitor's cookie.
+    ///   - agrees: Whether the visitor says to be the human, and agrees to the mirror by saying the words.
     ///   - nonce: ``nonceSize`` random bytes.
     /// - Throws: `ChangeRefusal` with `.full` if too many proofs are open, or with `.unknown` if the mirror is not in this
     ///   database any more; the store's error.
-    package func ask(for account: ProvedAccount, by visitor: String, nonce: [UInt8], now: Date) async throws {
+    package func ask(
+        for account: ProvedAccount, by visitor: String, agrees: Bool = false, nonce: [UInt8], now: Date
+    ) async throws {
         let (mirror, nonce, owner) = (mirror, nonce.hexadecimal, digest(of: visitor))
         let words = Self.digest(of: words(of: visitor, nonce: nonce))
         let begin = (now - Self.wordsLast).milliseconds
@@ -79,7 +84,8 @@ package struct ProofTable: Sendable {
             let ofAccount: SQL = " AND network = \(account.network.rawValue) AND name = \(account.name)"
             let fresh = (now - Self.wordsLast / 2).milliseconds
             let same = try connection.query(
-                "SELECT nonce " + open + ofAccount + " AND visitor = \(owner) AND asked_ms > \(fresh)")
+                "SELECT nonce " + open + ofAccount
+                    + " AND visitor = \(owner) AND asked_ms > \(fresh) AND agrees = \(agrees)")
             guard same.isEmpty else { return }
             let all = try connection.query("SELECT COUNT(*) AS number " + open).first?.int("number") ?? 0
             let some = try connection.query("SELECT COUNT(*) AS number " + open + ofAccount).first?.int("number") ?? 0
@@ -93,9 +99,9 @@ package struct ProofTable: Sendable {
             }
             try connection.execute(
                 """
-                INSERT INTO proofs (mirror, nonce, visitor, network, name, words, asked_ms)
+                INSERT INTO proofs (mirror, nonce, visitor, network, name, words, asked_ms, agrees)
                 VALUES (\(mirror), \(nonce), \(owner), \(account.network.rawValue), \(account.name), \(words),
-                    \(now.milliseconds))
+                    \(now.milliseconds), \(agrees))
                 """)
         }
     }
@@ -107,21 +113,23 @@ package struct ProofTable: Sendable {
     package func latest(of visitor: String, now: Date) async throws -> Proof? {
         let rows = try await storage.query(
             """
-            SELECT network, name, nonce, asked_ms, account_id, proven_ms FROM proofs
+            SELECT network, name, nonce, asked_ms, account_id, proven_ms, agrees FROM proofs
             WHERE mirror = \(mirror) AND visitor = \(digest(of: visitor)) ORDER BY asked_ms DESC, nonce LIMIT 1
             """)
         guard let row = rows.first, let network = NetworkName(rawValue: try row.text("network")) else { return nil }
         let asked = try row.date("asked_ms")
         let account = ProvedAccount(network: network, name: try row.text("name"))
+        let agrees = try row.boolean("agrees")
         guard let proven = try row.optionalDate("proven_ms") else {
             let end = asked + Self.wordsLast
             guard now < end + Self.proofLasts else { return nil }
-            guard now < end else { return Proof(account: account, progress: .over) }
+            guard now < end else { return Proof(account: account, progress: .over, agrees: agrees) }
             let words = self.words(of: visitor, nonce: try row.text("nonce"))
-            return Proof(account: account, progress: .open(words, until: end))
+            return Proof(account: account, progress: .open(words, until: end), agrees: agrees)
         }
         guard now < proven + Self.proofLasts, let id = try row.optionalText("account_id") else { return nil }
-        return Proof(account: account, progress: .proven(AccountID(network: network, value: id)))
+        return Proof(
+            account: account, progress: .proven(AccountID(network: network, value: id)), agrees: agrees)
     }
 
     // MARK: Mentions
@@ -131,6 +139,8 @@ package struct ProofTable: Sendable {
         fileprivate let nonce: String
         /// The author of the mention.
         fileprivate let author: AccountID
+        /// Whether the words were asked for to agree to the mirror.
+        fileprivate let agrees: Bool
     }
 
     /// A mention that may prove an account.
@@ -167,7 +177,7 @@ package struct ProofTable: Sendable {
         let oldest = (now - wordsLast - proofLasts).milliseconds
         let rows = try connection.query(
             """
-            SELECT nonce, network, name, words, asked_ms FROM proofs
+            SELECT nonce, network, name, words, asked_ms, agrees FROM proofs
             WHERE mirror = \(mirror) AND proven_ms IS NULL AND asked_ms > \(oldest)
                 AND words IN \(list: Array(Set(candidates.flatMap(\.words))))
             """)
@@ -182,25 +192,28 @@ package struct ProofTable: Sendable {
                     && (time.contains(candidate.written) || now <= asked + wordsLast)
             }
             for candidate in proving {
-                matches[candidate.mention] = Match(nonce: try row.text("nonce"), author: candidate.author.id)
+                matches[candidate.mention] = Match(
+                    nonce: try row.text("nonce"), author: candidate.author.id, agrees: try row.boolean("agrees"))
             }
         }
         return matches
     }
 
-    /// Notes that accounts said their words; a proof that was noted before stays as it is.
+    /// Notes that an account said its words; a proof that was noted before stays as it is.
+    ///
+    /// If the words were asked for to agree, the human's account agrees by them to the mirror.
     ///
     /// - Throws: The store's error.
     package static func prove(
-        _ matches: [Match], of mirror: String, on connection: any StorageConnection, now: Date
+        _ match: Match, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
-        for match in matches {
+        let isNew =
             try connection.execute(
                 """
                 UPDATE proofs SET account_id = \(match.author.value), proven_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND nonce = \(match.nonce) AND proven_ms IS NULL
-                """)
-        }
+                """) == 1
+        if isNew, match.agrees { try MirrorTable.agree(by: match.author, to: mirror, on: connection, now: now) }
     }
 
     // MARK: Removing

@@ -219,6 +219,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case unfitting
         /// The mirror is paused; nothing is sent, and nothing was changed.
         case paused
+        /// Nobody agreed to the mirror; nothing is sent, and nothing was changed.
+        case unagreed
         /// The recipient is denied; nothing is sent, and nothing was changed.
         case denied
         /// A person changed what may be sent since the action was checked; nothing was changed.
@@ -233,6 +235,10 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
 
     static let paused = OutboxError(
         code: .paused, description: "could not send an action: the mirror pauses; mirror-bot resume ends that")
+
+    static let unagreed = OutboxError(
+        code: .unagreed,
+        description: "could not send an action: nobody said that the human agreed; mirror-bot status says how")
 
     static func denied(_ id: String) -> OutboxError {
         OutboxError(code: .denied, description: "could not send action \(id): its person is to be left alone")

@@ -4,7 +4,7 @@ package import Storage
 
 /// Due times and expiry of actions.
 extension OutboxStore {
-    /// Returns the due actions that have not expired, oldest first.
+    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the mirror.
     ///
     /// They include actions that an earlier worker claimed and did not send.
     ///
@@ -24,7 +24,7 @@ extension OutboxStore {
         let condition: SQL = """
             state IN ('planned', 'claimed') AND kind IN \(list: kinds.map(\.rawValue))
             AND due_ms <= \(now.milliseconds) AND COALESCE(next_attempt_ms, 0) <= \(now.milliseconds)
-            AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now))
+            AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now)) AND \(isAgreed)
             """
         let rows = try await storage.query(
             """
@@ -95,7 +95,8 @@ extension OutboxStore {
 
     /// Returns the times of the next work, with one query.
     ///
-    /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to continue.
+    /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to continue. While nobody
+    /// agreed to the mirror, what waits is only marked as expired.
     ///
     /// - Parameters:
     ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored until then.
@@ -121,10 +122,11 @@ extension OutboxStore {
                 \(Self.nextEffect(of: "\(mirror)", at: now)) AS effect_ms
             FROM (
                 SELECT MIN(CASE WHEN \(isAsked) THEN CASE
-                        WHEN state = 'suggested' OR next_attempt_ms > expires_ms THEN expires_ms + 1
+                        WHEN state = 'suggested' OR next_attempt_ms > expires_ms OR NOT \(isAgreed)
+                        THEN expires_ms + 1
                         WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS due_ms,
                     MIN(CASE WHEN kind = 'post' AND state <> 'suggested' AND expires_ms >= \(now.milliseconds)
-                        THEN CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS post_ms,
+                        AND \(isAgreed) THEN CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS post_ms,
                     MIN(expires_ms) + 1 AS expiry_ms,
                     COUNT(CASE WHEN state = 'planned' AND NOT \(mayLeave) THEN 1 END) AS unheard
                 FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')

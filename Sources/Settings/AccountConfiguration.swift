@@ -89,6 +89,13 @@ package struct AccountCredentials: Sendable {
         }
     }
 
+    /// Whether they open the account, and do not only name it, as a handle does where posts are public.
+    package var opensAccount: Bool {
+        network.descriptor.fields.map(\.field).contains { field in
+            field.setting != nil && field.isSecret && !text(field).isEmpty
+        }
+    }
+
     /// Tells these credentials from others, and shows nothing of either.
     package var fingerprint: String {
         let parts = network.descriptor.fingerprint.map(text)

@@ -446,6 +446,14 @@ package struct StoredLogin: Sendable {
 
     package var network: NetworkName { credentials.network }
 
+    /// Whether both open the account with the same secrets.
+    package func hasSameSecrets(as other: StoredLogin) -> Bool {
+        network == other.network
+            && network.descriptor.fields.map(\.field).filter { $0.isSecret && $0.setting != nil }.allSatisfy {
+                credentials[$0]?.reveal() == other.credentials[$0]?.reveal()
+            }
+    }
+
     /// Whether both hold the same values, those of secret fields included.
     package func isSame(as other: StoredLogin) -> Bool {
         network == other.network && apiBaseURL == other.apiBaseURL

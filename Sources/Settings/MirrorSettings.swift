@@ -44,6 +44,8 @@ package struct MirrorSettings: Sendable {
     package private(set) var maximumUses: Int?
     /// How long plans and ended actions are kept.
     package var historyDays: Int
+    /// The operator's statement that the human agreed; nil for none.
+    package private(set) var statedConsent: HumanConsent.Ground?
     /// Whether the human's posts are read from a server that is known to show private ones as public.
     package private(set) var trustsHumanServer: Bool
     /// Whether texts are published while nobody can be asked for their posts; nil while the
@@ -123,6 +125,7 @@ package struct MirrorSettings: Sendable {
         noRepeatDays = values.integer(.noRepeatDays)
         maximumUses = values.integerOrNone(.maxUses)
         historyDays = values.integer(.historyDays)
+        statedConsent = values.text(.humanConsent).flatMap(HumanConsent.Ground.init)
         trustsHumanServer = values.text(.trustHumanServer) == "yes"
         archiveTrust = values.text(.trustArchive).map { $0 == "yes" }
         minimumAgeDays = values.integer(.minAgeDays)

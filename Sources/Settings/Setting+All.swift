@@ -6,7 +6,7 @@ extension Setting {
     /// Every setting, group by group, in the order in which `config` and the documentation list them.
     package static let all: [Setting] =
         [mirror, network, humanNetwork, botNetwork, timeZone, pollSeconds, passes]
-        + account(.human) + [trustHumanServer, trustArchive] + account(.bot) + [operatorContact]
+        + account(.human) + [humanConsent, trustHumanServer, trustArchive] + account(.bot) + [operatorContact]
         + [home, databaseURL, databaseConnections, redisURL, redisTLSVerify, secretKey, dictionary]
         + [archiveLimit, historyDays]
         + [scheduleModel, bursts, quietHours, holdWhileActive, maxPerDay]
@@ -99,6 +99,16 @@ extension Setting {
             form: .text("`https://host`"))
     }
 
+    package static let humanConsent = Setting(
+        "HUMAN_CONSENT", .accounts,
+        "your statement that the human agreed to be mirrored, where their account is not logged in: `self` (I am this "
+            + "person), `agreed` (this person agreed in writing), `heirs` (this person has died and I act for the heirs); "
+            + "without a statement or a login nothing is sent",
+        form: .choice(HumanConsent.Ground.statements.map(\.rawValue)),
+        effect: "`mirror-bot set` stores it with its time, and `unset` takes it back.",
+        details: "in the environment it is said for every mirror of the process, and not heard after the human "
+            + "[stopped the mirror](control.md#consent)",
+        prompt: .optional)
     static let trustHumanServer = Setting(
         "TRUST_HUMAN_SERVER", .accounts,
         "`yes`: read the human's posts from programs, too, that show posts for few as public", form: consent,

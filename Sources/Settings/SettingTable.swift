@@ -32,6 +32,8 @@ package struct SettingTable: Sendable {
     }
 
     /// Stores values that were checked, see `HumanMirror.set(_:seen:now:)`.
+    ///
+    /// A statement about ``HumanConsent`` among them is made by that.
     package func store(_ values: [String: String], seen: Seen? = nil, now: Date) async throws {
         let mirror = mirror
         let rows = values.sorted { $0.key < $1.key }.map { name, value in
@@ -44,11 +46,16 @@ package struct SettingTable: Sendable {
         try await storage.transaction { connection in
             if seen != nil { try seen.require(Self.seen(values.keys, in: try Self.all(of: mirror, on: connection))) }
             try connection.insert(batch)
+            if let statement = values[Setting.humanConsent.name].flatMap(HumanConsent.Ground.init) {
+                try HumanConsent.state(statement, of: mirror, on: connection, now: now)
+            }
             try MirrorVersion.raise(mirror, on: connection)
         }
     }
 
     /// Forgets values; those that are not set are no error.
+    ///
+    /// A forgotten statement about ``HumanConsent`` is taken back.
     ///
     /// - Parameter seen: ``seen(_:in:)`` of these names that the person was shown; nil to change without comparing.
     /// - Returns: The names of those that were set.
@@ -61,6 +68,7 @@ package struct SettingTable: Sendable {
             let found = names.filter { known[$0] != nil }
             guard !found.isEmpty else { return [] }
             try connection.execute("DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
+            if found.contains(Setting.humanConsent.name) { try HumanConsent.withdraw(of: mirror, on: connection) }
             try MirrorVersion.raise(mirror, on: connection)
             return found
         }

@@ -84,6 +84,21 @@ import Testing
         #expect(OptOut.asksToStop(text: text), "\(text.debugDescription)")
     }
 
+    /// What the human's own account makes of a request to stop: each is one, and only some end the mirror.
+    @Test(arguments: [
+        ("stop mirroring me", true), ("Stop mirroring me!", true), ("please stop mirroring me, thanks", true),
+        ("STOP MIRRORING", true), ("don't mirror me anymore", true), ("no more mirroring please", true),
+        ("stop copying my posts", true), ("Stop. Do not mirror me.", true), ("hör auf, mich zu spiegeln", true),
+        ("bitte nicht mehr spiegeln", true), ("ミラーをやめて", true), ("真似しないで", true),
+        ("stop", false), ("leave me alone", false), ("stop replying to me", false),
+        ("don't stop mirroring me", false), ("I love the mirroring", false), ("mirror, mirror on the wall", false),
+        ("should I stop mirroring you", false),
+    ])
+    func mirroringIsMoreThanReplying(text: String, endsMirror: Bool) {
+        #expect(OptOut.asksToStopMirror(text: "@bot@example.org \(text)") == endsMirror, "\(text)")
+        if endsMirror { #expect(OptOut.asksToStop(text: "@bot@example.org \(text)"), "\(text)") }
+    }
+
     /// None of these may take long; megabytes are not read.
     @Test(arguments: [
         String(repeating: "stop ", count: 300_000), String(repeating: "\u{301}", count: 9_000) + "stop",
@@ -98,6 +113,7 @@ import Testing
     ])
     func hostileTextsAreBounded(text: String) {
         _ = OptOut.asksToStop(text: text)
+        _ = OptOut.asksToStopMirror(text: text)
         _ = OptOut.isOptedOut(bio: text)
         #expect(OptOut.isOptedOut(bio: text + " #nobot"))
     }

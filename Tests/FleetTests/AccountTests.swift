@@ -123,7 +123,9 @@ import Testing
     }
 
     @Test func livesWithoutTheHumansAccount() async throws {
-        let variables = ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes"]
+        let variables = [
+            "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
+        ]
         let fixture = try await MirrorFixture.start(from: 9, variables: variables)
         let seen = try await fixture.mirror.favorites().status().seen
         // Some days have no post.

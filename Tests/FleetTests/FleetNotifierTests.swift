@@ -39,7 +39,9 @@ import Testing
     ) async throws -> [HumanMirror] {
         var all = BareMirror.accounts.merging(variables) { $1 }
         all.merge(["NOTIFY_URL": server.url, "HEARTBEAT_URL": server.url + "/beat"]) { $1 }
-        all.merge(["TRUST_ARCHIVE": "yes", "FAVORITE_MODE": "off", "SECRET_KEY": Self.key]) { $1 }
+        all.merge([
+            "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed", "FAVORITE_MODE": "off", "SECRET_KEY": Self.key,
+        ]) { $1 }
         let bare = try await BareMirror(engine, variables: all)
         var mirrors: [HumanMirror] = []
         for name in names {

@@ -79,6 +79,13 @@ import Testing
         fatal(.startFails, hiddenBy: idle) { $0.faults.append(work(WorkFault.start)) },
         fatal(.publisherFails, hiddenBy: idle) { $0.faults.append(work(WorkFault.publisher)) },
         fatal(.mentionsFail, hiddenBy: idle.union([.mentionsUnread])) { $0.faults.append(work(FeedName.botMentions)) },
+        fatal(.stoppedByHuman, hiddenBy: noBot) { $0.consent = .stopped(hourAgo) },
+        fatal(.noConsent, hiddenBy: noBot.union([.stoppedByHuman])) { facts in
+            if facts.consent == .given { facts.consent = .missing }
+        },
+        mild(.consentUnstated, hiddenBy: noBot.union([.stoppedByHuman, .noConsent])) { facts in
+            if facts.consent == .given { facts.consent = .unstated }
+        },
         fatal(.policyUnacknowledged, hiddenBy: noBot) { $0.mayPublish = false },
         fatal(.pastUnknown, hiddenBy: elsewhere) { $0.knowsPast = false },
         fatal(.archiveEmpty, hiddenBy: [.moved, .pastUnknown]) { $0.hasPosts = false },

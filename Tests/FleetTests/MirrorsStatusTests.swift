@@ -55,6 +55,7 @@ import Testing
                     try connection.execute(
                         """
                         UPDATE mirrors SET past = 'whole', activated_ms = \(now), profile_ms = \(now),
+                            consent = 'agreed',
                             time_zone = 'Europe/Berlin', human_handle = \(name + "@human.example")
                         WHERE mirror = \(name)
                         """)

@@ -37,6 +37,8 @@ struct PaperMirror {
             "HUMAN_NETWORK": (human ?? bot).rawValue, "MIN_AGE_DAYS": "0",
             // Most mirrors on paper have nobody to ask.
             "TRUST_ARCHIVE": "yes",
+            // Nor has anybody on paper a login.
+            "HUMAN_CONSENT": "agreed",
         ]
         clock = VirtualClock(startingAt: Self.now)
         mirror = try await BareMirror(engine, variables: settings.merging(variables) { $1 })

@@ -40,6 +40,7 @@ extension HumanMirror {
         _ = try await archive.keep(posts, timeZone: configuration.timeZone ?? .gmt, limit: 1_000)
         try await table.notePast(.whole, now: now)
         if let zone = configuration.timeZone { try await table.setTimeZone(zone.identifier, now: now) }
+        try await table.noteStatement(.agreed, now: now)
         _ = try await table.activate(now: now)
     }
 

@@ -186,6 +186,43 @@ import Testing
         await sandbox.stop()
     }
 
+    /// Who has no login of the human is asked who agreed; who does not say it sends nothing.
+    @Test(arguments: [("heirs", "this person has died and I act for the heirs"), ("", nil)])
+    func whoAgreedIsAskedForInOneLine(_ answer: String, _ wording: String?) async throws {
+        let sandbox = try await SetupPast.sandbox()
+        let stage = try Stage(["HUMAN_CONSENT": ""])
+        let archive = try Fixture.xArchive(in: stage.folder, withLikes: false)
+        let ending = try await stage.type(
+            ["setup", "--token"],
+            [
+                ("Network or path", archive),
+                ("Who agreed? self (I am this person), agreed (this person agreed in writing), heirs", answer),
+                ("Network [mastodon]: ", ""), ("Server of the bot's account", sandbox.url),
+                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Path of one (Enter", ""),
+                ("Start now?", "n"),
+            ])
+        #expect(ending.status == 0, "\(ending.error)")
+        let status = try await stage.status()
+        #expect(status.consent?.wording == wording)
+        let steps = try #require(status.setup)
+        #expect(steps.first { $0.kind == .consent }?.isDone == (wording != nil))
+        #expect(status.obstacles?.contains { $0.code == .noConsent } == (wording == nil))
+        await sandbox.stop()
+    }
+
+    /// The same of a script, and of a headless host.
+    @Test(arguments: [["--consent", "self"], []]) func aScriptSaysWhoAgreed(_ words: [String]) async throws {
+        let stage = try Stage(["HUMAN_CONSENT": words.isEmpty ? "self" : ""])
+        let archive = try Fixture.xArchive(in: stage.folder, withLikes: false)
+        let all = ["setup", "--archive", archive, "--no-favorites", "--time-zone", "UTC"]
+        _ = try await stage.run(words: all + words)
+        let steps = try #require(try await stage.status().setup)
+        #expect(steps.first { $0.kind == .consent }?.isDone == true)
+        let wrong = try await stage.run("setup", "--consent", "yes")
+        #expect(wrong.status == 64)
+        #expect(wrong.error.contains("\"yes\" is no statement; expected one of self, agreed, heirs"))
+    }
+
     // MARK: In a script
 
     /// The checklist names a command for each open step, and nothing is made.

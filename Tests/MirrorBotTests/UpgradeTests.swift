@@ -88,6 +88,10 @@ import Testing
             for role in ["human", "bot"] {
                 try expect(row.value("\(role)_verified"), equals: cursor("verified-\(role)", of: mirror) ?? .null)
             }
+            // They worked before anybody was asked who agreed, and go on.
+            let consent = try await engine.query(
+                "SELECT consent FROM mirrors WHERE mirror = \(mirror) AND consent_ms = activated_ms")
+            try expect(consent.map { try $0.text("consent") }, equals: ["earlier"])
         }
         let positions = old.rows("cursors").filter { !$0.words("feed").contains(/^(verified|refused)-/) }
         for row in positions {

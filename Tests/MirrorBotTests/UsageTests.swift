@@ -120,7 +120,7 @@ import Testing
         (
             "setup",
             "\(shared) --network --human --bot --server --human-handle --bot-token-file --archive --no-favorites --profile "
-                + "--start --acknowledge-policy --trust-archive --yes -y"
+                + "--start --consent --acknowledge-policy --trust-archive --yes -y"
         ),
         ("backup", "\(shared) --keep --json"), ("restore", "\(shared) --json"),
         ("rebind", "\(shared) --role --yes -y --json"),

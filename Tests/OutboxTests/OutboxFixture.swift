@@ -30,6 +30,7 @@ struct OutboxFixture {
         case .postgres: opened = try await Storage.open(.postgres(url: try await MigratedDatabase.onPostgres()))
         }
         storage = StrictEngine(opened) { Issue.record(Comment(rawValue: $0)) }
+        try await opened.agree(to: "m")
         leases = LeaseTable(storage: storage, mirror: "m")
         guard let lease = try await leases.take(owner: "first", after: nil, now: 0) else {
             throw TestSupportError("the lease of a new database was taken")

@@ -44,6 +44,7 @@ import Testing
             }
             first = try await Storage.open(location)
             second = try await Storage.open(location)
+            try await first.agree(to: "m")
             lease = try #require(
                 try await LeaseTable(storage: first, mirror: "m").take(owner: "first", after: nil, now: 0))
         }

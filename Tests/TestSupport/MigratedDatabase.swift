@@ -48,3 +48,14 @@ package enum MigratedDatabase {
         try await PostgresServer.shared().makeDatabase(from: try await template.value)
     }
 }
+
+extension StorageEngine {
+    /// Has somebody agree to a mirror that has no login of its human, without which nothing of it leaves.
+    package func agree(to mirror: String) async throws {
+        try await execute(
+            """
+            INSERT INTO mirrors (mirror, created_ms, consent, consent_ms) VALUES (\(mirror), 0, 'agreed', 0)
+            ON CONFLICT (mirror) DO UPDATE SET consent = excluded.consent, consent_ms = excluded.consent_ms
+            """)
+    }
+}

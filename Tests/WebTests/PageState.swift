@@ -200,7 +200,9 @@ struct PageState: Sendable, CustomTestStringConvertible {
         },
         PageState(
             name: "archive-only",
-            variables: ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes"]
+            variables: [
+                "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
+            ]
         ) {
             try await sections($0)
         },

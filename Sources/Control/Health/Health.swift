@@ -58,7 +58,7 @@ package struct Health: Codable, Equatable, Sendable {
 
     /// What a mirror lacks that nobody has set up yet.
     private static let ofSetup: Set<Obstacle.Code> = [
-        .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown, .archiveEmpty,
+        .noConsent, .noBotAccount, .noTimeZone, .noWorker, .policyUnacknowledged, .pastUnknown, .archiveEmpty,
         .postsUnverified,
     ]
 

@@ -10,7 +10,8 @@ extension HealthFacts {
         // Everything else would be judged by other settings than the mirror's.
         if let settingProblem { return [unusableSetting(settingProblem)] }
         let all = [
-            whole, bot, database, work, permissions, archive, budget, hearing, parts, planning, favoriting, waiting,
+            whole, consents, bot, database, work, permissions, archive, budget, hearing, parts, planning, favoriting,
+            waiting,
             human,
         ].flatMap(\.self)
         return all.enumerated()
@@ -77,6 +78,37 @@ extension HealthFacts {
             }
         }
         return found
+    }
+
+    /// Whether somebody agreed; nothing about it is said before there is a bot that could send.
+    private var consents: [Obstacle] {
+        guard !isElsewhere, hasBot else { return [] }
+        let network = accounts[.human]?.network.rawValue ?? "NETWORK"
+        let login = "mirror-bot login \(network) --as human"
+        let setting = Setting.humanConsent.name
+        let statement = "mirror-bot set \(setting)=WHO, where WHO is \(HumanConsent.Ground.choices)"
+        switch consent {
+        case .given: return []
+        case .unstated:
+            return [
+                make(
+                    .consentUnstated, .note, of: [], "it is not recorded that the human agreed to this mirror",
+                    .set(setting, "say it once: \(statement)"))
+            ]
+        case .missing:
+            return [
+                make(
+                    .noConsent, .stops, of: [.sending, .favorites], "nobody said that the human agreed to this mirror",
+                    .set(setting, "\(login), or \(statement)"))
+            ]
+        case .stopped(let since):
+            let cause = "the human stopped this mirror for good at \(words(since))"
+            return [
+                make(
+                    .stoppedByHuman, .stops, of: [.sending, .favorites], since: since, cause,
+                    .set(setting, "if they agree anew: a new \(login), or \(statement)"))
+            ]
+        }
     }
 
     private var bot: [Obstacle] {

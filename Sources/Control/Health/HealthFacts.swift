@@ -51,6 +51,7 @@ package struct HealthFacts: Equatable, Sendable {
     package var money: MoneyFact?
     /// Whether the bot's network lets it publish as the settings are.
     package var mayPublish = true
+    package var consent = ConsentFact.given
     package var wishes = Wishes()
 
     /// Whether the archive has posts.
@@ -82,6 +83,17 @@ package struct HealthFacts: Equatable, Sendable {
     package var effects: [Effect] = []
 
     package init(now: Date) { self.now = now }
+}
+
+/// Whether somebody agreed that the human is mirrored.
+package enum ConsentFact: Equatable, Sendable {
+    /// It is recorded, or will be with the first start.
+    case given
+    /// The mirror was there before anybody was asked.
+    case unstated
+    case missing
+    /// The human took it back at that time.
+    case stopped(Date)
 }
 
 /// One of a mirror's accounts, as far as settings and stored logins tell.

@@ -130,12 +130,23 @@ struct HealthReader {
         facts.money = spending.map { money($0, accounts, mirror.configuration) }
         let policy = accounts.accounts[.bot]?.network.descriptor.policy
         facts.mayPublish = policy?.isAcknowledged(mirror.configuration) ?? true
+        facts.consent = consent(record, accounts, mirror.configuration)
         facts.wishes = wishes(accounts, mirror.configuration, now: now, zone: zone)
         facts.knowsPast = record.past != nil
         facts.unverified = unverified(numbers.networks, accounts, mirror.configuration)
         (facts.hasPosts, facts.favoritesToday) = (numbers.hasPosts, numbers.favoritesToday)
         (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.proposedUndos)
         return facts
+    }
+
+    /// Whether somebody agreed; of a mirror that has not begun, whether the first start will find that.
+    private func consent(
+        _ record: MirrorRecord, _ accounts: FoundAccounts, _ configuration: MirrorSettings
+    ) -> ConsentFact {
+        if let stopped = record.stopped { return .stopped(stopped) }
+        if let consent = record.consent { return consent.ground == .earlier ? .unstated : .given }
+        let isToCome = record.activated == nil && accounts.willAgree(configuration)
+        return isToCome ? .given : .missing
     }
 
     /// The posts that nobody can be asked about: those of networks on which the human has no
@@ -459,6 +470,13 @@ extension FoundAccounts {
     fileprivate var areSame: Bool {
         guard let human = accounts[.human], let bot = accounts[.bot] else { return false }
         return bot.credentials.openSameAccount(as: human.credentials)
+    }
+}
+
+extension FoundAccounts {
+    /// Whether a start finds the human's agreement in the settings: the owner's login, or the operator's statement.
+    func willAgree(_ configuration: MirrorSettings) -> Bool {
+        configuration.statedConsent != nil || accounts[.human]?.credentials.opensAccount == true
     }
 }
 

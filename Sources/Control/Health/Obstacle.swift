@@ -83,6 +83,10 @@ extension Obstacle {
         /// The mirror pauses by itself, for the bot's first post is not shown to the public.
         case firstPostHidden = "first-post-hidden"
         case paused
+        /// The human said that the mirror is to stop, and nobody has agreed anew.
+        case stoppedByHuman = "stopped-by-human"
+        /// Nobody said that the human agreed to be mirrored.
+        case noConsent = "no-consent"
         case noBotAccount = "no-bot-account"
         /// A stored login cannot be opened, or belongs to another network than the settings name.
         case botLoginUnusable = "bot-login-unusable"
@@ -132,6 +136,8 @@ extension Obstacle {
         case effectOpen = "effect-open"
         case clockWrong = "clock-wrong"
         case ownPostsUnpaid = "own-posts-unpaid"
+        /// The mirror is older than the question whether the human agreed, and nobody has answered it.
+        case consentUnstated = "consent-unstated"
         // Posting as the settings want it.
         case zoneToCome = "zone-to-come"
         /// No person named the time zone.
@@ -169,6 +175,7 @@ extension Obstacle {
             switch self {
             case .settingUnusable: "settings"
             case .moved, .arriving, .firstPostHidden, .paused: "mirror"
+            case .stoppedByHuman, .noConsent, .consentUnstated: "consent"
             case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
                 .sendingWaits:
                 "bot"
@@ -200,8 +207,9 @@ extension Obstacle {
         /// What follows from the condition, as the beginning of a sentence; nil where the cause says it.
         package var consequence: String? {
             switch self {
-            case .settingUnusable, .moved, .arriving, .firstPostHidden, .paused, .noBotAccount, .botLoginUnusable,
-                .sameAccount, .botRefused, .botLacksScope, .botDisabled, .sendingWaits, .storeFull, .storeReadOnly,
+            case .settingUnusable, .moved, .arriving, .firstPostHidden, .paused, .stoppedByHuman, .noConsent,
+                .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
+                .sendingWaits, .storeFull, .storeReadOnly,
                 .storeAway,
                 .workerEnded,
                 .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
@@ -220,7 +228,7 @@ extension Obstacle {
                 "nothing new is learned"
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
                 .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen, .clockWrong,
-                .ownPostsUnpaid, .zoneToCome, .zoneAdopted, .holdUseless, .review,
+                .ownPostsUnpaid, .consentUnstated, .zoneToCome, .zoneAdopted, .holdUseless, .review,
                 .undoProposed:
                 nil
             }
@@ -237,14 +245,16 @@ extension Obstacle {
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted: .budget
             case .clockWrong: .clock
             case .firstPostHidden, .review, .undoProposed: .review
-            case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText, .postsUnverified: .idle
+            case .stoppedByHuman, .noConsent, .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText,
+                .postsUnverified:
+                .idle
             // Of these a worker that lives says nothing, or ends with a notice of its own.
             case .settingUnusable, .moved, .arriving, .paused, .noBotAccount, .botLoginUnusable, .sameAccount,
                 .noTimeZone, .workerEnded,
                 .noWorker, .workerLate, .passLate:
                 nil
             case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,
-                .ownPostsUnpaid, .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers,
+                .ownPostsUnpaid, .consentUnstated, .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers,
                 .alwaysQuiet, .quietHours, .silentDay, .homeUnread, .favoritesOff, .noFavoritesADay,
                 .dictionaryMissing, .countsUnavailable,
                 .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,

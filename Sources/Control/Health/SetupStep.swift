@@ -4,7 +4,7 @@ import Mirroring
 package struct SetupStep: Codable, Equatable, Sendable {
     /// The steps, in the order of the checklist.
     package enum Kind: String, CaseIterable, Codable, Sendable {
-        case human, bot, policy, posts, trust
+        case human, consent, bot, policy, posts, trust
         case timeZone = "time-zone"
         case favorites, profile, start
     }

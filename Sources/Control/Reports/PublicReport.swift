@@ -33,6 +33,10 @@ package struct PublicReport: Codable, Equatable, Sendable {
     package let humanNamesBot: Bool?
     /// Whether the bot's profile names the human; nil if that was not looked at.
     package let botNamesHuman: Bool?
+    /// Whether the human's own account agreed to the mirror.
+    package let isAgreedByHuman: Bool
+    /// Whether the human stopped the mirror, and nobody has agreed anew.
+    package let isStopped: Bool
     /// Whether a mention may be shown to nobody but the bot.
     package let hasPrivateMentions: Bool
     /// Seconds between two looks at the mentions.
@@ -78,6 +82,7 @@ extension PublicReport {
         bot = face(record.botHandle, .bot)
         network = configuration.botNetwork.displayName
         (humanNamesBot, botNamesHuman) = (finds("link"), finds("profile"))
+        (isAgreedByHuman, isStopped) = (record.consent?.isByAccount == true, record.stopped != nil)
         hasPrivateMentions = configuration.botNetwork.traits.hasPrivateMentions
         readsEvery =
             Cadence(

@@ -60,11 +60,22 @@ extension HumanMirror {
                 .human, isDone: hasHuman || rows.hasPosts, text: "the human's account, or an archive of theirs",
                 command: login(.human),
                 detail: [problem(.human), "\(command("train scheduler --from FILE")) reads an archive"]
-                    .compactMap(\.self).joined(separator: "; ")),
+                    .compactMap(\.self).joined(separator: "; "))
+        ]
+        // The owner's login agrees by itself.
+        let isAgreed = record.consent != nil || record.stopped == nil && accounts.willAgree(configuration)
+        let agreesByLogin = record.stopped == nil && accounts.accounts[.human]?.credentials.opensAccount == true
+        if hasHuman || rows.hasPosts, !agreesByLogin {
+            steps.append(
+                SetupStep(
+                    .consent, isDone: isAgreed, text: "your word that the human agreed",
+                    command: command("set \(Setting.humanConsent.name)=WHO"),
+                    detail: "WHO is \(HumanConsent.Ground.choices); a login of the human's account counts as well"))
+        }
+        steps.append(
             SetupStep(
                 .bot, isDone: accounts.problem(.bot) == nil, text: "the bot's account", command: login(.bot),
-                detail: problem(.bot)),
-        ]
+                detail: problem(.bot)))
         let botNetwork = accounts.accounts[.bot]?.network ?? networks[.bot] ?? configuration.botNetwork
         if let policy = botNetwork.descriptor.policy {
             steps.append(

@@ -276,6 +276,8 @@ package struct StatusReport: Codable, Sendable {
     package var human: String?
     package var bot: String?
     package var accounts: [AccountState] = []
+    /// Who agreed that the human is mirrored; nil if nobody did, and in reports of earlier versions.
+    package var consent: HumanConsent?
     /// Nil unless one of the accounts is on X.
     package var spending: SpendingState?
     /// Nil unless a training was begun that money cut short; nil in reports of earlier versions.
@@ -391,7 +393,7 @@ package struct StatusReporter: Sendable {
             setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup, mirror: configuration.mirror,
             storage: "\(mirror.process.storage)", place: StatusReport.Place(mirror.process, configuration),
             human: record.humanHandle,
-            bot: record.botHandle, accounts: reading.accounts.states(record),
+            bot: record.botHandle, accounts: reading.accounts.states(record), consent: record.consent,
             spending: reading.spending == nil
                 ? nil : StatusReport.SpendingState(try await mirror.spending.spending(at: now)),
             training: try await training(reading.accounts, now: now),

@@ -11,9 +11,10 @@ struct SetupCommand: AsyncParsableCommand {
         commandName: "setup",
         abstract: "Lead from nothing to the first post, step by step.",
         discussion: """
-            Asks for what is missing and does it: the human's account or archive, the bot's account, training, the time \
-            zone, the bot's profile, a look at twenty of the texts, a preview of tomorrow, the start. Ctrl-C stops it at \
-            any point, the end of the input ends it with 78; called again, it goes on with the first open step.
+            Asks for what is missing and does it: the human's account or archive, who agreed where no login says so, the \
+            bot's account, training, the time zone, the bot's profile, a look at twenty of the texts, a preview of \
+            tomorrow, the start. Ctrl-C stops it at any point, the end of the input ends it with 78; called again, it goes \
+            on with the first open step.
 
             Every answer is also an option; one that does not work is asked for. Without a terminal nothing is asked: \
             what the options allow is done, what is missing is listed with the command for each, and the exit code is \
@@ -65,6 +66,12 @@ struct SetupCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The human's downloaded archive, read for their posts.", valueName: "path"))
     var archive: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Who agreed that the human is mirrored, without a login: \(HumanConsent.Ground.choices).", valueName: "who"),
+        transform: ConsentArgument.ground)
+    var consent: HumanConsent.Ground?
 
     @Flag(help: "You have read what the bot's network asks of bots, and agree (X).")
     var acknowledgePolicy = false
@@ -137,5 +144,21 @@ struct SetupCommand: AsyncParsableCommand {
             if field == .handle { return handle(of: role) != nil }
             return field.isSecret
         }
+    }
+}
+
+/// Reads the operator's statement that the human agreed.
+enum ConsentArgument {
+    static func ground(_ text: String) throws -> HumanConsent.Ground {
+        guard let ground = HumanConsent.Ground.statements.first(where: { $0.rawValue == text.lowercased() }) else {
+            let names = HumanConsent.Ground.statements.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\"\(text.prefix(40))\" is no statement; expected one of \(names)")
+        }
+        return ground
+    }
+
+    /// The same of an answer; nil for `later`.
+    static func answer(_ text: String) throws -> HumanConsent.Ground? {
+        try text.lowercased() == "later" ? nil : ground(text)
     }
 }

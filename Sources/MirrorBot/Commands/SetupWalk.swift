@@ -150,6 +150,7 @@ struct SetupWalk {
         let isFirst = tried.insert(kind).inserted
         return switch kind {
         case .human: try await connectHuman(position, isFirst)
+        case .consent: try await stateConsent(isFirst)
         case .bot: try await connectBot(position, isFirst)
         case .policy: try await acknowledge(position, isFirst)
         case .posts: try await learnPosts(position, isFirst)
@@ -174,6 +175,20 @@ struct SetupWalk {
         case .network(let network): return try await logIn(.human, on: network, isFirst)
         case .archive(let path): return try await read(path)
         }
+    }
+
+    /// Asks who agreed, where the human's account is not logged in; who does not answer says nothing.
+    private func stateConsent(_ isFirst: Bool) async throws -> Outcome {
+        let setting = Setting.humanConsent.name
+        if isFirst, let ground = given.consent { return try await set(setting, ground.rawValue) }
+        guard isAsking else { return .left }
+        let answer = try Question.answer(
+            "Who agreed? \(HumanConsent.Ground.choices) [later]: ", default: "later", ConsentArgument.answer)
+        guard let answer else {
+            tell("Until somebody did, it learns and plans, and sends nothing.")
+            return .left
+        }
+        return try await set(setting, answer.rawValue)
     }
 
     private func connectBot(_ position: Position, _ isFirst: Bool) async throws -> Outcome {

@@ -320,6 +320,7 @@ struct Demo {
             variables[Setting.humanNetwork.name] = network.rawValue
             // Nothing leaves this machine, and who brought an archive has no account there to ask.
             variables[Setting.trustArchive.name] = "yes"
+            variables[Setting.humanConsent.name] = HumanConsent.Ground.oneself.rawValue
             for role in SandboxRole.allCases where role == .bot || from == nil {
                 variables.merge(sandbox.settings(of: role, on: network)) { $1 }
             }

@@ -14,6 +14,9 @@ enum StatusView {
             terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.place?.database ?? report.storage))")
         if let place = report.place { lines += self.place(place, terminal) }
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
+        if let consent = report.consent, let words = consent.wording {
+            lines += rows("consent", "\(words), stated at \(LocalTime(consent.since, in: zone))", terminal)
+        }
         lines.append(row("time zone", ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
         lines.append(row("archive", archive(report, zone)))
         if let texts = report.archive.texts {

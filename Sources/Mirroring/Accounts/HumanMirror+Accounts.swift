@@ -73,7 +73,8 @@ extension HumanMirror {
         }
         try await table.bind(
             human: human, bot: bot, settings: used.mapValues(\.settingName),
-            credentials: used.mapValues(\.credentials.fingerprint), now: now)
+            credentials: used.mapValues(\.credentials.fingerprint),
+            login: used[.human]?.credentials.opensAccount == true ? .standing : nil, now: now)
         for role in used.keys { await refusals.clear(role) }
     }
 
@@ -91,7 +92,22 @@ extension HumanMirror {
         try await table.bind(
             human: role == .human ? account : nil, bot: role == .bot ? account : nil, settings: [role: "this login"],
             // A refusal that is noted is that of other credentials, which may still be in use.
-            credentials: [role: login.credentials.fingerprint], now: now)
+            credentials: [role: login.credentials.fingerprint], login: try await ownerLogin(login), now: now)
+    }
+
+    /// How a login that a person has just made opens the human's account.
+    ///
+    /// - Returns: Nil for the bot's, and for one that needs no secret; `.standing` for the very credentials that were
+    ///   there before.
+    private func ownerLogin(_ login: AccountConfiguration) async throws -> OwnerLogin? {
+        guard login.role == .human, login.credentials.opensAccount else { return nil }
+        do {
+            guard let known = try await account(.human) else { return .fresh }
+            return StoredLogin(known).hasSameSecrets(as: StoredLogin(login)) ? .standing : .fresh
+        } catch is ConfigurationError {
+            // What cannot be opened is what the new login is to mend.
+            return .fresh
+        }
     }
 
     /// What a worker goes by, told by one short query, for whoever is to notice a change.

@@ -86,7 +86,8 @@ extension HumanMirror {
             for role in accounts.keys { used[role] = try await account(role) }
             try await table.rebind(
                 accounts, settings: used.mapValues(\.settingName),
-                credentials: used.mapValues(\.credentials.fingerprint), now: now)
+                credentials: used.mapValues(\.credentials.fingerprint),
+                login: used[.human]?.credentials.opensAccount == true ? .standing : nil, now: now)
         }
         return done != nil
     }

@@ -161,16 +161,16 @@ package struct MentionDecider: Sendable {
         var facts = try await read(mentions, threads: answers, now: now, midnight: midnight)
         var outcomes = Outcomes()
         var intents: [(intent: Intent, source: Archive.Original?)] = []
-        var proven: [ProofTable.Match] = []
+        var words: [AccountWord] = []
         for mention in mentions {
             if facts.earlier.known.contains(mention.post.id.value) { continue }
-            let proof = facts.proofs[mention.post.id.value]
-            if let proof { proven.append(proof) }
+            let word = facts.words[mention.post.id.value]
+            if let word { words.append(word) }
             // Of who was forgotten nothing is kept, not even that they spoke.
             if facts.people[mention.author.id]?.isForgotten ?? false { continue }
-            if proof != nil {
+            if let word {
                 threads.settle(mention.address)
-                intents.append((try await intentOfProof(mention, now: now), nil))
+                intents.append((try await intent(of: word, mention, now: now), nil))
                 continue
             }
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
@@ -187,27 +187,46 @@ package struct MentionDecider: Sendable {
                 if let confirmation { intents.append((confirmation, nil)) }
             }
         }
-        let stored = try await store.propose(intents.map(\.intent), now: now, also: noting(proven, now: now))
+        let stored = try await store.propose(intents.map(\.intent), now: now, also: noting(words, now: now))
         for ((action, isNew), (_, source)) in zip(stored, intents) where isNew {
             outcomes.decided.append(Decision(of: action, asOf: facts.version, source: source))
         }
         return outcomes
     }
 
-    /// What becomes of a mention that proves whose account it is: it is not answered, whoever wrote it.
-    private func intentOfProof(_ mention: ObservedPost, now: Date) async throws -> Intent {
-        let author = mention.author
-        if OptOut.isOptedOut(author) { try await onOptOut(author.id, author.handle) }
-        return intent(about: mention, now: now).intent.skipped(Refusal(.provesAccount))
+    /// What a mention says because of the account that it is from, and which is no matter of answering.
+    private enum AccountWord {
+        /// Three words that prove whose account it is, and may agree to the mirror.
+        case proof(ProofTable.Match)
+        /// The human wants the mirror to stop.
+        case stop
     }
 
-    /// The change that notes proofs, for the transaction that records the mentions; nil without proofs.
+    /// What becomes of a mention with such a word: it is not answered, whoever wrote it.
+    private func intent(of word: AccountWord, _ mention: ObservedPost, now: Date) async throws -> Intent {
+        let author = mention.author
+        if OptOut.isOptedOut(author) { try await onOptOut(author.id, author.handle) }
+        let reason: Refusal.Reason =
+            switch word {
+            case .proof: .provesAccount
+            case .stop: .stopsMirror
+            }
+        return intent(about: mention, now: now).intent.skipped(Refusal(reason))
+    }
+
+    /// The change that notes what accounts said, in that order, for the transaction that records the mentions; nil if they
+    /// said nothing.
     private func noting(
-        _ proven: [ProofTable.Match], now: Date
+        _ words: [AccountWord], now: Date
     ) -> (@Sendable (any StorageConnection) throws -> Void)? {
-        guard !proven.isEmpty else { return nil }
-        return { [mirror = configuration.mirror] in
-            try ProofTable.prove(proven, of: mirror, on: $0, now: now)
+        guard !words.isEmpty else { return nil }
+        return { [mirror = configuration.mirror] connection in
+            for word in words {
+                switch word {
+                case .proof(let match): try ProofTable.prove(match, of: mirror, on: connection, now: now)
+                case .stop: try MirrorTable.stop(mirror, on: connection, now: now)
+                }
+            }
         }
     }
 
@@ -237,8 +256,8 @@ package struct MentionDecider: Sendable {
         var replies = ReplyFinder.Facts()
         var past: KnownPast?
         var version: Int64 = 0
-        /// The proofs that mentions give, by the mentions' identities.
-        var proofs: [String: ProofTable.Match] = [:]
+        /// What mentions say because of the accounts that they are from, by the mentions' identities.
+        var words: [String: AccountWord] = [:]
         /// Those who have asked the bot to stop since.
         var denied: Set<AccountID> = []
         /// The confirmations decided since.
@@ -257,10 +276,17 @@ package struct MentionDecider: Sendable {
             ProofTable.Candidate(
                 mention.post.id, by: mention.author, mention.post.text, written: network.local(mention.calledAt))
         }
+        let stopping = mentions.filter { mayProve($0) && OptOut.asksToStopMirror(text: $0.post.text) }
         return try await storage.read { [mirror = configuration.mirror] connection in
             var facts = Facts()
-            facts.proofs = try ProofTable.matches(candidates, of: mirror, on: connection, now: now)
+            facts.words = try ProofTable.matches(candidates, of: mirror, on: connection, now: now)
+                .mapValues(AccountWord.proof)
             facts.people = try People.acquaintances(with: mentions.map(\.author.id), in: mirror, on: connection)
+            for mention in stopping {
+                let isHuman = try facts.accounts(of: mention.author.id)
+                    .contains { try MirrorTable.isHuman($0, of: mirror, on: connection) }
+                if isHuman { facts.words[mention.post.id.value] = .stop }
+            }
             var question = OutboxStore.Question(midnight: midnight, memory: now - Self.threadMemory)
             question.subjects = mentions.map(\.post.id.value)
             question.accounts = facts.people.values.flatMap(\.accounts)

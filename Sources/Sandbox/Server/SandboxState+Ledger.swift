@@ -137,7 +137,7 @@ extension SandboxState {
     ///
     /// - Returns: The ledger's entry; nil when nobody in the sandbox but the two mirrored accounts is called so.
     mutating func say(_ utterance: SandboxUtterance, at date: Date) -> SandboxLedger.Mention? {
-        guard let author = population.index(of: utterance.speaker), author > SandboxPopulation.bot else { return nil }
+        guard let author = population.index(of: utterance.speaker), author != SandboxPopulation.bot else { return nil }
         // Below zero, so that it never is the number of a scripted post.
         spoken += 1
         let text = "@\(SandboxPopulation.botName) \(utterance.words)"

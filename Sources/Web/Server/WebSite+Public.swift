@@ -39,6 +39,8 @@ extension WebSite {
         let visitor: WebSession
         /// The visitor's latest proof.
         let proof: ProofTable.Proof?
+        /// Whether the proven account is the human's.
+        let isHuman: Bool
         let now: Date
 
         var base: String { "/public/" + WebFields.encoded(mirror.name) }
@@ -69,9 +71,11 @@ extension WebSite {
                 try await MirrorTable.isKnown(name, in: mirror.storage)
             else { throw WebProblem.notFound }
             let now = mirror.clock.now
+            let proof = try await mirror.proofs.latest(of: visitor.id, now: now)
+            var isHuman = false
+            if case .proven(let account) = proof?.progress { isHuman = try await mirror.table.isHuman(account) }
             return Visit(
-                mirror: mirror, record: record, visitor: visitor,
-                proof: try await mirror.proofs.latest(of: visitor.id, now: now), now: now)
+                mirror: mirror, record: record, visitor: visitor, proof: proof, isHuman: isHuman, now: now)
         } catch is ConfigurationError {
             throw WebProblem.notFound
         }
@@ -82,7 +86,8 @@ extension WebSite {
     ) async throws -> Response {
         let page = PublicPage(
             report: try await PublicReport(of: visit.mirror, visit.record), proof: visit.proof,
-            person: try await visit.report(), now: visit.now, base: visit.base, csrf: visit.visitor.csrf,
+            isHuman: visit.isHuman, person: try await visit.report(), now: visit.now, base: visit.base,
+            csrf: visit.visitor.csrf,
             isReadOnly: isReadOnly, typed: typed, wrong: wrong)
         return alone(
             TemplateLibrary.standard.render(.everybody, page.context), title: page.title, status: status,
@@ -101,7 +106,9 @@ extension WebSite {
                     lasts: ProofTable.wordsLast, now: visit.now)
             else { throw ProofTable.tooMany }
             let nonce = SealingKey.randomBytes(ProofTable.nonceSize)
-            try await mirror.proofs.ask(for: account, by: visit.visitor.id, nonce: nonce, now: visit.now)
+            try await mirror.proofs.ask(
+                for: account, by: visit.visitor.id, agrees: context.form.typed("agrees") == "yes", nonce: nonce,
+                now: visit.now)
             return Self.seeOther(visit.base + "#you")
         } catch let refusal as ChangeRefusal where refusal.code != .unknown {
             let isFlood = refusal.code == .full
@@ -119,6 +126,10 @@ extension WebSite {
                 status: .conflict, title: "No account is proven",
                 text: "Nothing was done. A proof holds for an hour; ask for new words, or say “stop” to the bot.",
                 back: visit.base)
+        }
+        if visit.isHuman {
+            _ = try await Desk(visit.mirror, zone: nil).perform(StopMirroring(account: account.reference))
+            return Self.seeOther(visit.base + "#you")
         }
         let people = visit.mirror.people
         // Whom nobody answers any more, for whatever reason, keeps that reason.

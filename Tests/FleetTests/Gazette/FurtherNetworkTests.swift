@@ -95,7 +95,7 @@ private enum GazetteDay {
             "NETWORK": "gazette", "HUMAN_SERVER": server.url, "HUMAN_ACCESS_TOKEN": GazetteServer.human.name,
             "BOT_SERVER": server.url, "BOT_ACCESS_TOKEN": GazetteServer.bot.name, "MIRROR_BOT_HOME": folder.path,
             "MIRROR": "moss", "TIME_ZONE": Sample.zone.identifier, "SCHEDULE_MODEL": "kernel", "FITNESS": "off",
-            "MIN_AGE_DAYS": "0", "NO_REPEAT_DAYS": "0", "TRUST_ARCHIVE": "yes",
+            "MIN_AGE_DAYS": "0", "NO_REPEAT_DAYS": "0", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
         ]
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])

@@ -43,6 +43,7 @@ struct History {
     }
 
     private func decide() async throws -> [String] {
+        try await world.storage.agree(to: world.mirror)
         let leases = LeaseTable(storage: world.storage, mirror: world.mirror)
         guard let lease = try await leases.take(owner: "planner", after: nil, now: 0) else { throw Killed() }
         let store = OutboxStore(storage: world.storage, mirror: world.mirror, lease: lease)

@@ -165,7 +165,7 @@ final class CrewStage: Sendable {
         // No post of the sandbox's human is for few.
         "TRUST_HUMAN_SERVER": "yes",
         // Its server fails more often than it answers.
-        "TRUST_ARCHIVE": "yes",
+        "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
     ]
 
     /// How many seconds of the system's clock pass between two looks for mentions.

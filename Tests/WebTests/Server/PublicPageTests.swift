@@ -3,6 +3,7 @@ import Expectations
 import Foundation
 import Outbox
 import Posts
+import Settings
 import Storage
 import TestSupport
 import Testing
@@ -38,13 +39,16 @@ import Testing
     }
 
     /// Asks for a proof of an account, and returns the words.
+    ///
+    /// - Parameter agrees: Whether the box is ticked that says so.
     private func ask(
-        _ client: WebClient, _ account: String = "@pal@home.example", at mirror: String = "mika"
+        _ client: WebClient, _ account: String = "@pal@home.example", at mirror: String = "mika", agrees: Bool = false
     ) async throws -> String {
         let page = try await client.send("/public/\(mirror)")
         let token = try #require(page.field("csrf"))
+        let consent = agrees ? [("agrees", "yes")] : []
         let answer = try await client.send(
-            "/public/\(mirror)/proof", form: [("csrf", token), ("account", account)])
+            "/public/\(mirror)/proof", form: [("csrf", token), ("account", account)] + consent)
         #expect(answer.status == 303)
         #expect(answer["Location"] == "/public/\(mirror)#you")
         return try words(try await client.send("/public/\(mirror)"))
@@ -62,12 +66,46 @@ import Testing
         try await mirror.storage.transaction { [name = mirror.name] connection in
             let matches = try ProofTable.matches(
                 [candidate].compactMap(\.self), of: name, on: connection, now: now)
-            try ProofTable.prove(Array(matches.values), of: name, on: connection, now: now)
+            for match in matches.values { try ProofTable.prove(match, of: name, on: connection, now: now) }
         }
     }
 
     private func isProven(_ client: WebClient) async throws -> Bool {
         try await client.send("/public/mika").body.contains("This is what is stored about its owner")
+    }
+
+    // MARK: The human
+
+    private static let human = Account(
+        id: AccountID(network: .mastodon, value: "mika@social.example"), handle: "mika@social.example")
+
+    /// The words agree if the box was ticked, and the button ends that; for anybody else they show what is stored.
+    @Test func theHumanAgreesAndStopsHere() async throws {
+        try await with { stand in
+            let client = stand.client
+            let mirror = try await stand.mirror()
+            func ground() async throws -> HumanConsent.Ground? { try await mirror.table.record().consent?.ground }
+            try await mirror.storage.execute("UPDATE mirrors SET consent = NULL")
+            try await expect(client.send("/public/mika").body) { $0.contains(#"name="agrees""#) }
+            try await hear(try await ask(client, agrees: true), of: mirror)
+            try await expect(ground(), equals: nil)
+            try await expect(client.send("/public/mika").body) { !$0.contains("Stop mirroring me") }
+            let other = WebClient(port: client.port)
+            let words = try await ask(other, "@mika@social.example", agrees: true)
+            try await expect(other.send("/public/mika").body) { $0.contains("the words agree to this mirror") }
+            try await hear(words, by: Self.human, of: mirror)
+            try await expect(ground(), equals: .words)
+            let page = try await other.send("/public/mika")
+            expect(page.body) { $0.contains("Stop mirroring me") && !$0.contains(#"name="agrees""#) }
+            let token = try #require(page.field("csrf"))
+            try await expect(other.send("/public/mika/stop", form: [("csrf", token)]).status, equals: 303)
+            try await expect(ground(), equals: nil)
+            try await expect(mirror.table.record().stopped) { $0 != nil }
+            try await expect(mirror.people.stance(of: Self.human.id)) { $0 != .deny }
+            try await expect(other.send("/public/mika").body) {
+                $0.contains("stopped this mirror") && !$0.contains(">Stop mirroring me<")
+            }
+        }
     }
 
     // MARK: What is shown
@@ -448,8 +486,8 @@ import Testing
                 for (isReadOnly, wrong) in [(false, nil), (false, Self.hostile), (true, nil)] {
                     let page = PublicPage(
                         report: try await PublicReport(of: mirror, try await mirror.table.record()),
-                        proof: progress.map { ProofTable.Proof(account: account, progress: $0) }, person: person,
-                        now: WebStand.now, base: "/public/mika", csrf: "token", isReadOnly: isReadOnly,
+                        proof: progress.map { ProofTable.Proof(account: account, progress: $0, agrees: isReadOnly) },
+                        isHuman: wrong != nil, person: person, now: WebStand.now, base: "/public/mika", csrf: "token", isReadOnly: isReadOnly,
                         typed: Self.hostile, wrong: wrong)
                     try check(page)
                 }

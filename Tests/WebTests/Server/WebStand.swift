@@ -75,6 +75,7 @@ final class WebStand: Sendable {
         _ = try await mirror.table.notePast(.whole, now: now)
         try await mirror.table.setTimeZone(zone, now: now)
         // As if it had worked before.
+        try await mirror.table.noteStatement(.agreed, now: now - 86_400)
         _ = try await mirror.table.activate(now: now - 86_400)
         let human = AccountID(network: .mastodon, value: "mika@social.example")
         let hours: [Double] = [8, 12.5, 17, 18, 19, 20, 21, 22]

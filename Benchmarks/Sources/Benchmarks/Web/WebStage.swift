@@ -211,7 +211,8 @@ final class IndexStage: Sendable {
         let now = Date().milliseconds
         try await storage.execute(
             """
-            UPDATE mirrors SET past = 'whole', activated_ms = \(now), profile_ms = \(now), time_zone = 'Europe/Berlin',
+            UPDATE mirrors SET past = 'whole', activated_ms = \(now), profile_ms = \(now), consent = 'agreed',
+                time_zone = 'Europe/Berlin',
                 human_handle = mirror || '@human.example'
             """)
         try await storage.execute(

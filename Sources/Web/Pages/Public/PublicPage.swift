@@ -13,6 +13,8 @@ struct PublicPage {
     let report: PublicReport
     /// The visitor's latest proof.
     let proof: ProofTable.Proof?
+    /// Whether the proven account is the human's.
+    let isHuman: Bool
     /// What is stored about the owner of the proven account.
     let person: PersonReport?
     let now: Date
@@ -37,6 +39,7 @@ struct PublicPage {
             "hasBot": .flag(report.bot != nil), "canAsk": .flag(report.bot != nil && !isReadOnly),
             "base": .text(base), "network": .text(report.network),
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(csrf)\">"),
+            "asksConsent": .flag(!report.isAgreedByHuman), "isStopped": .flag(report.isStopped),
             "typed": .text(typed.map { ListWords.cut($0, 300) } ?? ""),
             "wrong": .text(wrong.map { ListWords.cut($0, 600) }), "isWrong": .flag(wrong != nil),
             "isPrivate": .flag(report.hasPrivateMentions),
@@ -99,7 +102,9 @@ struct PublicPage {
         switch proof?.progress {
         case .open(let words, let end):
             let left = (end.timeIntervalSince(now) / 60).rounded(.up)
-            context["open"] = ["words": .text("\(words)"), "left": .text("\(Int(left)) min")]
+            context["open"] = [
+                "words": .text("\(words)"), "left": .text("\(Int(left)) min"), "agrees": .flag(proof?.agrees == true),
+            ]
         case .over: context["isOver"] = true
         case .proven: context["proven"] = .fields(person.map(stored))
         case nil: break
@@ -123,7 +128,9 @@ struct PublicPage {
                         "last": .text(account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
                     ]
                 }),
-            "isLeftAlone": .flag(isLeftAlone), "canStop": .flag(!isLeftAlone && !isReadOnly),
+            "isLeftAlone": .flag(isLeftAlone), "canStop": .flag(!isLeftAlone && !isHuman && !isReadOnly),
+            "canStopMirror": .flag(isHuman && !report.isStopped && !isReadOnly),
+            "isHuman": .flag(isHuman),
         ]
         add("deeds", person.deeds.reversed(), to: &context) { deed($0, words) }
         add("mentions", person.mentions.sorted { $1.written < $0.written }, to: &context) {

@@ -1,0 +1,96 @@
+package import Foundation
+package import Posts
+package import Settings
+import Storage
+
+/// How the human's account was opened by its owner's login.
+package enum OwnerLogin: Sendable {
+    /// By credentials in the settings or of an earlier login: after a stop they say nothing new.
+    case standing
+    /// By a login that a person has just made, with other secrets than those that were there.
+    case fresh
+}
+
+extension MirrorRecord {
+    /// Takes up that the owner's login opened the human's account.
+    mutating func agree(by login: OwnerLogin, at now: Date) {
+        guard stopped == nil || login == .fresh, consent?.isByAccount != true else { return }
+        consent = HumanConsent(.login, at: now)
+        stopped = nil
+    }
+}
+
+extension HumanConsent {
+    /// Whether the human's own account agreed.
+    package var isByAccount: Bool { ground.isByAccount }
+}
+
+/// Who agreed that the human is mirrored, and who took that back.
+extension MirrorTable {
+    /// Stores the statement that the settings of a starting process make, unless the human's account agreed itself.
+    ///
+    /// After a stop it is not heard: nobody knows when it was made. `mirror-bot set` makes a new one.
+    ///
+    /// - Throws: The store's error.
+    package func noteStatement(_ ground: HumanConsent.Ground?, now: Date) async throws {
+        guard let ground else { return }
+        try await update(now: now) { record, _ in
+            guard record.stopped == nil, record.consent?.isByAccount != true, record.consent?.ground != ground else {
+                return
+            }
+            record.consent = HumanConsent(ground, at: now)
+        }
+    }
+
+    /// Notes that the human's account said the words with which it agrees, in the transaction that records the mention;
+    /// from another account nothing follows.
+    static func agree(
+        by account: AccountID, to mirror: String, on connection: any StorageConnection, now: Date
+    ) throws {
+        guard try isHuman(account, of: mirror, on: connection) else { return }
+        try connection.execute(
+            """
+            UPDATE mirrors SET consent = \(HumanConsent.Ground.words.rawValue), consent_ms = \(now.milliseconds),
+                consent_words = NULL, stopped_ms = NULL, version = version + 1
+            WHERE mirror = \(mirror) AND COALESCE(consent, '') <> \(HumanConsent.Ground.login.rawValue)
+            """)
+    }
+
+    /// Ends the consent, for the human wants it: nothing leaves until somebody agrees anew.
+    ///
+    /// - Throws: The store's error.
+    package func stop(now: Date) async throws {
+        try await storage.transaction { [mirror] in try Self.stop(mirror, on: $0, now: now) }
+    }
+
+    static func stop(_ mirror: String, on connection: any StorageConnection, now: Date) throws {
+        try connection.execute(
+            """
+            UPDATE mirrors SET consent = NULL, consent_ms = NULL, consent_words = NULL,
+                stopped_ms = \(now.milliseconds), version = version + 1
+            WHERE mirror = \(mirror)
+            """)
+    }
+
+    /// Whether an account is the human's: the one that is bound, or the author of an archive.
+    ///
+    /// - Throws: The store's error.
+    package func isHuman(_ account: AccountID) async throws -> Bool {
+        try await storage.read { [mirror] in try Self.isHuman(account, of: mirror, on: $0) }
+    }
+
+    static func isHuman(
+        _ account: AccountID, of mirror: String, on connection: any StorageConnection
+    ) throws -> Bool {
+        let account = account.canonical
+        guard !account.value.isEmpty else { return false }
+        if try record(mirror, connection)?.human?.canonical == account { return true }
+        // An archive has at most ARCHIVE_LIMIT posts, and only who says the words makes anybody look.
+        return try !connection.query(
+            """
+            SELECT 1 AS found FROM posts
+            WHERE mirror = \(mirror) AND network = \(account.network.rawValue) AND author = \(account.value) LIMIT 1
+            """
+        ).isEmpty
+    }
+}

@@ -1,0 +1,84 @@
+package import Foundation
+import Posts
+import Storage
+
+/// Who agreed that the human is mirrored, as the mirror's row has it.
+///
+/// Without it nothing leaves: `OutboxStore` asks for it in the transaction of each departure. It ends when the human
+/// says that the mirror is to stop; what counts after that is said or done after that.
+package struct HumanConsent: Codable, Equatable, Sendable {
+    /// What the consent rests on.
+    package enum Ground: String, CaseIterable, Codable, Sendable {
+        /// The human's account was opened by its owner's login.
+        case login
+        /// The human's account said the three words that were asked for to agree.
+        case words
+        /// The operator states to be the human.
+        case oneself = "self"
+        /// The operator states that the human agreed.
+        case agreed
+        /// The operator states to act for the heirs.
+        case heirs
+        /// The mirror was there before anybody was asked.
+        case earlier
+
+        /// The operator's statement as it is stored; nil for another ground.
+        package var wording: String? {
+            switch self {
+            case .oneself: "I am this person"
+            case .agreed: "this person agreed in writing"
+            case .heirs: "this person has died and I act for the heirs"
+            case .login, .words, .earlier: nil
+            }
+        }
+
+        /// Whether the human's own account agreed.
+        package var isByAccount: Bool { self == .login || self == .words }
+
+        /// The operator's statements, in the order in which they are proposed.
+        package static let statements = allCases.filter { $0.wording != nil }
+
+        /// `self (I am this person), …`, for people who choose.
+        package static let choices = statements.map { "\($0.rawValue) (\($0.wording ?? ""))" }
+            .joined(separator: ", ")
+    }
+
+    package let ground: Ground
+    package let since: Date
+    /// The operator's statement in the words of that time; nil for another ground.
+    package let wording: String?
+
+    package init(_ ground: Ground, since: Date, wording: String?) {
+        (self.ground, self.since, self.wording) = (ground, since, wording)
+    }
+
+    /// The consent as it is given now, at the precision of the store.
+    package init(_ ground: Ground, at now: Date) {
+        self.init(ground, since: Date(milliseconds: now.milliseconds), wording: ground.wording)
+    }
+}
+
+extension HumanConsent {
+    /// Stores a statement that the operator makes now; it counts after a stop too.
+    ///
+    /// What the human's own account said stays. Nothing happens for a mirror without a row.
+    static func state(_ ground: Ground, of mirror: String, on connection: any StorageConnection, now: Date) throws {
+        try connection.execute(
+            """
+            UPDATE mirrors SET consent = \(ground.rawValue), consent_ms = \(now.milliseconds),
+                consent_words = \(ground.wording), stopped_ms = NULL
+            WHERE mirror = \(mirror) AND COALESCE(consent, '') NOT IN \(list: ownWords)
+            """)
+    }
+
+    /// Takes the operator's statement back.
+    static func withdraw(of mirror: String, on connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            UPDATE mirrors SET consent = NULL, consent_ms = NULL, consent_words = NULL
+            WHERE mirror = \(mirror) AND consent IN \(list: Ground.statements.map(\.rawValue))
+            """)
+    }
+
+    private static let ownWords = Ground.allCases.filter(\.isByAccount).map(\.rawValue)
+}
