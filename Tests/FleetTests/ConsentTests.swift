@@ -421,7 +421,7 @@ import Testing
                 "TRUST_ARCHIVE": "yes", "REPLIES_PER_PERSON": "100", "X_ACKNOWLEDGE_POLICY": "yes",
                 "FAVORITE_MODE": "off",
             ]
-            bare = try await BareMirror(engine, variables: usual)
+            bare = try await BareMirror(engine, variables: usual.merging(Self.botLogin(on: network)) { $1 })
             bot = PaperNetwork(network)
             human = PaperNetwork(network, account: "human")
             homes = [bare.folder]
@@ -437,6 +437,18 @@ import Testing
                     createdAt: PaperMirror.now - Double(60 + number) * 86_400)
             }
             _ = try await mirror.archive.store(replies + thoughts, timeZone: PaperMirror.zone, limit: 10_000)
+        }
+
+        /// What a person sets for the bot's account, which answers on paper.
+        private static func botLogin(on network: NetworkName) -> [String: String] {
+            let names: [String] =
+                switch network {
+                case .mastodon: ["BOT_SERVER", "BOT_ACCESS_TOKEN"]
+                case .x: ["BOT_CONSUMER_KEY", "BOT_CONSUMER_SECRET", "BOT_ACCESS_TOKEN", "BOT_ACCESS_TOKEN_SECRET"]
+                default: ["BOT_HANDLE", "BOT_APP_PASSWORD"]
+                }
+            let values = ["BOT_SERVER": "https://bots.example", "BOT_HANDLE": "bot.example"]
+            return Dictionary(uniqueKeysWithValues: names.map { ($0, values[$0] ?? "planted-\($0)") })
         }
 
         private static func account(_ name: String, _ network: NetworkName) -> Account {

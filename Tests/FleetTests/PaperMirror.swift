@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Outbox
 import Posts
+import Settings
 import TestSupport
 import Testing
 
@@ -46,6 +47,7 @@ struct PaperMirror {
         self.bot = PaperNetwork(bot)
         self.human = human.map { PaperNetwork($0, account: "human") }
         _ = try await mirror.table.notePast(.whole, now: Self.now)
+        try await mirror.table.noteStatement(mirror.configuration.statedConsent, now: Self.now)
     }
 
     var logger: Logger { Logger(label: "test") { [log] _ in LogRecorder(lines: log) } }

@@ -30,7 +30,8 @@ import Testing
         let reply = try await store.propose(OutboxFixture.reply("a"), now: Self.now).action
         try await expect(store.due(ActionKind.allCases, now: Self.now), equals: [])
         // A slot has a quarter of an hour.
-        try await expect(outbox.attention(ActionKind.allCases), equals: Self.now + 900.001)
+        let end = Date(milliseconds: Self.now.milliseconds + 900_001)
+        try await expect(outbox.attention(ActionKind.allCases), equals: end)
         try await outbox.storage.agree(to: "m")
         try await expect(store.due(ActionKind.allCases, now: Self.now).count, equals: 2)
         try await expect(outbox.attention(ActionKind.allCases), equals: Self.now)

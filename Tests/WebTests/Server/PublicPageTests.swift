@@ -487,8 +487,8 @@ import Testing
                     let page = PublicPage(
                         report: try await PublicReport(of: mirror, try await mirror.table.record()),
                         proof: progress.map { ProofTable.Proof(account: account, progress: $0, agrees: isReadOnly) },
-                        isHuman: wrong != nil, person: person, now: WebStand.now, base: "/public/mika", csrf: "token", isReadOnly: isReadOnly,
-                        typed: Self.hostile, wrong: wrong)
+                        isHuman: wrong != nil, person: person, now: WebStand.now, base: "/public/mika",
+                        csrf: "token", isReadOnly: isReadOnly, typed: Self.hostile, wrong: wrong)
                     try check(page)
                 }
             }
