@@ -5,6 +5,7 @@ import Networks
 import Outbox
 import Posts
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import Control
@@ -74,6 +75,7 @@ import Testing
     @Test(arguments: Engine.allCases) func whoIsDeniedIsAskedForAsTheRequestLeaves(_ engine: Engine) async throws {
         let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
         let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
+        try await mirror.storage.agree(to: "test")
         let people = [
             "denied@home.example", "linked@home.example", "gone@home.example", "ann@a.far.example",
             "other@home.example",

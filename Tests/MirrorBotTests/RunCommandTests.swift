@@ -21,7 +21,10 @@ import Testing
             ]) { $1 })
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         // As if it had run before: the slots before a first start are skipped.
-        _ = try await stage.withMirror { try await $0.table.activate(now: Date() - 3_600) }
+        _ = try await stage.withMirror { mirror in
+            try await mirror.storage.agree(to: mirror.name)
+            return try await mirror.table.activate(now: Date() - 3_600)
+        }
     }
 
     private func started() async throws -> RunningProgram {
