@@ -241,6 +241,7 @@ import Testing
     @Test func whatIsBeingSentIsForgottenOnceItHasEnded() async throws {
         let mirror = try await BareMirror(variables: ["TIME_ZONE": "UTC"]).open()
         let (store, pal) = (mirror.outbox(lease: nil), AccountID(network: .mastodon, value: "pal@home.example"))
+        try await mirror.storage.agree(to: "test")
         func target(_ number: Int) -> Action.Target {
             Action.Target(post: "https://home.example/\(number)", author: pal, address: "\(number)")
         }

@@ -45,6 +45,7 @@ import Testing
             closing.add { await sandbox.stop() }
             sandbox.faults.mastodon = habits
             let mirror = try await BareMirror(variables: sandbox.settings(of: .bot, on: .mastodon)).open(clock: clock)
+            try await mirror.storage.agree(to: "test")
             if habits.software == .wordpress {
                 // Somebody has measured that it keeps the visibility of posts, so that it is not refused.
                 let account = try await mirror.requiredNetwork(of: .bot).verifyAccount()
