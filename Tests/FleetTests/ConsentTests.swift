@@ -471,8 +471,7 @@ import Testing
             // What a token is called differs; that the owner has one is what counts here.
             if environment["HUMAN_ACCESS_TOKEN"] != nil { all["HUMAN_NETWORK"] = "mastodon" }
             mirror = try await bare.open(all, clock: clock)
-            let worker = Worker(
-                mirror: mirror, cadence: nil, manager: nil, pulse: nil, faults: FaultLog(of: mirror, pulse: nil))
+            let worker = Worker(mirror: mirror)
             let leases = LeaseTable(storage: mirror.storage, mirror: "test")
             let lease = try #require(try await leases.take(owner: "test", after: try await leases.record(), now: 0))
             running = try await worker.parts(

@@ -3,6 +3,7 @@ import Expectations
 import Foundation
 import Outbox
 import Posts
+import TestSupport
 import Testing
 
 @testable import Control
@@ -134,6 +135,7 @@ import Testing
         let weary = AccountID(network: .mastodon, value: "weary@home.example")
         let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
         let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
+        try await mirror.storage.agree(to: "test")
         func sending(_ post: String, confirms: Bool) async throws -> Departed {
             var explanation = Explanation("asked")
             explanation.confirmsStop = confirms ? true : nil
