@@ -72,7 +72,8 @@ package final class MirrorFleet: Service {
     package convenience init(of worker: Worker) {
         let mirror = worker.mirror
         self.init(
-            mirror.installation, .named([mirror.name]), own: worker, rehearsal: mirror.rehearsal, manager: worker.manager)
+            mirror.installation, .named([mirror.name]), own: worker, rehearsal: mirror.rehearsal,
+            manager: worker.manager)
     }
 
     private init(
@@ -117,7 +118,9 @@ package final class MirrorFleet: Service {
         do {
             // A clock that jumps is a rehearsal's, of which nobody is told.
             if !clock.jumps, let herald = Herald(installation, clock: clock) {
-                try await herald.accompany({ [self] in watch }, endsFor: own?.mirror.name) { try await work(until: end) }
+                try await herald.accompany({ [self] in watch }, endsFor: own?.mirror.name) {
+                    try await work(until: end)
+                }
             } else {
                 try await work(until: end)
             }

@@ -368,7 +368,7 @@ import Testing
     }
 
     @Test func knowsEverySecret() {
-        let plain: Set<String> = ["SERVER", "HANDLE", "API_BASE_URL", "NETWORK"]
+        let plain: Set<String> = ["SERVER", "HANDLE", "API_BASE_URL", "NETWORK", "CONSENT"]
         for setting in Setting.all {
             for role in AccountRole.allCases where setting.name.hasPrefix("\(role.prefix)_") {
                 let part = String(setting.name.dropFirst(role.prefix.count + 1))

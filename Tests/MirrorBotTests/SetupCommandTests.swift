@@ -200,7 +200,7 @@ import Testing
                 ("Who agreed? self (I am this person), agreed (this person agreed in writing), heirs", answer),
                 ("Network [mastodon]: ", ""), ("Server of the bot's account", sandbox.url),
                 ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Path of one (Enter", ""),
-                ("Start now?", "n"),
+                ("Look at", "n"), ("Start now?", "n"),
             ])
         #expect(ending.status == 0, "\(ending.error)")
         let status = try await stage.status()

@@ -226,12 +226,12 @@ import Testing
         try await expect(
             first([:]),
             equals:
-                "○ not set up yet: 4 of 7 steps are done; next is the bot's account: mirror-bot login mastodon --as bot"
+                "○ not set up yet: 5 of 8 steps are done; next is the bot's account: mirror-bot login mastodon --as bot"
         )
         let stopped = try await first(settings)
         #expect(
             stopped
-                == "○ not set up yet: 5 of 7 steps are done; next is what the human favorites: mirror-bot train classifier"
+                == "○ not set up yet: 6 of 8 steps are done; next is what the human favorites: mirror-bot train classifier"
         )
         let worker = try stage.start(["run"], environment: settings)
         try await worker.waitForError("Worker started")

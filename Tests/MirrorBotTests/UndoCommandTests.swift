@@ -6,6 +6,7 @@ import Networks
 import Outbox
 import Posts
 import Sandbox
+import TestSupport
 import Testing
 
 /// `mirror-bot undo`, as a person types it.
@@ -18,6 +19,7 @@ import Testing
     ) async throws -> (stage: Stage, actions: [Action]) {
         let stage = try await store.stage(sandbox.botSettings.merging(["TIME_ZONE": "UTC"]) { $1 })
         let actions = try await stage.withMirror { mirror in
+            try await mirror.storage.agree(to: mirror.name)
             let bot = try await mirror.confirmedBotNetwork()
             let outbox = mirror.outbox(lease: nil)
             var actions: [Action] = []
