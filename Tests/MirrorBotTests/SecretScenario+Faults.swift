@@ -43,7 +43,7 @@ extension SecretScenario {
                 try await life.hasDelivered(second)
                 #expect(first.program.isStopped)
                 first.program.send(SIGCONT)
-                try await first.line("Lease lost to another worker, waiting for it")
+                try await first.line("Lease lost to another worker")
                 await life.end(first)
                 try await life.hasDelivered(second)
                 await life.end(second)
@@ -102,7 +102,7 @@ extension SecretScenario {
     /// One that was stopped in the middle of a transaction holds the file, and nobody can work: it goes on for a moment.
     private static func hasTakenOver(_ second: SecretWatch, from first: SecretWatch) async throws {
         let isOver = { @Sendable (line: String) in
-            line.contains("Worker started") || line.contains("Lease could not be read, trying again")
+            line.contains("Worker started") || line.contains("Mirrors could not be claimed, trying again")
         }
         while try await !second.line("the lease", where: isOver).contains("Worker started") {
             first.forget()

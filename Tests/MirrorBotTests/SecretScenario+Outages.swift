@@ -92,7 +92,7 @@ extension SecretScenario {
         try await life.hasDelivered(watch)
         try await limited.limitFiles(to: "0")
         try await watch.line("Pass failed, trying again", "could not")
-        try await watch.line("Lease could not be renewed")
+        try await watch.line("Mirrors could not be claimed, trying again")
         for words in [["run", "--once"], ["train", "scheduler"]] {
             let ending = try await LimitedProgram.run(words, life.settings(), in: stage)
             #expect(ending.status != 0, "\(words): \(ending.error)")
