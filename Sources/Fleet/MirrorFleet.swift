@@ -41,6 +41,8 @@ package final class MirrorFleet: Service {
     private let own: Worker?
     private let manager: ServiceManager?
     private let clock: any WallClock
+    /// When the work ends by the clock, once it holds a mirror; nil for at no time.
+    private let deadline: Deadline?
     private let rehearsal: Rehearsal
     private let timing: LeaseTiming
     private let rounds: Rounds
@@ -51,6 +53,8 @@ package final class MirrorFleet: Service {
     private let upkeep = Mutex<PassGroup?>(nil)
     /// The mirrors that others hold, as far as that was told.
     private let awaited = Mutex<Set<String>>([])
+    /// Whether the settings of ``own`` are those of now: until it begins, or waits for another worker.
+    private let isOwnCurrent = Mutex(true)
     /// When the mirrors were last looked after, in real time.
     private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
     /// Ends with the work: with an error if that does.
@@ -65,19 +69,21 @@ package final class MirrorFleet: Service {
         _ installation: Installation, _ selection: Selection, rehearsal: Rehearsal = .off,
         manager: ServiceManager? = nil
     ) {
-        self.init(installation, selection, own: nil, rehearsal: rehearsal, manager: manager)
+        self.init(installation, selection, own: nil, until: nil, rehearsal: rehearsal, manager: manager)
     }
 
     /// The fleet of one mirror, which its worker has opened.
-    package convenience init(of worker: Worker) {
+    ///
+    /// - Parameter end: What the clock shows when the work ends, once it holds the mirror; nil for a graceful shutdown.
+    package convenience init(of worker: Worker, until end: Date? = nil) {
         let mirror = worker.mirror
         self.init(
-            mirror.installation, .named([mirror.name]), own: worker, rehearsal: mirror.rehearsal,
+            mirror.installation, .named([mirror.name]), own: worker, until: end, rehearsal: mirror.rehearsal,
             manager: worker.manager)
     }
 
     private init(
-        _ installation: Installation, _ selection: Selection, own: Worker?, rehearsal: Rehearsal,
+        _ installation: Installation, _ selection: Selection, own: Worker?, until end: Date?, rehearsal: Rehearsal,
         manager: ServiceManager?
     ) {
         let clock = rehearsal.clock ?? installation.clock
@@ -87,6 +93,7 @@ package final class MirrorFleet: Service {
         self.manager = manager
         self.clock = clock
         self.rehearsal = rehearsal
+        deadline = end.map { Deadline($0, on: clock) }
         timing = rehearsal.leaseTiming.sharing
         rounds = Rounds(limit: installation.process.passes, clock: clock)
         ability = WorkerAbility(of: installation, clock: clock)
@@ -98,19 +105,14 @@ package final class MirrorFleet: Service {
 
     private var logger: Logger { installation.logger }
 
-    /// Runs until a graceful shutdown.
+    /// Runs until a graceful shutdown, or the end that was given.
     ///
     /// What only a person can mend about one mirror of several is noted for it and ends nothing else.
     ///
     /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version, or its
     ///   key opens no login. In a fleet of one also what only a person can mend about its mirror: `ConfigurationError` or
     ///   refused credentials.
-    package func run() async throws { try await run(until: nil) }
-
-    /// Runs until a graceful shutdown, or until the clock shows `end` while it holds a mirror.
-    ///
-    /// - Throws: As ``run()``.
-    package func run(until end: Date?) async throws {
+    package func run() async throws {
         if own == nil { ProcessHeap.divide() }
         clock.join()
         defer { clock.leave() }
@@ -119,10 +121,10 @@ package final class MirrorFleet: Service {
             // A clock that jumps is a rehearsal's, of which nobody is told.
             if !clock.jumps, let herald = Herald(installation, clock: clock) {
                 try await herald.accompany({ [self] in watch }, endsFor: own?.mirror.name) {
-                    try await work(until: end)
+                    try await work()
                 }
             } else {
-                try await work(until: end)
+                try await work()
             }
         } catch {
             await giveBack()
@@ -132,9 +134,8 @@ package final class MirrorFleet: Service {
         if let own { own.logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(own.mirror.name)"]) }
     }
 
-    private func work(until end: Date?) async throws {
-        let deadline = Deadline(clock)
-        defer { deadline.leave() }
+    private func work() async throws {
+        defer { deadline?.leave() }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -142,7 +143,7 @@ package final class MirrorFleet: Service {
                     self.ending.finish()
                 }
                 // Before all passes: a beat that waits for them lets others believe that this worker has died.
-                group.addTask(priority: .high) { try await self.keepMirrors(until: end.map { ($0, deadline) }) }
+                group.addTask(priority: .high) { try await self.keepMirrors() }
                 group.addTask { try await self.checkAbility() }
                 group.addTask { for try await _ in self.endings {} }
                 defer { group.cancelAll() }
@@ -161,12 +162,13 @@ package final class MirrorFleet: Service {
     }
 
     /// Adds the passes of the process itself, with the first mirror that it holds.
-    private func beginUpkeep(until end: (date: Date, deadline: Deadline)?) {
-        let isFirst = upkeep.withLock { upkeep in
-            defer { upkeep = upkeep ?? rounds.group { _ in } }
-            return upkeep == nil
+    private func beginUpkeep() {
+        let begun: PassGroup? = upkeep.withLock { upkeep in
+            guard upkeep == nil else { return nil }
+            upkeep = rounds.group { _ in }
+            return upkeep
         }
-        guard isFirst, let group = upkeep.withLock(\.self) else { return }
+        guard let group = begun else { return }
         let tidying = Rounds.Pass(name: "tidying", lane: .bot) { [installation, clock] in
             ProcessHeap.giveBack()
             await installation.storeRequests()
@@ -185,13 +187,13 @@ package final class MirrorFleet: Service {
             }
             rounds.add([news], to: group, due: clock.now + Self.newsLast)
         }
-        guard let end else { return }
+        guard let deadline else { return }
         let last = Rounds.Pass(name: "end", lane: .human) { [ending] in
-            end.deadline.isReached()
+            deadline.isReached()
             ending.finish(throwing: DeadlineReached())
             return nil
         }
-        rounds.add([last], to: group, due: end.date)
+        rounds.add([last], to: group, due: deadline.date)
     }
 
     /// Ends the passes of the process itself when it holds no mirror: a clock that jumps would go on for them.
@@ -215,7 +217,7 @@ package final class MirrorFleet: Service {
 
     // MARK: Keeping mirrors
 
-    private func keepMirrors(until end: (date: Date, deadline: Deadline)?) async throws {
+    private func keepMirrors() async throws {
         var patience = WorkPatience()
         var hasFittingKey = false
         var isManagerTold = false
@@ -223,7 +225,7 @@ package final class MirrorFleet: Service {
             do {
                 if !hasFittingKey { try await installation.requireFittingKey() }
                 hasFittingKey = true
-                try await keepOnce(until: end)
+                try await keepOnce()
                 patience = WorkPatience()
                 lastKept.withLock { $0 = .now }
             } catch is CancellationError {
@@ -245,18 +247,18 @@ package final class MirrorFleet: Service {
     }
 
     /// Beats, ends what was lost, begins what was claimed, and hands back what others are to have.
-    private func keepOnce(until end: (date: Date, deadline: Deadline)?) async throws {
+    private func keepOnce() async throws {
         ability.tell(isSharing: selection == .all)
-        for mirror in try await claims.beat() { await self.end(mirror, with: OutboxError.leaseLost) }
+        for mirror in try await claims.beat() { await end(mirror, with: OutboxError.leaseLost) }
         let wanted = try await wanted()
         let turn = try await claims.claim(wanted.keys.sorted())
         try await forgetPasses(of: turn.taken.keys.sorted())
         for (mirror, lease) in turn.taken.sorted(by: { $0.key < $1.key }) {
-            await begin(mirror, under: lease, version: wanted[mirror] ?? 0, until: end)
+            await begin(mirror, under: lease, version: wanted[mirror] ?? 0)
         }
         try await tellOfWaiting(wanted)
         let gone = crew.names.subtracting(wanted.keys)
-        for mirror in gone.union(turn.surplus) { await self.end(mirror) }
+        for mirror in gone.union(turn.surplus) { await end(mirror) }
         await lookForNews(among: wanted)
         let ended = crew.takeEnded()
         guard !ended.isEmpty else { return }
@@ -264,7 +266,7 @@ package final class MirrorFleet: Service {
         for mirror in ended { installation.logger(of: mirror).info("Mirror given back") }
     }
 
-    /// The same between two beats; a database that cannot be read now is looked at again.
+    /// Looks for changes between two beats; a database that cannot be read now is asked again.
     private func lookForNews() async {
         do {
             await lookForNews(among: try await wanted())
@@ -306,27 +308,28 @@ package final class MirrorFleet: Service {
             return others.subtracting(awaited)
         }
         for mirror in news.sorted() {
+            isOwnCurrent.withLock { $0 = false }
             try await own?.checkSettings()
             installation.logger(of: mirror).notice("Another worker holds this mirror, waiting")
         }
     }
 
-    private func begin(
-        _ mirror: String, under lease: Lease, version: Int64, until end: (date: Date, deadline: Deadline)?
-    ) async {
+    private func begin(_ mirror: String, under lease: Lease, version: Int64) async {
         rehearsal.faultPoints.pass(.leaseTaken)
         let logger = installation.logger(of: mirror)
         let pulse = own?.pulse ?? WorkerPulse()
         pulse.holdsMirror = true
         let faults = own?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
-        // Settings may have changed while another worker held it.
-        let opened = awaited.withLock { $0.contains(mirror) } ? nil : own
+        let isCurrent = isOwnCurrent.withLock { isCurrent in
+            defer { isCurrent = false }
+            return isCurrent
+        }
         let life = MirrorLife(
             lease: lease, rounds: rounds, faults: faults, waitsForPerson: own == nil, version: version,
             flags: installation.flagWords(of: mirror), clock: clock, logger: logger
         ) { [installation, own, manager] last in
-            if let last = last ?? (opened == nil ? own : nil) { return try await last.withCurrentSettings() }
-            if let opened { return opened }
+            if let own, last == nil, isCurrent { return own }
+            if let last = last ?? own { return try await last.withCurrentSettings() }
             return Worker(
                 mirror: try await installation.mirror(named: mirror), cadence: nil, manager: manager, pulse: pulse,
                 faults: faults)
@@ -336,7 +339,7 @@ package final class MirrorFleet: Service {
         // A clock that jumps stands still until all of it is there.
         clock.join()
         defer { clock.leave() }
-        beginUpkeep(until: end)
+        beginUpkeep()
         crew.add(life, mirror, lease, pulse, version: version)
         await life.begin()
     }
@@ -420,10 +423,14 @@ private final class Crew: @unchecked Sendable {
 
 /// The time until which a process was to run.
 private final class Deadline: Sendable {
+    let date: Date
     private let clock: any WallClock
     private let wasReached = Mutex(false)
 
-    init(_ clock: any WallClock) { self.clock = clock }
+    init(_ date: Date, on clock: any WallClock) {
+        self.date = date
+        self.clock = clock
+    }
 
     /// From now on a clock that jumps stands still: it must not go on while the passes are cancelled.
     func isReached() {

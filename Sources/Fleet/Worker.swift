@@ -65,7 +65,7 @@ package final class Worker: Sendable {
     /// While another worker holds the lease, this one waits until the other ends or falls silent.
     ///
     /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
-    package func run(until end: Date? = nil) async throws { try await MirrorFleet(of: self).run(until: end) }
+    package func run(until end: Date? = nil) async throws { try await MirrorFleet(of: self, until: end).run() }
 
     /// Stores why the worker ends if no retry can succeed, so that `status` can tell without a worker.
     func noteEnd(_ error: any Error) async {

@@ -155,6 +155,31 @@ import Testing
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
     }
 
+    @Test func goesOnWithTheSettingsOfNowAfterALeaseLostForAMoment() async throws {
+        let fixture = try await MirrorFixture.start(from: 6.5, rehearsal: .meeting)
+        try await fixture.live(
+            until: 12.5,
+            events: [
+                (
+                    11,
+                    {
+                        try await fixture.mirror.set(["FAVORITE_MODE": "off"], now: fixture.clock.now)
+                        var stolen: Lease?
+                        // Unless a beat comes between.
+                        while stolen == nil {
+                            let record = try await fixture.leases.record()
+                            stolen = try await fixture.leases.take(owner: "thief", after: record, now: 0)
+                        }
+                        try await fixture.leases.release(try #require(stolen), now: 0)
+                        try await fixture.log.wait { $0.contains("Lease lost to another worker") }
+                    }
+                )
+            ])
+        let favorites = try await fixture.actions().filter { $0.kind == .favorite }
+        #expect(!favorites.isEmpty)
+        expect(favorites) { $0.allSatisfy { $0.created < Sample.hour(11) + 120 } }
+    }
+
     @Test func endsGracefullyAndGivesTheLeaseBack() async throws {
         let fixture = try await MirrorFixture.start()
         let logger = Logger(label: "test") { _ in LogRecorder(lines: fixture.log) }
