@@ -8,11 +8,15 @@ package enum EmbeddedFiles {
     /// A file's name within its folder, and its bytes.
     package typealias File = (name: String, bytes: UnsafeRawBufferPointer)
 
+    private static var all: UnsafeBufferPointer<EmbeddedFile> {
+        UnsafeBufferPointer(start: embedded_files, count: embedded_count)
+    }
+
     /// The files of a folder, in the order of their names.
     ///
     /// - Parameter folder: A module of the program for its `Resources`, or `migrations`.
     package static func files(in folder: String) -> [File] {
-        UnsafeBufferPointer(start: embedded_files, count: embedded_count).compactMap { file in
+        all.compactMap { file in
             let path = String(cString: file.name)
             guard path.hasPrefix("\(folder)/") else { return nil }
             let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.count)
@@ -24,8 +28,7 @@ package enum EmbeddedFiles {
     ///
     /// - Parameter path: The folder and the name: `Web/style.css`. It must exist.
     package static func bytes(of path: String) -> UnsafeRawBufferPointer {
-        let files = UnsafeBufferPointer(start: embedded_files, count: embedded_count)
-        guard let file = files.first(where: { String(cString: $0.name) == path }) else {
+        guard let file = all.first(where: { String(cString: $0.name) == path }) else {
             preconditionFailure("no file \(path) is embedded")
         }
         return UnsafeRawBufferPointer(start: file.bytes, count: file.count)

@@ -9,6 +9,12 @@ package enum OwnerLogin: Sendable {
     case standing
     /// By a login that a person has just made, with other secrets than those that were there.
     case fresh
+
+    /// The login of an account in the settings or of an earlier login; nil without one, or if it needs no secret.
+    init?(of account: AccountConfiguration?) {
+        guard account?.credentials.opensAccount == true else { return nil }
+        self = .standing
+    }
 }
 
 extension MirrorRecord {

@@ -63,9 +63,18 @@ package struct TextTaste: Sendable {
 
     /// What is kept of a text that the human deleted.
     package func digests(of text: String, of id: PostID) -> FeatureDigests {
-        FeatureDigests(
-            extractor.features(of: Example(id: id, author: nil, authorID: nil, text: text).stored),
-            extraction: extractor.fingerprint)
+        extractor.digests(of: text, id)
+    }
+}
+
+extension FeatureExtractor {
+    /// What a text of the human is made of: of one's own posts the author tells nothing.
+    fileprivate func features(of text: String, _ id: PostID) -> FeatureSet {
+        features(of: Example(id: id, author: nil, authorID: nil, text: text).stored)
+    }
+
+    fileprivate func digests(of text: String, _ id: PostID) -> FeatureDigests {
+        FeatureDigests(features(of: text, id), extraction: fingerprint)
     }
 }
 
@@ -90,7 +99,7 @@ package struct TextOpinion: Equatable, Sendable {
     package let assessment: Assessment
     /// Whether the text comes after others: it reads like those that a person spoke against, and they kept it not.
     package let isDemoted: Bool
-    /// How many texts somebody spoke against.
+    /// The number of texts with a label against them.
     package let against: Int
 
     /// Why the text comes after others, in one sentence without a full stop, by groups of features.
@@ -145,11 +154,7 @@ package struct TextSession: Sendable {
     package func opinions(on texts: [(id: PostID, text: String)]) async throws -> [TextOpinion] {
         guard !texts.isEmpty else { return [] }
         var index = FeatureIndex(posts: texts.count)
-        let places = texts.map { text in
-            index.places(
-                of: source.extractor.features(
-                    of: Example(id: text.id, author: nil, authorID: nil, text: text.text).stored))
-        }
+        let places = texts.map { index.places(of: source.extractor.features(of: $0.text, $0.id)) }
         let snapshot = try await snapshot(of: index.features.map(FeatureDigests.digest))
         let model = FavoriteModel(snapshot.categories, weights: weights)
         let weighed = zip(index.features, snapshot.counts).map(model.weigh)
@@ -214,14 +219,7 @@ struct LabelledTexts: CountSource {
         /// - Parameter rows: See ``LabelledTexts/usable(_:)``.
         init(_ rows: [LabelTable.Row], _ extractor: FeatureExtractor) {
             for row in rows {
-                let digests =
-                    row.text.map { text in
-                        FeatureDigests(
-                            extractor.features(
-                                of: Example(id: row.id, author: nil, authorID: nil, text: text).stored),
-                            extraction: extractor.fingerprint)
-                    } ?? row.digests
-                guard let digests else { continue }
+                guard let digests = row.text.map({ extractor.digests(of: $0, row.id) }) ?? row.digests else { continue }
                 texts.append((digests.features, row.label.isAgainst))
                 change.move(digests.features, from: nil, to: row.label.isAgainst ? .seenFavorite : .seen)
             }

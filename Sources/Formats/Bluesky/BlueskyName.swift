@@ -1,6 +1,6 @@
 import Posts
 
-/// The names of accounts: DIDs, which stay, and handles, which people may change.
+/// The names of accounts, DIDs, which stay, and handles, which people may change; and the digests of records and files.
 package enum BlueskyName {
     /// `did:method:name`, as the protocol allows it.
     package static func isDID(_ text: some StringProtocol) -> Bool {
@@ -22,6 +22,11 @@ package enum BlueskyName {
             let first = labels.last?.utf8.first, (0x61...0x7A).contains(first)
         else { return nil }
         return bare
+    }
+
+    /// Whether a text can be a CID, the digest by which a record or a file is called.
+    static func isDigest(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count) && text.utf8.allSatisfy(\.isASCIIAlphanumeric)
     }
 
     private static func isLabel(_ label: Substring) -> Bool {

@@ -160,8 +160,7 @@ package struct BlueskyBlob: Sendable, Equatable {
 
     /// Nil for what can be no digest.
     package init?(cid: String?) {
-        guard let cid, (1...256).contains(cid.utf8.count), cid.utf8.allSatisfy(\.isASCIIAlphanumeric)
-        else { return nil }
+        guard let cid, BlueskyName.isDigest(cid) else { return nil }
         self.cid = cid
     }
 }

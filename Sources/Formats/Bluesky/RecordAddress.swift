@@ -48,9 +48,7 @@ package struct RecordReference: Hashable, Sendable {
 
     /// Nil if one of the two cannot be that.
     package init?(uri: String?, cid: String?) {
-        guard let address = uri.flatMap({ RecordAddress($0) }), let cid, (1...256).contains(cid.utf8.count),
-            cid.utf8.allSatisfy(\.isASCIIAlphanumeric)
-        else { return nil }
+        guard let address = uri.flatMap({ RecordAddress($0) }), let cid, BlueskyName.isDigest(cid) else { return nil }
         self.address = address
         self.cid = cid
     }

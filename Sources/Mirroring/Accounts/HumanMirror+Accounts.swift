@@ -74,7 +74,7 @@ extension HumanMirror {
         try await table.bind(
             human: human, bot: bot, settings: used.mapValues(\.settingName),
             credentials: used.mapValues(\.credentials.fingerprint),
-            login: used[.human]?.credentials.opensAccount == true ? .standing : nil, now: now)
+            login: OwnerLogin(of: used[.human]), now: now)
         for role in used.keys { await refusals.clear(role) }
     }
 

@@ -87,7 +87,7 @@ extension HumanMirror {
             try await table.rebind(
                 accounts, settings: used.mapValues(\.settingName),
                 credentials: used.mapValues(\.credentials.fingerprint),
-                login: used[.human]?.credentials.opensAccount == true ? .standing : nil, now: now)
+                login: OwnerLogin(of: used[.human]), now: now)
         }
         return done != nil
     }
