@@ -158,7 +158,7 @@ extension Archive {
         package fileprivate(set) var lastActivity: Date?
         /// How much of the human's past is known, as it is stored with the mirror; nil for nothing.
         package fileprivate(set) var past: String?
-        /// How many texts somebody has judged.
+        /// The number of texts with a label.
         package fileprivate(set) var labels = 0
         /// The mirror's version, which operations of a person raise.
         package fileprivate(set) var version: Int64 = 0

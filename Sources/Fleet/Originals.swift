@@ -97,7 +97,8 @@ actor Originals {
         self.store = store
         self.planner = planner
         (archive, people) = (mirror.archive, mirror.people)
-        (feeds, taste) = (mirror.feeds, mirror.textTaste())
+        feeds = mirror.feeds
+        taste = mirror.textTaste()
         labelling = { mirror.labelling(.takenBack, now: $0) }
         (configuration, clock, logger) = (mirror.configuration, mirror.clock, mirror.logger)
         trustsArchive = mirror.configuration.archiveTrust == true

@@ -51,7 +51,8 @@ package final class Worker: Sendable {
         let configuration = mirror.configuration
         var usual = Cadence(
             poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
-        (usual.publisher, usual.plansAhead) = (Self.longWait, true)
+        usual.publisher = Self.longWait
+        usual.plansAhead = true
         usual.idlePublisher = .seconds(Cadence.idleWait(of: configuration.mirror))
         self.cadence = cadence ?? usual
     }

@@ -296,8 +296,8 @@ package struct MirrorTable: Sendable {
     /// Binds the mirror to other accounts than those that it knows, and drops what was about those.
     ///
     /// Where feeds were read up to is forgotten. Another human has agreed by the login alone that opened their account.
-    /// For another bot, nothing older than `now` is answered or favorited,
-    /// and what was still to be done for the one before never happens, see ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
+    /// For another bot, nothing older than `now` is answered or favorited, and what was still to be done for the one
+    /// before never happens, see ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
     ///
     /// - Parameters:
     ///   - accounts: The verified accounts; a role that is missing stays as it is.

@@ -49,7 +49,9 @@ package struct HumanConsent: Codable, Equatable, Sendable {
     package let wording: String?
 
     package init(_ ground: Ground, since: Date, wording: String?) {
-        (self.ground, self.since, self.wording) = (ground, since, wording)
+        self.ground = ground
+        self.since = since
+        self.wording = wording
     }
 
     /// The consent as it is given now, at the precision of the store.

@@ -80,7 +80,7 @@ extension HealthFacts {
         return found
     }
 
-    /// Whether somebody agreed; nothing about it is said before there is a bot that could send.
+    /// Obstacles for want of the human's consent; none before there is a bot that could send.
     private var consents: [Obstacle] {
         guard !isElsewhere, hasBot else { return [] }
         let network = accounts[.human]?.network.rawValue ?? "NETWORK"

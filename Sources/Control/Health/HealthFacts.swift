@@ -85,7 +85,7 @@ package struct HealthFacts: Equatable, Sendable {
     package init(now: Date) { self.now = now }
 }
 
-/// Whether somebody agreed that the human is mirrored.
+/// The state of the human's consent to the mirror.
 package enum ConsentFact: Equatable, Sendable {
     /// It is recorded, or will be with the first start.
     case given

@@ -139,7 +139,7 @@ struct HealthReader {
         return facts
     }
 
-    /// Whether somebody agreed; of a mirror that has not begun, whether the first start will find that.
+    /// The recorded consent; before the first start, also one that the start will find in the settings.
     private func consent(
         _ record: MirrorRecord, _ accounts: FoundAccounts, _ configuration: MirrorSettings
     ) -> ConsentFact {

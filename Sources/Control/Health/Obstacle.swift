@@ -83,9 +83,9 @@ extension Obstacle {
         /// The mirror pauses by itself, for the bot's first post is not shown to the public.
         case firstPostHidden = "first-post-hidden"
         case paused
-        /// The human said that the mirror is to stop, and nobody has agreed anew.
+        /// The human stopped the mirror, and no consent was recorded since.
         case stoppedByHuman = "stopped-by-human"
-        /// Nobody said that the human agreed to be mirrored.
+        /// No consent of the human is recorded.
         case noConsent = "no-consent"
         case noBotAccount = "no-bot-account"
         /// A stored login cannot be opened, or belongs to another network than the settings name.
@@ -136,7 +136,7 @@ extension Obstacle {
         case effectOpen = "effect-open"
         case clockWrong = "clock-wrong"
         case ownPostsUnpaid = "own-posts-unpaid"
-        /// The mirror is older than the question whether the human agreed, and nobody has answered it.
+        /// The mirror is older than the record of consent, and the operator has not stated one.
         case consentUnstated = "consent-unstated"
         // Posting as the settings want it.
         case zoneToCome = "zone-to-come"

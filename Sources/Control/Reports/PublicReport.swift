@@ -35,7 +35,7 @@ package struct PublicReport: Codable, Equatable, Sendable {
     package let botNamesHuman: Bool?
     /// Whether the human's own account agreed to the mirror.
     package let isAgreedByHuman: Bool
-    /// Whether the human stopped the mirror, and nobody has agreed anew.
+    /// Whether the human stopped the mirror, and no consent was recorded since.
     package let isStopped: Bool
     /// Whether a mention may be shown to nobody but the bot.
     package let hasPrivateMentions: Bool

@@ -21,7 +21,10 @@ package struct TextForecast: Codable, Equatable, Sendable {
     package var then: String?
 
     package init(free: Int, perDay: Double, until: LocalDay? = nil, then: String? = nil) {
-        (self.free, self.perDay, self.until, self.then) = (free, perDay, until, then)
+        self.free = free
+        self.perDay = perDay
+        self.until = until
+        self.then = then
     }
 
     /// One line for people, without a full stop.
@@ -61,8 +64,10 @@ struct TextStock: Equatable {
     ///   - perDay: Uses a day.
     ///   - fewest: The texts that a choice needs.
     func days(perDay: Double, fewest: Int) -> Int? {
-        var (free, resting) = (free, resting)
-        var (due, new) = (0.0, 0.0)
+        var free = free
+        var resting = resting
+        var due = 0.0
+        var new = 0.0
         // After a whole rest the first uses come back: then as many texts return as leave.
         for day in 0...(mostUses == nil ? rest : Self.longest) {
             for (left, count) in resting.removeValue(forKey: day) ?? [:] {
@@ -87,8 +92,10 @@ struct TextStock: Equatable {
 }
 
 extension HumanMirror {
-    /// The days of plans, and of texts that grew old enough, from which rates are taken.
-    private static let (ratedDays, gainedDays) = (28, 60)
+    /// The days of plans from which the posts a day are taken.
+    private static let ratedDays = 28
+    /// The days of texts that grew old enough, from which the gain a day is taken.
+    private static let gainedDays = 60
     /// With more plain texts than these, they are not listed where they surely last.
     private static let listed = 4_000
 

@@ -141,7 +141,8 @@ extension TextList.Text {
 
     /// Archived texts with what is planned, learned and was said of them.
     static func all(_ kept: [Archive.Kept], of mirror: HumanMirror) async throws -> [Self] {
-        let (planned, labels) = (try await mirror.plannedTexts(), try await mirror.labels.labels())
+        let planned = try await mirror.plannedTexts()
+        let labels = try await mirror.labels.labels()
         let posted = kept.filter { [.fit, .sometimes].contains($0.use) }
         let opinions = try await mirror.opinions(on: posted.map { ($0.post.id, $0.post.text) })
         return kept.map { kept in

@@ -16,7 +16,7 @@ package struct TextReview: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/text-review/1"
     /// The texts that are asked for.
     package let texts: [TextList.Text]
-    /// How many texts somebody has said something of.
+    /// The number of texts with a label.
     package let labels: Int
     /// How many it must be before the bot goes by them.
     package let needed: Int
@@ -43,7 +43,8 @@ package struct TextReview: Codable, Equatable, Sendable {
             if let text, text.use == .fit { kept.append(text) }
         }
         texts = try await TextList.Text.all(kept, of: mirror)
-        (self.labels, needed) = (labels.count, TextTaste.fewest)
+        self.labels = labels.count
+        needed = TextTaste.fewest
     }
 
     /// The posts whose texts may be posted, each text once, in the order of a review.

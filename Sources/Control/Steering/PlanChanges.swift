@@ -254,7 +254,8 @@ package struct PlanChanges: Sendable {
     ) async throws -> (post: Post, isNew: Bool, changed: [Action], left: [Action]) {
         let post = try await postOrSlotText(word, now: now)
         let key = neverKey(of: post)
-        let (archive, labels) = (mirror.archive, mirror.labels)
+        let archive = mirror.archive
+        let labels = mirror.labels
         let isNew = try await mirror.storage.transaction { connection in
             // How somebody is answered says nothing of what is posted.
             if !post.isReply { try labels.note(.never, of: post.id, now: now, on: connection) }
@@ -276,7 +277,9 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func sendAgain(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool) {
         let post = try await post(word)
-        let (archive, labels, key) = (mirror.archive, mirror.labels, neverKey(of: post))
+        let archive = mirror.archive
+        let labels = mirror.labels
+        let key = neverKey(of: post)
         let isNew = try await mirror.storage.transaction { connection in
             try labels.takeBackNever(key, of: post.id, on: connection)
             return try archive.useAgain(key, of: post.id, seen: seen, on: connection)
@@ -292,7 +295,9 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func keep(_ word: String, seen: Seen? = nil, now: Date) async throws -> (post: Post, before: PersonLabel?) {
         let post = try await textOfItsOwn(word)
-        let (archive, labels, key) = (mirror.archive, mirror.labels, neverKey(of: post))
+        let archive = mirror.archive
+        let labels = mirror.labels
+        let key = neverKey(of: post)
         let before = try await mirror.storage.transaction { connection in
             let before = try labels.label(of: post.id, on: connection)
             try labels.takeBackNever(key, of: post.id, on: connection)
@@ -311,7 +316,8 @@ package struct PlanChanges: Sendable {
     /// - Throws: `ChangeRefusal`; the store's error.
     package func unkeep(_ word: String, seen: Seen? = nil) async throws -> (post: Post, isNew: Bool) {
         let post = try await textOfItsOwn(word)
-        let (archive, labels) = (mirror.archive, mirror.labels)
+        let archive = mirror.archive
+        let labels = mirror.labels
         let isNew = try await mirror.storage.transaction { connection in
             try archive.require(seen, of: post.id, on: connection)
             return try labels.takeBack(.kept, of: post.id, on: connection)

@@ -168,7 +168,10 @@ struct TextConversation {
     private let desk: Desk
     private let zone: TimeZone
 
-    init(_ desk: Desk, zone: TimeZone) { (self.desk, self.zone) = (desk, zone) }
+    init(_ desk: Desk, zone: TimeZone) {
+        self.desk = desk
+        self.zone = zone
+    }
 
     /// Asks until there is no further text, or the person ends it; each answer is stored at once.
     ///

@@ -471,7 +471,8 @@ struct TextPool {
 
         /// Whether it is less fit than a text that comes after others could be, younger than wished or a repetition.
         func costsMore(than demoted: Found) -> Bool {
-            let (why, other) = (choice.explanation, demoted.choice.explanation)
+            let why = choice.explanation
+            let other = demoted.choice.explanation
             return shelf.filter.grade > max(demoted.shelf.filter.grade, Fitness.Grade.fit.rawValue)
                 || (why.windowMinutes == nil && other.windowMinutes != nil) || (why.isAgeRelaxed && !other.isAgeRelaxed)
                 || (!why.isTimeKnown && other.isTimeKnown)

@@ -8,7 +8,7 @@ package struct Unwanted: Sendable {
     /// The keys of texts that are never sent.
     let never: Set<String>
     let muted: Muted
-    /// How many texts somebody has judged, of which what they do not want otherwise may be learned.
+    /// The number of texts with a label, from which it may be learned what else is not wanted.
     let labels: Int
     /// The human's clocks, on which days are counted.
     let zones: ZoneHistory

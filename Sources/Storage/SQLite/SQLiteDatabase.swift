@@ -94,7 +94,10 @@ struct SQLiteError: Error {
     /// The class of the code: its lowest eight bits.
     var primary: Int32 { code & 0xFF }
 
-    init(_ code: Int32, because message: String?) { (self.code, self.message) = (code, message) }
+    init(_ code: Int32, because message: String?) {
+        self.code = code
+        self.message = message
+    }
 
     /// What a connection, if there is one, says of its last call.
     init(_ code: Int32, _ connection: OpaquePointer?) {

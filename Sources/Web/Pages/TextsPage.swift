@@ -517,7 +517,8 @@ enum TextsPage: MirrorPage {
 
     private static func keep(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
-            let (post, back) = (try post(request.form), back(request))
+            let post = try post(request.form)
+            let back = back(request)
             return try await request.perform(KeepText(post: post), backTo: back, refusedBy: page) { change in
                 Said(
                     change.isNew ? "That text is kept." : "That text was kept already.",
@@ -529,7 +530,8 @@ enum TextsPage: MirrorPage {
 
     private static func unkeep(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
-            let (post, back) = (try post(request.form), back(request))
+            let post = try post(request.form)
+            let back = back(request)
             return try await request.perform(UnkeepText(post: post), backTo: back, refusedBy: page) { change in
                 Said(
                     change.isNew

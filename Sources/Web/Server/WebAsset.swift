@@ -17,7 +17,8 @@ struct WebAsset: Sendable {
     private let bytes: ByteBuffer
 
     private init(_ name: String, type: String) {
-        (path, self.type) = ("/\(name)", type)
+        path = "/\(name)"
+        self.type = type
         let bytes = EmbeddedFiles.bytes(of: "Web/\(name)")
         hash = HashFunction.sha256.digest(of: bytes).prefix(6).hexadecimal
         self.bytes = ByteBuffer(bytes: bytes)
