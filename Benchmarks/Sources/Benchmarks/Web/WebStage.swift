@@ -3,6 +3,7 @@ import Foundation
 import Outbox
 import Posts
 import Sandbox
+import Settings
 import Storage
 import TestSupport
 import Transport
@@ -59,7 +60,7 @@ final class WebStage: Sendable {
         environment["WEB_LISTEN"] = "127.0.0.1:0"
         // So that the whole of the past is there.
         environment["EXAMPLE_LIMIT"] = "50000"
-        // The worker looks for favorites to give as often as that.
+        // The worker looks at its feeds as often as that.
         environment["POLL_SECONDS"] = "10"
         var server: (PostgresServer, String)?
         if place == .postgres {
@@ -160,6 +161,8 @@ final class WebStage: Sendable {
             return Intent(.favorite(targets[first + number]), due: due, expires: due + 900)
         }
         let ids = try await outbox.propose(intents, now: now).map(\.action.id)
+        // As every operation of a person does: a worker with nothing to do looks at its rows only for that.
+        try await storage.transaction { try MirrorVersion.raise("default", on: $0) }
         let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(200))
