@@ -262,7 +262,7 @@ package struct MirrorMove: Sendable {
                 "--to", "has other tables at \(target.name); something else than mirror-bot made them")
         }
         // Who works for a mirror, and which copy is the one, is about the copy and not about the mirror.
-        return here.filter { $0.name != "leases" }.map { $0.without(MoveMark.columns) }
+        return here.filter { $0.duty.removal != .ofCopy }.map { $0.without(MoveMark.columns) }
     }
 
     /// Brings one table into the state that it has at the old place.

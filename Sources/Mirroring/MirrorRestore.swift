@@ -7,10 +7,8 @@ package import Storage
 
 /// Puts the state of a backup back into a database, mirror by mirror, in one transaction.
 ///
-/// What was done and said since the backup cannot be undone by an older state. So the archive, what was learned, settings
-/// and zones become those of the backup. Actions, effects, plans, people, what is forgotten or muted, what was said of
-/// texts, logins and spending stay, and rows of the backup are added to them; an effect that was taken back since is looked
-/// for once more. How far feeds were read stays too, if the mirror has worked here.
+/// What was done and said since the backup cannot be undone by an older state: `TableDuty` tells for each table
+/// whether its rows are replaced, kept, or added to. An effect that was taken back since is looked for once more.
 ///
 /// Afterwards the mirror pauses, and counts as started now: no older mention is answered, no slot that has passed is sent.
 package struct MirrorRestore: Sendable {
@@ -31,29 +29,10 @@ package struct MirrorRestore: Sendable {
         init(_ mirror: String) { self.mirror = mirror }
     }
 
-    /// How the rows of a table are merged.
-    private enum Treatment {
-        /// Those of the backup take their place.
-        case replaced
-        /// They stay, and those of the backup are added.
-        case added
-        /// They stay.
-        case kept
-    }
-
     /// The schema name of the attached backup, see `Storage.open(_:beside:)`.
     private static let backup = "restored"
     /// The counter that says until when a restored mirror knows what it did; see ``MirrorTable/gap()``.
     static let gap = "restored.known-until"
-
-    private static let added: Set = [
-        "actions", "credentials", "effects", "forgotten", "muted", "never_texts", "people", "plans", "spending",
-        "text_labels",
-    ]
-    private static let ofWork: Set = [
-        "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "notices", "probes", "refusals",
-        "waits",
-    ]
 
     private let storage: any StorageEngine
     private let now: Date
@@ -95,7 +74,7 @@ package struct MirrorRestore: Sendable {
     package func salvage() async -> Bool {
         guard let shapes = try? await TableShape.ofMirrors(in: storage) else { return false }
         var failed: Set<String> = []
-        for shape in shapes where Self.added.contains(shape.name) && shape.name != "credentials" {
+        for shape in shapes where shape.duty.restore == .added && shape.name != "credentials" {
             do {
                 try await storage.transaction { connection in
                     let there = try connection.query(
@@ -121,11 +100,12 @@ package struct MirrorRestore: Sendable {
         receipt.knownUntil = try lastWork(of: mirror, on: connection)
         receipt.denied = try denied(of: mirror, on: connection)
         let openGap = try MirrorTable.gap(of: mirror, on: connection)
-        for shape in shapes where shape.name != "mirrors" && shape.name != "leases" {
-            switch treatment(of: shape.name, hasWorked: started != nil) {
-            case .kept: continue
+        for shape in shapes {
+            switch shape.duty.restore {
+            case .apart, .kept: continue
+            case .keptOnceWorked where started != nil: continue
             case .added: break
-            case .replaced:
+            case .keptOnceWorked, .replaced:
                 try connection.execute("DELETE FROM \(unsafe: shape.name) WHERE mirror = \(mirror)")
             }
             try add(shape, of: mirror, on: connection)
@@ -145,11 +125,6 @@ package struct MirrorRestore: Sendable {
             if let number = try count.first?.int("rows"), number > 0 { receipt.rows[shape.name] = number }
         }
         return receipt
-    }
-
-    private func treatment(of table: String, hasWorked: Bool) -> Treatment {
-        if Self.added.contains(table) { return .added }
-        return hasWorked && Self.ofWork.contains(table) ? .kept : .replaced
     }
 
     /// Whether the mirror worked here from before the backup ends, so that nothing it did can be missing.

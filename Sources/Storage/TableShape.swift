@@ -10,6 +10,7 @@ package struct TableShape: Sendable {
     package let columns: [Column]
     /// The columns of the primary key, in its order.
     package let key: [Column]
+    package let duty: TableDuty
 
     /// What the table is, wherever its columns stand.
     package var contents: Set<[String]> {
@@ -18,19 +19,22 @@ package struct TableShape: Sendable {
 
     /// The table with those of its columns that are among some names.
     package func with(only names: Set<String>) -> TableShape {
-        TableShape(name: name, columns: columns.filter { names.contains($0.name) }, key: key)
+        TableShape(
+            name: name, columns: columns.filter { names.contains($0.name) }, key: key, duty: duty)
     }
 
     /// The table without some of its columns.
     package func without(_ names: Set<String>) -> TableShape {
-        TableShape(name: name, columns: columns.filter { !names.contains($0.name) }, key: key)
+        TableShape(
+            name: name, columns: columns.filter { !names.contains($0.name) }, key: key, duty: duty)
     }
 
     /// The tables whose rows belong to mirrors, by their names.
     ///
     /// - Parameter storage: A database with the tables of `migrations/`.
-    /// - Returns: Every table with a column `mirror`, so that a new one is not forgotten.
-    /// - Throws: ``StorageError``; `.decoding` for a column of a type that the migrations do not use.
+    /// - Returns: Every table with a column `mirror`.
+    /// - Throws: ``StorageError``; `.decoding` for a column of a type that the migrations do not use,
+    ///   `.other` for a table that ``TableDuty`` does not know.
     package static func ofMirrors(in storage: any StorageEngine) async throws -> [TableShape] {
         let rows = try await storage.query(description(storage.kind))
         let tables = Dictionary(grouping: rows) { (try? $0.text("home")) ?? "" }
@@ -39,7 +43,13 @@ package struct TableShape: Sendable {
             let key = try zip(columns, rows).map { ($0, try $1.int("place")) }.filter { $0.1 > 0 }
                 .sorted { $0.1 < $1.1 }.map(\.0)
             guard columns.contains(where: { $0.name == "mirror" }) else { return nil }
-            return TableShape(name: name, columns: columns, key: key)
+            guard let duty = TableDuty.all[name] else {
+                throw StorageError(
+                    .other, "read the tables",
+                    because: "the table \(name) has a column mirror and is none of this program's; "
+                        + "move it into another schema")
+            }
+            return TableShape(name: name, columns: columns, key: key, duty: duty)
         }
     }
 

@@ -201,6 +201,9 @@ import Testing
         expect(report.mentions) { $0.contains { $0.isReply } }
         #expect(!report.learned.isEmpty)
         let answered = Set(try await fixture.actions(.reply).filter { $0.target?.author == aoi }.map(\.subject))
+        let naming = try await rows(with: aoi.value, in: mirror).map { String($0.prefix { $0 != ":" }) }
+        expect(naming) { $0.contains("people") }
+        expect(naming) { $0.allSatisfy { TableDuty.all[$0]?.namesPeople == true } }
 
         let gone = try await mirror.forget(aoi, now: fixture.clock.now)
         #expect(gone.posts == report.mentions.count)

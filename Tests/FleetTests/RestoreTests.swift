@@ -201,6 +201,30 @@ import Testing
         }
     }
 
+    /// Neither the notices that were delivered since nor the proofs that visitors wait for are
+    /// those of the backup.
+    @Test func whatWasToldSinceStays() async throws {
+        let life = try await Life(until: 10.5)
+        let mirror = life.fixture.mirror
+        try await mirror.storage.execute(
+            """
+            INSERT INTO told (mirror, told_ms, cause, state, text, since_ms)
+            VALUES (\(mirror.name), 5, 'database', 'holds', 'The database was away.', 1)
+            """)
+        try await mirror.storage.execute(
+            """
+            INSERT INTO proofs (mirror, nonce, visitor, network, name, words, asked_ms)
+            VALUES (\(mirror.name), 'n', 'v', 'mastodon', 'aoi', 'one two three', 5)
+            """)
+        let (restored, _) = try await life.restored(after: .nothing)
+        try await expect(
+            restored.storage.query("SELECT cause FROM told WHERE told_ms = 5")
+        ) { $0.count == 1 }
+        try await expect(
+            restored.storage.query("SELECT words FROM proofs WHERE nonce = 'n'")
+        ) { $0.count == 1 }
+    }
+
     @Test func aMirrorThatAWorkerHoldsIsNotTouched() async throws {
         let life = try await Life(until: 10.5)
         let lease = try await life.fixture.mirror.holdByAWorker()

@@ -39,7 +39,7 @@ package struct RemoveMirror: PersonOperation {
             removal.wasInterrupted = try await begin(mirror, seen: seen, now: desk.now)
             // A request that left before the pause may still be under way.
             _ = try await LastWord(mirror: mirror).wait()
-            let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { !Self.last.contains($0.name) }
+            let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { $0.duty.removal == .withMirror }
             var isEmpty = false
             for _ in 0..<Self.rounds where !isEmpty {
                 isEmpty = true
@@ -71,9 +71,6 @@ package struct RemoveMirror: PersonOperation {
 
     /// The same, from the accounts as they are stored.
     private static func seen(human: String?, bot: String?) -> Seen { Seen(of: "mirror", human, bot) }
-
-    /// The tables whose rows of the mirror go last.
-    private static let last: Set = ["mirrors", "leases"]
 
     private static func held(_ name: String) -> ChangeRefusal {
         ChangeRefusal(
@@ -134,7 +131,7 @@ package struct RemoveMirror: PersonOperation {
     /// Removes the mirror's row, if nothing else is left of the mirror and no worker holds it.
     private func end(_ mirror: HumanMirror) async throws {
         let name = mirror.name
-        let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { !Self.last.contains($0.name) }
+        let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { $0.duty.removal == .withMirror }
         try await mirror.storage.transaction { connection in
             guard try MirrorOwnership.isFree(name, on: connection) else { throw Self.held(name) }
             for shape in shapes {
