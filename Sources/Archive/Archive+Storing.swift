@@ -152,7 +152,7 @@ extension Archive {
 }
 
 extension Post {
-    /// The post with what only `other`, the same post seen again, tells.
+    /// Merges the fields that only `other`, a second reading of the same post, has.
     fileprivate func completed(by other: Post) -> Post {
         var post = self
         if author.value.isEmpty { post.author = other.author }

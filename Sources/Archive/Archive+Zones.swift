@@ -137,7 +137,7 @@ extension Archive {
         return ZoneSpan(first...last, in: zone)
     }
 
-    /// Notes that posts are to be moved; another number each time, so that who moves them finds out that it changed.
+    /// Increments the generation of the zones, so that a running move notices the change.
     private static func noteStale(_ mirror: String, _ connection: any StorageConnection) throws {
         try connection.execute(
             """

@@ -625,6 +625,6 @@ extension People {
 }
 
 extension People.Person {
-    /// Whether this is what is left of somebody who was forgotten.
+    /// Whether the row is the tombstone of a forgotten person.
     package var isForgotten: Bool { reason == People.forgotten && id.value.hasPrefix("#") }
 }

@@ -181,7 +181,7 @@ package struct TextRules: Equatable, Sendable {
         }
     }
 
-    /// How much of what a server allows a warning takes up: words of the author's count as they are written.
+    /// Characters of the server's limit that a content warning takes: the author's own words count.
     private func warningLength(of post: Post) -> Int {
         network.traits.warnings == .words ? warning(of: post)?.unicodeScalars.count ?? 0 : 0
     }

@@ -54,7 +54,7 @@ extension TextRules {
     /// A part as if it answered nobody: whom it answers is its own author.
     ///
     /// - Parameter part: A post that goes on from another one of its author.
-    /// - Returns: The post without whom it answers.
+    /// - Returns: The post as if it answered nothing.
     package static func standing(_ part: Post) -> Post {
         var post = part
         post.replyTo = nil

@@ -98,7 +98,7 @@ extension NetworkDeliverer {
         }
     }
 
-    /// How far a picture is that the network has already; nil for one that it has not, or not any more.
+    /// The upload state of a picture; nil if it is not uploaded.
     private func progress(of place: Int, _ action: Action) async throws -> UploadOutcome? {
         guard let known = action.uploads.last(where: { $0.place == place }) else { return nil }
         do {

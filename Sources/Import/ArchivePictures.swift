@@ -106,7 +106,7 @@ enum XArchivePictures {
 
 /// Something attached to a post, as ActivityPub writes it.
 struct WireAttachment {
-    /// Nil for what is no still picture.
+    /// Nil unless the file is a still image.
     let picture: Picture?
     /// The names under which its file may be.
     let files: [String]

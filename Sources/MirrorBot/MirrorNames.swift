@@ -6,7 +6,7 @@ import Settings
 enum MirrorNames {
     /// What may follow `--mirror`: the mirrors of the database that the words and the environment name.
     ///
-    /// Makes nothing, says nothing, and finds nothing where something is wrong.
+    /// Creates no file and prints nothing. Returns an empty list on any error.
     @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String] {
         let home = words.firstIndex(of: "--home").flatMap { words.dropFirst($0 + 1).first }
         let environment = Console.current.environment

@@ -107,7 +107,7 @@ struct Nap: Sendable {
 package final class VirtualClock: WallClock, @unchecked Sendable {
     // Sendable because every stored property is only touched under `lock`.
     private struct Sleeper {
-        /// By the clock that nobody sets.
+        /// By the monotonic clock.
         let deadline: Date
         let order: Int
         let continuation: CheckedContinuation<Void, any Error>

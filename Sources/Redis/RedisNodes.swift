@@ -58,7 +58,7 @@ final class RedisNodes {
     private var map: SlotMap?
     /// Whether a server said otherwise than the map, or did not answer.
     private var isOutdated = false
-    /// Who is asked first for a newer map.
+    /// The node to query first for a newer slot map.
     private var informant: RedisAddress?
     /// A trip whose commands were sent and not answered within a moment, and the server that has them.
     private var underWay: (trip: RedisTrip, route: Route)?

@@ -58,7 +58,7 @@ extension RedisAddress {
     }
 }
 
-/// What a server of a cluster answers in place of an answer.
+/// A cluster's redirection of a command: `MOVED`, `ASK`, or `TRYAGAIN` and `CLUSTERDOWN`.
 enum Redirection: Equatable {
     /// Another server has the slot, from now on.
     case moved(slot: Int, to: RedisAddress)

@@ -211,7 +211,7 @@ package struct MirrorSettings: Sendable {
         return settings
     }
 
-    /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.
+    /// Derives unset networks, and the settings that depend on them, from the stored logins.
     ///
     /// - Parameter networks: The networks of the stored logins.
     /// - Throws: ``ConfigurationError`` for a setting that the network of a login does not know.

@@ -208,7 +208,7 @@ package struct SettingValues: Sendable {
         try check(try unquoted(text, name), of: setting)
     }
 
-    /// The values where logins that are stored decide about networks that nobody named, and about what follows from them.
+    /// The values with unset networks, and their consequences, taken from stored logins.
     ///
     /// - Parameter networks: The networks of the logins that are used.
     /// - Returns: The values, with origin ``SettingOrigin/login`` where a login decided.

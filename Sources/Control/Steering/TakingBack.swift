@@ -29,7 +29,7 @@ package struct TakingBack: Sendable {
         package var takenBack: Int { tried.count { $0.state == .undone } }
     }
 
-    /// Added to a request's deadline before somebody else may make the same one.
+    /// Grace period in seconds after a request's deadline before another worker may repeat it.
     private static let margin: TimeInterval = 60
 
     private let store: OutboxStore

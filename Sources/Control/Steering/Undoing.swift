@@ -20,7 +20,7 @@ package struct Undoing: Sendable {
         case proposed
     }
 
-    /// The most actions that one wish may be about.
+    /// Limit of actions in one request.
     private static let most = 100_000
 
     let mirror: HumanMirror

@@ -179,7 +179,7 @@ package actor Notifier {
         await sender.send(notice, isLast: isLast, logger: installation.logger(of: notice.mirror))
     }
 
-    /// What can be told while nothing can be looked up: that, once for all mirrors of the process.
+    /// Tells that the database is unreachable, once for all mirrors of the process.
     private func tellOfDatabase(_ watch: Watch, now: Date) async {
         guard configuration.tells, let mirror = watch.pulses.keys.min() else { return }
         let since = databaseAwaySince ?? now

@@ -172,7 +172,7 @@ package struct MastodonStatus: Sendable {
         }
     }
 
-    /// Something attached; nil for what is no still picture.
+    /// The picture of an attachment; nil unless it is a still image.
     private static func picture(_ wire: some WireFields) -> Picture? {
         // Pleroma calls every kind of picture an image, those that move included.
         let format = wire.child("pleroma")?.text("mime_type")

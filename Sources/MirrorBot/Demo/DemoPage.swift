@@ -17,7 +17,7 @@ struct DemoPage: Sendable {
     private static let (fastStep, laterStep): (TimeInterval, TimeInterval) = (120, 1)
 
     let listening: WebSettings.Listening
-    /// Begins to measure real time; what it returns waits until so many seconds have passed.
+    /// Starts a stopwatch, and returns the function that waits until it shows a number of seconds.
     let timer: @Sendable () -> @Sendable (_ seconds: Double) async throws -> Void
     /// Told the address once it can be opened.
     let opened: @Sendable (_ address: String) -> Void

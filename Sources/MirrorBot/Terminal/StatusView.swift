@@ -195,7 +195,7 @@ enum StatusView {
         return rows("texts", shown.joined(separator: ", ") + forecast, terminal)
     }
 
-    /// What may take more than one line.
+    /// A row that may wrap.
     private static func rows(_ name: String, _ text: String, _ terminal: Terminal) -> [String] {
         Printable.rows(name, text, indent: indent, columns: max(indent + 20, terminal.columns))
     }

@@ -213,7 +213,7 @@ package struct SpendingTable: SpendingBook {
 /// What calls of this process have taken that are not over: some of it is given back.
 private final class CallsUnderWay: @unchecked Sendable {
     // Sendable because every access to `calls` holds the lock.
-    /// Whoever is not heard of for so long, in seconds, gives nothing back.
+    /// Seconds after which a call that has not ended no longer reserves money.
     private static let longest: TimeInterval = 120
 
     private let lock = NSLock()

@@ -12,7 +12,7 @@ package struct TextJudge: Sendable {
     /// With fewer texts than these that are plain, or fit, what is less so does too, step by step.
     package static let fewest = 30
 
-    /// What may be sent, and in what form.
+    /// The rules by which a text is cleaned, or refused.
     package var rules: TextRules
     /// The human's, in which days and years are counted.
     let zone: TimeZone

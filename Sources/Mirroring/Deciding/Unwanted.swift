@@ -67,7 +67,7 @@ extension Post {
 }
 
 extension Muted {
-    /// What is stored; what another version of the program wrote is passed over.
+    /// Reads the stored entries; skips those that this version does not know.
     fileprivate init(_ notes: [Archive.Note]) {
         self.init(notes.compactMap { Entry(kind: $0.kind, value: $0.value) })
     }

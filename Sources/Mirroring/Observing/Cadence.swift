@@ -17,8 +17,9 @@ package struct Cadence: Sendable {
     package var humanFavorites: Duration
     /// How long the publisher waits at most before it looks for due actions and the next day.
     package var publisher: Duration
-    /// The same while nothing is open that it would have to ask for again and again, where it is told of everything else; nil
-    /// for no difference.
+    /// The same while nothing is open that has to be polled; nil for ``publisher``.
+    ///
+    /// What another process changes wakes the publisher, if it raises the mirror's version.
     package var idlePublisher: Duration?
     /// Whether the publisher makes the plan of a day in the two hours before it, and not at its beginning.
     package var plansAhead = false

@@ -15,14 +15,14 @@ final class ServerClock: @unchecked Sendable {
     /// The system's clock that nobody sets, in seconds.
     static var systemUptime: TimeInterval { origin.duration(to: .now) / .seconds(1) }
 
-    /// Reads the clock that nobody sets, in seconds.
+    /// Returns the monotonic clock, in seconds.
     private let uptime: @Sendable () -> TimeInterval
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
     /// By how many seconds the servers' clocks were ahead of the uptime, and when they said so; the newest last.
     private var offsets: [(value: TimeInterval, at: TimeInterval)] = []
 
-    /// - Parameter uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
+    /// - Parameter uptime: Returns a monotonic clock, in seconds; nil for the system's.
     init(uptime: (@Sendable () -> TimeInterval)? = nil) {
         self.uptime = uptime ?? { Self.systemUptime }
     }

@@ -22,7 +22,7 @@ struct MastodonCall: Sendable {
 
     func flag(_ name: String) -> Bool { ["true", "1"].contains(parameter(name) ?? "") }
 
-    /// What the answer is written with.
+    /// The JSON entities of the answer, as the caller may see them.
     func entities(_ state: SandboxState) -> MastodonEntities {
         MastodonEntities(
             state: state, viewer: caller, habits: habits, base: "http://" + (request.header("host") ?? "127.0.0.1"))

@@ -194,7 +194,7 @@ final class WebSite: Sendable {
     /// Nothing of a demo is kept, for it says on each page where it stands.
     ///
     /// - Parameters:
-    ///   - key: Another one for each other page: ``pageKey(_:)``.
+    ///   - key: The cache key, one for each page: ``pageKey(_:)``.
     ///   - make: Makes the answer with forms that hold this token. Only a page is kept.
     /// - Throws: The store's error, and what `make` throws.
     func page(
