@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(shell heroku container fly render kubernetes systemd manual prometheus proxies procfile)
+checks=(shell heroku container fly render kubernetes systemd upgrade manual prometheus proxies procfile)
 programs=$(cd "${PROGRAMS:-.build/debug}" && pwd)
 built=$(realpath -m "${BUILT:-.build/release}")
 build=$PWD/.build/deploy
@@ -110,7 +110,7 @@ check_kubernetes() {
 check_systemd() {
     local units=(mirror-bot.service mirror-bot-backup.service mirror-bot-backup.timer) name
     for name in "${units[@]}"; do
-        sed "s,^ExecStart=/usr/bin,ExecStart=$programs,; /^Documentation=man/d" "deploy/debian/$name" >"$scratch/$name"
+        sed "s,^\(ExecStart[a-zA-Z]*=-*\)/usr/bin,\1$programs,; /^Documentation=man/d" "deploy/debian/$name" >"$scratch/$name"
     done
     for name in "${units[@]}"; do
         verify_unit "$scratch/$name" || fail "systemd-analyze complains about deploy/debian/$name"
@@ -121,6 +121,38 @@ check_systemd() {
     for name in mirror-bot.service mirror-bot-backup.service; do
         systemd-analyze security --offline=true --threshold=15 --no-pager "$scratch/$name" | tail -1
     done
+}
+
+# Every platform migrates before a new worker starts, and starts one again that has ended with 75: docs/deploy.md, Upgrade.
+check_upgrade() {
+    refuses migrates_first -- Procfile 's/^release/before/'
+    refuses migrates_first -- deploy/fly/fly.toml 's/^  release_command/  command/' 's/"immediate"/"canary"/'
+    refuses migrates_first -- deploy/render/render.yaml 's/preDeployCommand: mirror-bot migrate/preDeployCommand: mirror-bot status/'
+    refuses migrates_first -- deploy/kubernetes/mirror-bot.yaml 's/Recreate/RollingUpdate/' 's/initContainers/containers/'
+    refuses migrates_first -- compose.yaml 's/service_completed_successfully/service_started/'
+    refuses migrates_first -- deploy/debian/mirror-bot.service '/^ExecStartPre/d' 's/=64 65 77/=64 65 75 77/'
+}
+
+# Whether the file of a platform, told by its name, does that.
+migrates_first() {
+    local text
+    text=$(tr -d '"[],' <"$1" | tr -s ' \n' ' ')
+    case $(basename "$1") in
+        Procfile) [[ $text == *"release: mirror-bot migrate "* ]] ;;
+        fly.toml) [[ $text == *" release_command = mirror-bot migrate "*" strategy = immediate "* ]] ;;
+        render.yaml) [[ $text == *" preDeployCommand: mirror-bot migrate "* ]] ;;
+        mirror-bot.yaml)
+            [[ $text == *" strategy: { type: Recreate } "*" initContainers: "*" command: mirror-bot migrate "*" containers: "* ]]
+            ;;
+        compose.yaml)
+            [[ $text == *" migrate: { condition: service_completed_successfully } "*" command: mirror-bot migrate "* ]]
+            ;;
+        mirror-bot.service)
+            [[ $text == *" ExecStartPre=-/usr/bin/mirror-bot migrate ExecStart="* &&
+                $text != *" RestartPreventExitStatus="*" 75 "* ]]
+            ;;
+        *) return 1 ;;
+    esac
 }
 
 # Unknown lines are only told of.

@@ -2,6 +2,7 @@ package import Control
 import Foundation
 package import Mirroring
 import Networks
+import Outbox
 import Posts
 import ServiceLifecycle
 import Settings
@@ -91,6 +92,8 @@ package struct Herald: Sendable {
         case let error as NetworkError where error.stopsActor: (.refused, nil)
         case is ConfigurationError: (.stopped, "a setting is wrong or missing")
         case is StorageError where Retry.isInVain(error): (.database, nil)
+        // An upgrade: the worker of the newer program tells what is to be told.
+        case let error as OutboxError where error.code == .outdated: nil
         case _ where Retry.isInVain(error): (.stopped, "what it needs is not there")
         default: nil
         }

@@ -109,8 +109,8 @@ package final class MirrorFleet: Service {
     ///
     /// What only a person can mend about one mirror of several is noted for it and ends nothing else.
     ///
-    /// - Throws: What no retry mends about the process: its database refuses it, or was migrated by a newer version, or its
-    ///   key opens no login. In a fleet of one also what only a person can mend about its mirror: `ConfigurationError` or
+    /// - Throws: What no retry mends about the process: its database refuses it, or its key opens no login; `OutboxError` with
+    ///   code `.outdated` if a newer program has migrated the database. In a fleet of one also what only a person can mend about its mirror: `ConfigurationError` or
     ///   refused credentials.
     package func run() async throws {
         if own == nil { ProcessHeap.divide() }

@@ -71,6 +71,8 @@ package final class Worker: Sendable {
     /// Stores why the worker ends if no retry can succeed, so that `status` can tell without a worker.
     func noteEnd(_ error: any Error) async {
         let cause = Self.cause(of: error)
+        // A database of a newer program is not written to.
+        guard (cause as? OutboxError)?.code != .outdated else { return }
         if Retry.isInVain(cause), !(cause is CancellationError) { await faults.fails(WorkFault.end, cause) }
     }
 

@@ -1,3 +1,4 @@
+import Outbox
 import Posts
 package import Storage
 
@@ -36,6 +37,9 @@ package enum AccountSpelling {
 
     /// Applies what is missing of the tables, and brings the names into their form with the step that asks for it.
     ///
+    /// Where something was missing, all leases are revoked in the same transaction: workers of the program before send
+    /// nothing from then on.
+    ///
     /// - Parameters:
     ///   - storage: The database.
     ///   - last: What to do in the same transaction once all tables are there.
@@ -49,6 +53,7 @@ package enum AccountSpelling {
         if last == nil, try await Migrations.pending(in: storage).isEmpty { return [] }
         return try await Migrations.apply(to: storage) { connection, applied in
             if applied.contains(step) { try unify(connection) }
+            if !applied.isEmpty { try LeaseTable.revokeAll(on: connection) }
             try last?(connection)
         }
     }

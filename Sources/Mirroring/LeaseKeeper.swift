@@ -55,7 +55,8 @@ package struct LeaseKeeper: Sendable {
     ///
     /// A database that cannot be reached does not end the lease: nobody else can take it there either.
     ///
-    /// - Throws: `OutboxError` with code `.leaseLost` if another worker has taken the lease.
+    /// - Throws: `OutboxError` with code `.leaseLost` if another worker has taken the lease, and with `.outdated` if a newer
+    ///   program has migrated the database.
     package func beat(_ lease: Lease) async throws {
         while !Task.isCancelled {
             do {

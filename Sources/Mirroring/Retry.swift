@@ -18,7 +18,7 @@ package enum Retry {
     package static func isInVain(_ error: any Error) -> Bool {
         switch error {
         case is ConfigurationError, is UnusableAccount, is MirrorChanged: true
-        case let error as OutboxError: [.leaseLost, .paused].contains(error.code)
+        case let error as OutboxError: [.leaseLost, .outdated, .paused].contains(error.code)
         case let error as StorageError: finalStorageCodes.contains(error.code)
         case let error as FavoritesError: error.code == .invalidConfiguration
         case let error as RedisError: error.code == .invalidConfiguration

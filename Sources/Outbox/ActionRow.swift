@@ -213,6 +213,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     package enum Code: String, Sendable {
         /// Another worker holds the lease; nothing was changed.
         case leaseLost = "lease-lost"
+        /// A newer mirror-bot has migrated the database; this process may work on it no longer.
+        case outdated
         /// The action is not in the state that the change requires.
         case stateChanged = "state-changed"
         /// A row of `actions` has invalid or missing values for its kind.
@@ -232,6 +234,16 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
 
     package static let leaseLost = OutboxError(
         code: .leaseLost, description: "could not change an action: another worker holds this mirror now")
+
+    /// - Parameter cause: The error of the check of the tables.
+    static func outdated(_ cause: StorageError) -> OutboxError {
+        OutboxError(
+            code: .outdated,
+            description: """
+                could not go on: the database was migrated while this process ran, and \(cause.cause); nothing is sent by this \
+                one any more
+                """)
+    }
 
     static let paused = OutboxError(
         code: .paused, description: "could not send an action: the mirror pauses; mirror-bot resume ends that")

@@ -18,6 +18,9 @@ package import Storage
 ///   all have their share. A worker with ``Scope/listed`` keeps its mirrors.
 /// - A mirror that a newer version held is not taken while a worker of that version or a newer one lives. Once none has
 ///   lived for the patience, as after a rollback, an older one may take it.
+/// - A migration removes the rows of all workers and revokes all leases (``LeaseTable/revokeAll(on:)``). A worker without a
+///   row enters it again, and checks the tables before it takes anything: after a newer program's migration ``beat()`` and
+///   ``claim(_:)`` throw ``OutboxError/Code/outdated``, and the process must end.
 package final class Claims: Sendable {
     /// How many mirrors a worker takes.
     package enum Scope: Sendable {
@@ -75,6 +78,8 @@ package final class Claims: Sendable {
         var unreleased: Set<String> = []
         /// Taken, and not yet told by a turn.
         var untold: [String: Lease] = [:]
+        /// Whether the worker has its row, and the tables were those of this program after it was entered.
+        var isEntered = false
         var beat: Int64 = 0
         var lastBeat: ContinuousClock.Instant?
         var beatsSinceCheck = 0
@@ -153,9 +158,10 @@ extension Claims {
     /// Stores a beat, and releases what could not be released before.
     ///
     /// The leases themselves are read only if others may have taken them: if more than half of the patience has passed
-    /// since the beat before, and now and then.
+    /// since the beat before, if the row of this worker was removed, and now and then.
     ///
     /// - Returns: The mirrors whose leases other workers have taken; their work must end.
+    /// - Throws: ``OutboxError/Code/outdated`` if a newer program has migrated the database.
     package func beat() async throws -> [String] {
         let unreleased = lock.withLock {
             defer { state.unreleased = [] }
@@ -163,17 +169,55 @@ extension Claims {
         }
         try await storeRelease(unreleased)
         let began = instant()
-        try await storage.note(WorkerTable.beat(nextBeat()))
+        let wasRemoved = try await storeBeat()
         let mayBeLost = lock.withLock {
             let gap = state.lastBeat.map { $0.duration(to: instant()) } ?? .zero
             state.beatsSinceCheck += 1
             return !state.held.isEmpty
-                && (gap > timing.patience / 2 || state.beatsSinceCheck >= Self.thoroughness)
+                && (wasRemoved || gap > timing.patience / 2 || state.beatsSinceCheck >= Self.thoroughness)
         }
         let lost = mayBeLost ? try await dropLost() : []
         // Only now: if the leases could not be read, the next beat reads them.
         lock.withLock { state.lastBeat = began }
         return lost
+    }
+
+    /// Stores a beat.
+    ///
+    /// - Returns: Whether the worker had no row.
+    private func storeBeat() async throws -> Bool {
+        let isEntered = lock.withLock { state.isEntered }
+        if isEntered, try await note(WorkerTable.beatOfEntered(nextBeat())) > 0 { return false }
+        try await enter()
+        return true
+    }
+
+    /// Enters the worker, and then makes sure that the tables are those of this program.
+    ///
+    /// In this order: a migration that the check does not see removes the row.
+    private func enter() async throws {
+        lock.withLock { state.isEntered = false }
+        _ = try await note(WorkerTable.beat(nextBeat()))
+        try await checkTables()
+        lock.withLock { state.isEntered = true }
+    }
+
+    /// Runs a statement on `workers`, which a newer program may have changed too.
+    private func note(_ statement: SQL) async throws -> Int {
+        do {
+            return try await storage.note(statement)
+        } catch let error as StorageError where error.code == .other {
+            try await checkTables()
+            throw error
+        }
+    }
+
+    private func checkTables() async throws {
+        do {
+            try await Migrations.check(storage)
+        } catch let error as StorageError where error.code == .outOfDate {
+            throw OutboxError.outdated(error)
+        }
     }
 
     private func dropLost() async throws -> [String] {
@@ -241,6 +285,7 @@ extension Claims {
     ///
     /// - Parameter wanted: All mirrors that this process may hold; with ``Scope/shared`` they are what is divided.
     /// - Returns: What was taken since the last turn, also by a call that threw, and what to hand back.
+    /// - Throws: ``OutboxError/Code/outdated`` if a newer program has migrated the database.
     package func claim(_ wanted: [String]) async throws -> Turn {
         let candidates = lock.withLock {
             Set(wanted.filter { state.held[$0] == nil && !state.releasing.contains($0) })
@@ -451,18 +496,25 @@ extension Claims {
     }
 
     /// Takes some mirrors, and removes the rows of workers that are gone.
+    ///
+    /// A worker is there before it holds anything, so that nobody takes it for a silent one; one whose row was removed
+    /// takes nothing before it has entered again.
     private func take(_ free: [FreeMirror], _ company: Company) async throws {
+        if !lock.withLock({ state.isEntered }) { try await enter() }
         let (beat, began) = (nextBeat(), instant())
         let ordered = free.sorted { $0.mirror < $1.mirror }
-        let taken = try await storage.transaction { [worker, version] connection in
-            // A worker is there before it holds anything, so that nobody takes it for a silent one.
-            try connection.execute(WorkerTable.beat(beat))
+        let taken: [String: Lease]? = try await storage.transaction { [worker, version] connection in
+            guard try connection.execute(WorkerTable.beatOfEntered(beat)) > 0 else { return nil }
             let taken = try LeaseTable.take(
                 ordered, for: worker, version: version, now: beat.updatedMilliseconds, on: connection)
             for gone in company.silent { try connection.execute(WorkerTable.removing(gone.worker, at: gone.beat)) }
             return taken
         }
         lock.withLock {
+            guard let taken else {
+                state.isEntered = false
+                return
+            }
             let wanted = Set(ordered.map(\.mirror))
             hold(taken.filter { wanted.contains($0.key) && state.held[$0.key] == nil })
             if state.lastBeat == nil { state.lastBeat = began }

@@ -160,4 +160,18 @@ extension LeaseTable {
             WHERE worker = \(worker) AND NOT released\(some)
             """
     }
+
+    /// Takes every mirror from its worker, and removes all workers, within the transaction that changes the tables.
+    ///
+    /// From its commit on no worker of the program before can change an action or take a mirror: its fences are old ones,
+    /// and its row is gone, so that it looks at the tables before it goes on; see ``Claims``. The mirrors are free, so that
+    /// a worker of the new program takes them at once.
+    ///
+    /// - Parameter connection: A connection inside that transaction, once the tables are new.
+    package static func revokeAll(on connection: any StorageConnection) throws {
+        // The workers first: a worker that is just taking mirrors changes its row before the leases, so that either it finds
+        // no row, or the second statement sees what it took.
+        try connection.execute("DELETE FROM workers")
+        try connection.execute("UPDATE leases SET fence = fence + 1, released = TRUE")
+    }
 }

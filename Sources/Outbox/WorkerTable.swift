@@ -102,19 +102,35 @@ package struct WorkerTable: Sendable {
         return .init(since: since, extent: extent, reason: try row.optionalText("unable_reason") ?? "")
     }
 
-    /// The statement that stores a beat; idempotent, as it carries the beat's number.
+    /// The statement that enters a worker with its beat, or stores the beat of one that is there; idempotent, as it carries
+    /// the beat's number.
     package static func beat(_ worker: WorkerRecord) -> SQL {
         """
         INSERT INTO workers (worker, beat, version, shares, mirrors, late_ms, updated_ms, unable_ms, unable_extent,
             unable_reason)
         VALUES (\(worker.worker), \(worker.beat), \(worker.version), \(worker.isSharing), \(worker.mirrors),
-            \(Int64((worker.lateness * 1_000).rounded())), \(worker.updatedMilliseconds),
+            \(lateMilliseconds(worker)), \(worker.updatedMilliseconds),
             \(worker.disability?.since.milliseconds), \(worker.disability?.extent.rawValue),
             \(worker.disability?.reason))
         ON CONFLICT (worker) DO UPDATE SET beat = excluded.beat, mirrors = excluded.mirrors,
             late_ms = excluded.late_ms, updated_ms = excluded.updated_ms, unable_ms = excluded.unable_ms,
             unable_extent = excluded.unable_extent, unable_reason = excluded.unable_reason
         """
+    }
+
+    /// The statement that stores a beat of a worker that has a row, and changes nothing without one; idempotent.
+    static func beatOfEntered(_ worker: WorkerRecord) -> SQL {
+        """
+        UPDATE workers SET beat = \(worker.beat), mirrors = \(worker.mirrors),
+            late_ms = \(lateMilliseconds(worker)), updated_ms = \(worker.updatedMilliseconds),
+            unable_ms = \(worker.disability?.since.milliseconds),
+            unable_extent = \(worker.disability?.extent.rawValue), unable_reason = \(worker.disability?.reason)
+        WHERE worker = \(worker.worker)
+        """
+    }
+
+    private static func lateMilliseconds(_ worker: WorkerRecord) -> Int64 {
+        Int64((worker.lateness * 1_000).rounded())
     }
 
     /// The statement that removes a worker.

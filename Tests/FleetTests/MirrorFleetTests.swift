@@ -186,6 +186,30 @@ import Transport
         try await right.end()
     }
 
+    /// A migration by a newer program ends the workers, and leaves their mirrors free for those of that program.
+    @Test(arguments: Engine.allCases) func workersEndWhenANewerProgramMigrates(_ engine: Engine) async throws {
+        let stage = try await stage(engine, mirrors: 2)
+        let old = try await start(stage)
+        try await old.waitForStarts(2)
+        let storage = try await stage.bare.open(clock: clock).storage
+        try await storage.transaction { connection in
+            try connection.execute("INSERT INTO schema_migrations (id, checksum) VALUES ('9999_later', 'x')")
+            try LeaseTable.revokeAll(on: connection)
+        }
+        let error = await #expect(throws: OutboxError.self) { try await old.task.value }
+        #expect(error?.code == .outdated)
+        try await expect(owners(stage)) { $0.isEmpty }
+        for mirror in stage.names {
+            try await expect(FaultTable(storage: storage, mirror: mirror).rows().faults) { $0.isEmpty }
+        }
+        // As the newer program, which knows the step.
+        try await storage.execute("DELETE FROM schema_migrations WHERE id = '9999_later'")
+        let new = try await start(stage)
+        try await new.waitForStarts(2)
+        #expect(new.started == Set(stage.names))
+        try await new.end()
+    }
+
     @Test(arguments: Engine.allCases) func processesShareTheMirrorsAndTakeOver(_ engine: Engine) async throws {
         let stage = try await stage(engine, mirrors: 8)
         let first = try await start(stage)

@@ -295,7 +295,7 @@ import Testing
     @Test(
         arguments: [
             ("Dockerfile", 2), ("compose.yaml", 2), ("deploy/fly/fly.toml", 2), ("deploy/render/render.yaml", 2),
-            ("deploy/kubernetes/mirror-bot.yaml", 3), ("deploy/debian/mirror-bot.service", 1),
+            ("deploy/kubernetes/mirror-bot.yaml", 3), ("deploy/debian/mirror-bot.service", 2),
             ("deploy/debian/mirror-bot-backup.service", 1),
         ])
     func platformsStartCommandsOfTheProgram(_ name: String, _ count: Int) throws {

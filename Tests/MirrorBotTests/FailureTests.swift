@@ -59,6 +59,8 @@ import Testing
         expectStatus(78, FavoritesError(.invalidConfiguration, "no"))
         expectStatus(69, FavoritesError(.countsUnavailable, "down"))
         expectStatus(75, OutboxError.leaseLost)
+        // So that what keeps the process running starts the program that is there by now.
+        expectStatus(75, OutboxError.outdated(StorageError(.outOfDate, "use the database", because: "it is newer")))
         expectStatus(65, OutboxError.unfitting("a1", as: "reply", "text is missing"))
         expectStatus(75, CancellationError())
         expectStatus(65, CommandError(.badData, "no posts"))

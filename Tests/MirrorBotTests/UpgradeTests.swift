@@ -19,6 +19,8 @@ import Testing
     private static let dropped = [
         "posts": ["has_link", "observed_ms", "source", "weekday"], "actions": ["fence"], "leases": ["beat"],
     ]
+    /// What a migration changes, as `expectRevoked` says.
+    private static let revoked = ["leases": ["fence", "released"]]
     private static let renamed = ["leases": ["owner": "worker"]]
     private static let mirrors = ["default", "sky", "x"]
 
@@ -33,7 +35,7 @@ import Testing
         let machine = try await updated(kind)
         let engine = try await Storage.open(machine.location)
         for table in old.tables.keys.sorted() where table != "cursors" {
-            let dropped = Self.dropped[table] ?? []
+            let dropped = (Self.dropped[table] ?? []) + (Self.revoked[table] ?? [])
             let expected =
                 old.rows(table).filter { !isMoved($0, from: table) }
                 .map { row in renaming(row.filter { !dropped.contains($0.key) }, in: table) } + added(to: table)
@@ -46,7 +48,18 @@ import Testing
             #expect(expected.count == Set(expected).count)
         }
         try await expectMoved(in: engine)
+        try await expectRevoked(in: engine)
         await engine.close()
+    }
+
+    /// A worker of 0.1.0 that still runs has an older fence than every lease, and no lease waits for its silence.
+    private func expectRevoked(in engine: any StorageEngine) async throws {
+        let rows = try await engine.query("SELECT mirror, fence, released FROM leases ORDER BY mirror")
+        let leases = old.rows("leases").sorted { $0.words("mirror") < $1.words("mirror") }
+        #expect(!leases.isEmpty)
+        try expect(rows.map { try $0.text("mirror") }, equals: leases.map { $0.words("mirror") })
+        try expect(rows.map { try $0.integer("fence") }, equals: leases.map { $0.number("fence") + 1 })
+        try expect(rows.map { try $0.boolean("released") }) { $0.allSatisfy(\.self) }
     }
 
     /// A row under the names that its columns have now.

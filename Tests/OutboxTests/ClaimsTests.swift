@@ -115,6 +115,75 @@ import Testing
 
     private static func names(_ count: Int) -> [String] { (0..<count).map { "m\($0)" } }
 
+    // MARK: Migrations
+
+    /// Migrates as a newer program does, by a step that this one does not know.
+    private func migrate(_ storage: any StorageEngine) async throws {
+        try await storage.transaction { connection in
+            try connection.execute("INSERT INTO schema_migrations (id, checksum) VALUES ('9999_later', 'x')")
+            try LeaseTable.revokeAll(on: connection)
+        }
+    }
+
+    /// Also one that has just seen that a mirror is free.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aWorkerChangesAndTakesNothingAfterANewerProgramHasMigrated(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let (worker, standby) = (office.worker("first", .listed), office.worker("standby", .listed))
+        try await worker.turn(["m"])
+        try await standby.turn(["m"])
+        let store = worker.store(office.storage, "m")
+        try await store.requireLease()
+        try await migrate(office.storage)
+        // Before its next beat: nothing can be sent, and a worker of the newer program may take the mirror.
+        let refusal = await outboxError { try await store.requireLease() }
+        #expect(refusal?.code == .leaseLost)
+        worker.claims.drop("m")
+        for each in [worker, standby] {
+            // The transaction finds no row of the worker; the look after it enters one, and then knows why.
+            #expect(try await !each.takes("m"))
+            let look = await outboxError { _ = try await each.takes("m") }
+            #expect(look?.code == .outdated)
+            let beat = await outboxError { _ = try await each.claims.beat() }
+            #expect(beat?.code == .outdated)
+            expect(beat?.description ?? "") { $0.contains("step 9999_later of a newer mirror-bot") }
+            try await each.end()
+        }
+        try await expect(office.owners()) { $0.isEmpty }
+        try await expect(office.storage.query("SELECT worker FROM workers")) { $0.isEmpty }
+        await office.storage.close()
+    }
+
+    /// The next beat tells, whatever the worker holds and whatever became of the table of workers.
+    @Test(arguments: OutboxFixture.Engine.allCases, [false, true])
+    func theNextBeatAfterAMigrationIsTheLast(_ engine: OutboxFixture.Engine, renamesTable: Bool) async throws {
+        let office = try await Office(engine)
+        let (worker, idle) = (office.worker("first"), office.worker("idle", .listed))
+        try await worker.turn(["m", "n"])
+        _ = try await idle.claims.beat()
+        try await migrate(office.storage)
+        if renamesTable { try await office.storage.execute("ALTER TABLE workers RENAME TO processes") }
+        office.clock.advance(5)
+        for each in [worker, idle] {
+            let error = await outboxError { _ = try await each.claims.beat() }
+            #expect(error?.code == .outdated)
+        }
+        await office.storage.close()
+    }
+
+    /// Others remove the row of a worker that they believe to be dead.
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func aWorkerWhoseRowWasRemovedEntersItAgain(_ engine: OutboxFixture.Engine) async throws {
+        let office = try await Office(engine)
+        let worker = office.worker("first")
+        try await worker.turn(["m", "n"])
+        try await office.storage.execute("DELETE FROM workers")
+        try await office.turn([worker], ["m", "n"])
+        try await office.expectWhole([worker], ["m", "n"])
+        try await expect(WorkerTable(storage: office.storage).records().map(\.worker), equals: ["first"])
+        await office.storage.close()
+    }
+
     // MARK: Silence
 
     @Test(arguments: OutboxFixture.Engine.allCases)
@@ -533,8 +602,9 @@ import Testing
         let worker = office.worker("a", through: counting)
         try await office.turn([worker], wanted)
         #expect(worker.mirrors.count == 10_000)
-        // A beat, two looks, and for each of twenty portions a beat, the take and the look at what came of it.
-        #expect(counting.takeStatements() == 3 + 20 * 3)
+        // The worker is entered and looks at the tables; then come two looks, and for each of twenty portions a beat, the take
+        // and the look at what came of it.
+        #expect(counting.takeStatements() == 4 + 20 * 3)
         var counts: [Int] = []
         for _ in 0..<24 {
             try await office.turn([worker], wanted)

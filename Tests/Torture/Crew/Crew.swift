@@ -30,6 +30,10 @@ final class Crew {
     private let outages: Outages
     /// For how many seconds leases last now; nil for as long as in earnest.
     private var leaseSeconds: Double?
+    /// The executable with which processes are started from now on.
+    private var program: String
+    /// When a migration began; nil before that.
+    private var migrated: Date?
 
     /// Workers that died by `SIGKILL`.
     private(set) var kills = 0
@@ -64,6 +68,7 @@ final class Crew {
         generator = SampleGenerator(seed: stage.settings.seed ^ 0x63_7265_77)
         points = Deck(EpisodeSchedule.points(on: .mastodon).map(\.name), seed: stage.settings.seed ^ 6)
         leaseSeconds = stage.settings.leaseSeconds
+        program = stage.settings.firstProgram
     }
 
     /// The stretches in which the database could not be used.
@@ -233,8 +238,10 @@ final class Crew {
         let fault = fault()
         worker.processes.append(
             CrewProcess(
-                launch, try stage.start(launch, name: name, leaseSeconds: leaseSeconds, fault: fault),
-                hasFault: fault != nil))
+                launch,
+                try stage.start(
+                    launch, name: name, leaseSeconds: leaseSeconds, fault: fault, program: program),
+                of: program, hasFault: fault != nil))
     }
 
     /// What a new process does to itself; nothing in a phase in earnest, where each death has its time.
@@ -366,9 +373,74 @@ final class Crew {
         case .killed(SIGKILL) where process.hasFault: return
         case .exited(69) where isAfterOutage, .exited(75) where isAfterOutage:
             counts["gave-up", default: 0] += 1
+        case .exited(75) where isOutdated(process, at: end): counts["gave-way", default: 0] += 1
+        case .exited(78) where isOutdated(process, at: process.started): counts["came-late", default: 0] += 1
         case .exited(let code): findings.append("\(process.process.name) ended with \(code)")
         case .killed(let signal): findings.append("\(process.process.name) died by signal \(signal)")
         case .running, .stopped: return
+        }
+    }
+
+    /// Whether a process is one of the older program, and its database was migrated before some instant.
+    private func isOutdated(_ process: CrewProcess, at date: Date) -> Bool {
+        guard let migrated, process.program != stage.settings.program else { return false }
+        return migrated <= date
+    }
+
+    // MARK: Upgrades
+
+    /// How long a migration may take, in seconds.
+    private static let migrationLimit = 120.0
+
+    /// Migrates the database, and replaces all workers by those of the program under test.
+    func upgrade(_ upgrade: CrewUpgrade) async throws {
+        counts["upgrade-\(upgrade.order.rawValue)", default: 0] += 1
+        switch upgrade.order {
+        case .together, .rolling:
+            try await migrate(upgrade)
+            try await pass(seconds: upgrade.linger / 2)
+            if upgrade.killsOld, let worker = workers.first { await kill(worker) }
+            try await pass(seconds: upgrade.linger / 2)
+        case .ended: try await dismiss(workers)
+        case .killed:
+            let killed = workers
+            for worker in killed { await kill(worker) }
+            try await dismiss(killed)
+        }
+        if [.ended, .killed].contains(upgrade.order) { try await migrate(upgrade) }
+        let old = workers
+        program = stage.settings.program
+        if upgrade.order == .together { try await dismiss(old) }
+        for _ in 0..<stage.settings.workers { try await join() }
+        for worker in old where upgrade.order == .rolling {
+            try await pass(seconds: upgrade.pause)
+            try await dismiss([worker])
+        }
+    }
+
+    /// Ends workers that do not come back.
+    private func dismiss(_ leaving: [CrewWorker]) async throws {
+        for worker in leaving { worker.due = [] }
+        try await leave(leaving)
+        workers.removeAll { worker in leaving.contains { $0 === worker } }
+    }
+
+    /// Runs `migrate`, perhaps several times at once, and perhaps after one that was killed.
+    private func migrate(_ upgrade: CrewUpgrade) async throws {
+        migrated = migrated ?? Date()
+        if let delay = upgrade.killsMigrationAfter {
+            let process = try stage.startMigration(name: "migrate-killed")
+            _ = await process.wait(seconds: delay, until: \.hasEnded)
+            process.send(SIGKILL)
+            _ = await process.wait(seconds: 10, until: \.hasEnded)
+            counts["kill-migration", default: 0] += 1
+        }
+        let processes = try (1...upgrade.migrations).map { try stage.startMigration(name: "migrate-\($0)") }
+        for process in processes {
+            let end = Date() + Self.migrationLimit
+            while !process.state.hasEnded, Date() < end { try await pass(seconds: Self.glance) }
+            guard process.state != .exited(0) else { continue }
+            findings.append("\(process.name) did not end well: \(process.output.suffix(500))")
         }
     }
 

@@ -13,6 +13,10 @@ struct CrewCommand: AsyncParsableCommand {
             In the end the ledgers of every mirror must agree, every mirror must have had a worker again within a lease \
             and five seconds, none may have been taken from a worker that lived, and all must have been looked after \
             alike. The last line of the output is one JSON object.
+
+            With --upgrade-from, workers of an older program begin each time, which has made the database. It is \
+            migrated while they run, or after they have ended or died, and they are replaced together or one after the \
+            other. --mirrors counts for each upgrade.
             """)
 
     @Option(help: ArgumentHelp("Mirrors, 1 to 1000.", valueName: "number"))
@@ -38,12 +42,24 @@ struct CrewCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "An older program: instead of kills, workers of it are upgraded to the other one under load.",
+            valueName: "path"))
+    var upgradeFrom: String?
+
+    @Option(help: ArgumentHelp("Upgrades, 1 to 1000, each with mirrors of its own.", valueName: "number"))
+    var upgrades = 20
+
+    @Option(
+        help: ArgumentHelp(
             "How many times as fast the clocks run, 1 to 300; by default what two processors manage.",
             valueName: "number"))
     var factor: Double?
 
     @Option(help: ArgumentHelp("How long most leases last, 0.5 to 30.", valueName: "seconds"))
     var leaseSeconds = 5.0
+
+    /// As many that something is always being sent, in a day of the networks' clock.
+    private static let mentionsWhileUpgrading = 240.0
 
     @Flag(name: .shortAndLong, help: "Tell of every event.")
     var verbose = false
@@ -65,6 +81,12 @@ struct CrewCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--kills is \(kills), --kills-in-earnest is \(killsInEarnest); expected 1 to 100000, and 0 to that")
         }
+        guard (1...1_000).contains(upgrades), upgradeFrom == nil || upgrades * mirrors <= 60_000 else {
+            throw ValidationError("--upgrades is \(upgrades); expected a number from 1 to 1000")
+        }
+        if let upgradeFrom, !FileManager.default.isExecutableFile(atPath: upgradeFrom) {
+            throw ValidationError("--upgrade-from is \(upgradeFrom), which is no program")
+        }
         guard (1...300).contains(factor ?? 1) else {
             throw ValidationError("--factor is \(factor ?? 1); expected a number from 1 to 300")
         }
@@ -82,8 +104,15 @@ struct CrewCommand: AsyncParsableCommand {
         settings.factor = factor ?? CrewSettings.factor(for: mirrors)
         (settings.leaseSeconds, settings.only) = (leaseSeconds, only)
         (settings.isVerbose, settings.keepsFolder) = (verbose, keep)
-        let run = CrewRun(settings: settings, say: Self.say)
-        let report = try await Interruption.cancelling { try await run.run() }
+        if let upgradeFrom {
+            settings.oldProgram = upgradeFrom
+            settings.upgrades = upgrades
+            settings.mentionsPerDay = Self.mentionsWhileUpgrading
+        }
+        let report = try await Interruption.cancelling { [settings] in
+            guard settings.oldProgram != nil else { return try await CrewRun(settings: settings, say: Self.say).run() }
+            return try await UpgradeRun(settings: settings, say: Self.say).run()
+        }
         for line in report.complaints + report.audit.findings { Self.say(line) }
         print(try report.jsonLine())
         guard report.isPassed else { throw ExitCode.failure }

@@ -6,7 +6,6 @@ import Sandbox
 struct CrewMirror: Sendable {
     /// Whom the human has answered, and who therefore mention the bot.
     static let people = 20
-    private static let mentionsPerDay = 60.0
 
     /// The mirror, and the first label of its host.
     let name: String
@@ -27,7 +26,7 @@ struct CrewMirror: Sendable {
     ) async throws -> CrewMirror {
         var configuration = SandboxWorld.Configuration.busy(
             seed: settings.seed &* 1_000 &+ UInt64(number), origin: Stage.origin, days: days, timeZone: Stage.zone,
-            network: .mastodon, people: people, mentionsPerDay: mentionsPerDay)
+            network: .mastodon, people: people, mentionsPerDay: settings.mentionsPerDay)
         (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) =
             (Stage.repliesAtMost, Stage.repliesAtMost)
         // Before a text is sent the network is asked for its post.

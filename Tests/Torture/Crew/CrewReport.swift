@@ -22,6 +22,8 @@ struct CrewReport: Sendable {
     var (days, seconds) = (0.0, 0.0)
     /// For how many real seconds the machine let somebody wait for a processor or its disk.
     var starvedSeconds = 0.0
+    /// How many upgrades there were.
+    var upgrades = 0
     /// What should not have happened besides the findings of the audit, a line each.
     var complaints: [String] = []
 
@@ -41,10 +43,32 @@ struct CrewReport: Sendable {
         }
         if takeovers == 0 { complaints.append("no mirror was taken from a worker that died") }
         if audit.pending > 0 { complaints.append("\(audit.pending) actions were still open in the end") }
-        guard kills >= Self.enoughForAll, settings.only.isEmpty else { return }
+        guard kills >= Self.enoughForAll, settings.only.isEmpty, settings.oldProgram == nil else { return }
         for kind in CrewEvent.Kind.allCases where kind != .refuseLogin || settings.mode == .all {
             if events[kind.rawValue] == nil { complaints.append("there was no \(kind.rawValue) in \(kills) kills") }
         }
+    }
+
+    /// Adds what an upgrade found out to that of the upgrades before.
+    mutating func add(_ other: CrewReport) {
+        upgrades += 1
+        kills += other.kills
+        events.merge(other.events, uniquingKeysWith: +)
+        var part = other.audit
+        part.findings = part.findings.map { "upgrade \(upgrades): \($0)" }
+        audit.add(part)
+        counts += other.counts
+        takeovers += other.takeovers
+        longestOrphanage.merge(other.longestOrphanage, uniquingKeysWith: max)
+        longestOutage = max(longestOutage, other.longestOutage)
+        if let added = other.shares {
+            let known = shares ?? added
+            shares = (min(known.least, added.least), max(known.most, added.most))
+        }
+        days += other.days
+        seconds += other.seconds
+        starvedSeconds += other.starvedSeconds
+        complaints += other.complaints.map { "upgrade \(upgrades): \($0)" }
     }
 
     /// Whether nothing was found.
@@ -61,7 +85,7 @@ struct CrewReport: Sendable {
     private struct Figures: Encodable {
         var mode: String
         var seed: UInt64
-        var mirrors, workers, kills, takeovers, counts: Int
+        var mirrors, workers, kills, takeovers, counts, upgrades: Int
         var factor, days, seconds, starvedSeconds: Double
         /// In seconds.
         var longestOutage: Double
@@ -75,6 +99,7 @@ struct CrewReport: Sendable {
             let audit = report.audit
             (mode, seed, mirrors) = (settings.mode.rawValue, settings.seed, settings.mirrors)
             (workers, kills, takeovers) = (settings.workers, report.kills, report.takeovers)
+            upgrades = report.upgrades
             (counts, factor) = (report.counts, settings.factor)
             (days, seconds) = (Self.rounded(report.days), Self.rounded(report.seconds))
             starvedSeconds = Self.rounded(report.starvedSeconds)

@@ -62,6 +62,7 @@ struct CrewRun: Sendable {
         try await conclude(&report, crew, stage)
         report.seconds = start.duration(to: .now).timeInterval
         report.days = stage.clock.now.timeIntervalSince(Stage.origin) / 86_400
+        report.complainOfEmptiness()
         return report
     }
 
@@ -109,8 +110,11 @@ struct CrewRun: Sendable {
         return true
     }
 
-    private func conclude(_ report: inout CrewReport, _ crew: Crew, _ stage: CrewStage) async throws {
-        say("comparing the ledgers of \(settings.mirrors) mirrors …")
+    /// Compares what everybody says about the mirrors, once all workers have ended.
+    ///
+    /// - Throws: ``TestSupportError``; the store's error.
+    func conclude(_ report: inout CrewReport, _ crew: Crew, _ stage: CrewStage) async throws {
+        say("comparing the ledgers of \(stage.mirrors.count) mirrors …")
         let end = CrewSettlement(stage: stage, crew: crew)
         let history = LeaseHistory(try await stage.servers.leaseEntries())
         let starvation = stage.timeline.disturbances.filter { $0.cause == .starvation }
@@ -128,6 +132,5 @@ struct CrewRun: Sendable {
         report.audit = try await end.compareLedgers(history, silence: audit.silence)
         (report.kills, report.events) = (crew.kills, crew.counts)
         report.starvedSeconds = starvation.reduce(0) { $0 + $1.interval.duration } / settings.factor
-        report.complainOfEmptiness()
     }
 }

@@ -88,6 +88,36 @@ final class CrewServers: Sendable {
         try await Storage.open(.postgres(url: databaseURL)).closing(after: body)
     }
 
+    // MARK: Databases
+
+    /// The database that ``renew()`` copies.
+    private static let lesson = "lesson"
+    /// How often it is tried to copy a database from which somebody may just be disconnecting.
+    private static let attempts = 20
+
+    /// Keeps the database as it is now, for ``renew()``; nobody works on it meanwhile.
+    func keepLesson() async throws { try await copy(Self.database, to: Self.lesson) }
+
+    /// Puts the database back into the state that was kept; nobody works on it meanwhile.
+    func renew() async throws {
+        try await formation.run("DROP DATABASE \(Self.database) WITH (FORCE)")
+        try await copy(Self.lesson, to: Self.database)
+    }
+
+    private func copy(_ original: String, to copy: String) async throws {
+        for attempt in 1... {
+            // The poolers keep connections, and a database with any cannot be copied.
+            try await formation.run(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(original)'")
+            do {
+                try await formation.run("CREATE DATABASE \(copy) TEMPLATE \(original)")
+                return
+            } catch  where attempt < Self.attempts {
+                await Pause.wait(seconds: Self.glance)
+            }
+        }
+    }
+
     // MARK: What is noted of leases
 
     /// Lets the database note every change of a lease and every beat of a worker from now on.

@@ -19,6 +19,12 @@ struct CrewSettings: Sendable {
     var seed: UInt64 = 1
     /// The executable of mirror-bot.
     var program = ""
+    /// The executable with which a run of upgrades begins; nil for a run without upgrades.
+    var oldProgram: String?
+    /// How many upgrades there are, each with mirrors and a database of its own.
+    var upgrades = 20
+    /// How often the bot of each mirror is mentioned in a day of the networks' clock.
+    var mentionsPerDay = 60.0
     /// How many times as fast the clocks of the networks and the workers run.
     var factor = 12.0
     /// For how many real seconds a worker must not beat before another one takes its mirrors, in most of the run.
@@ -27,6 +33,9 @@ struct CrewSettings: Sendable {
     var only: Set<CrewEvent.Kind> = []
     var isVerbose = false
     var keepsFolder = false
+
+    /// The executable with which the run begins.
+    var firstProgram: String { oldProgram ?? program }
 
     /// The length of a lease in earnest, in seconds.
     static let usualLease = 30.0

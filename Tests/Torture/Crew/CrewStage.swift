@@ -19,6 +19,8 @@ final class CrewStage: Sendable {
     let folder: RunFolder
     let servers: CrewServers
     let mirrors: [CrewMirror]
+    /// The numbers of the mirrors.
+    private let numbers: ClosedRange<Int>
     /// The networks' clock and each worker's.
     let clock: AcceleratedClock
     let timeline: Timeline
@@ -33,38 +35,65 @@ final class CrewStage: Sendable {
     static func set(_ settings: CrewSettings, say: @Sendable (String) -> Void) async throws -> CrewStage {
         let folder = try RunFolder()
         do {
-            say("starting Postgres with a standby, two poolers and a Redis Cluster …")
-            let servers = try await CrewServers.start()
-            let environment = basics(folder, settings).merging(servers.variables) { $1 }
-            say("learning, and giving \(settings.mirrors) mirrors the same past …")
-            try await learn(settings, folder, servers, environment)
-            let started = Date(milliseconds: Date().milliseconds)
-            let clock = AcceleratedClock(origin: Stage.origin, started: started, factor: settings.factor)
-            let seconds = Double(settings.kills) * secondsPerKill + secondsBesides
-            var mirrors: [CrewMirror] = []
-            let past = Self.past.posts()
-            for number in 1...settings.mirrors {
-                mirrors.append(
-                    try await CrewMirror.open(
-                        number, settings, past: past, days: Int(seconds * settings.factor / 86_400) + 2,
-                        now: { clock.now }))
-            }
-            let stage = CrewStage(settings, folder, servers, mirrors, clock, started, environment)
-            if settings.mode == .all { try await stage.importMirrors() }
-            try await servers.noteLeases()
-            return stage
+            let servers = try await prepare(settings, folder, say: say)
+            return try await set(settings, folder, servers, numbers: 1...settings.mirrors)
         } catch {
             folder.remove()
             throw error
         }
     }
 
+    /// Starts the servers, and has the first program make the tables and learn the past of one mirror.
+    ///
+    /// - Throws: ``TestSupportError`` if something cannot be started, with what it said.
+    static func prepare(
+        _ settings: CrewSettings, _ folder: RunFolder, say: @Sendable (String) -> Void
+    ) async throws -> CrewServers {
+        say("starting Postgres with a standby, two poolers and a Redis Cluster …")
+        let servers = try await CrewServers.start()
+        do {
+            say("learning, and giving \(settings.mirrors) mirrors the same past …")
+            try await learn(settings, folder, basics(folder, settings).merging(servers.variables) { $1 })
+            return servers
+        } catch {
+            await servers.stop()
+            throw error
+        }
+    }
+
+    /// Gives mirrors of these numbers the past that was learned, and their networks, settings and logins.
+    ///
+    /// - Parameter servers: As ``prepare(_:_:say:)`` made them.
+    /// - Throws: ``TestSupportError`` if something cannot be started, with what it said.
+    static func set(
+        _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers, numbers: ClosedRange<Int>
+    ) async throws -> CrewStage {
+        let environment = basics(folder, settings).merging(servers.variables) { $1 }
+        try await servers.run(copying(numbers))
+        let started = Date(milliseconds: Date().milliseconds)
+        let clock = AcceleratedClock(origin: Stage.origin, started: started, factor: settings.factor)
+        let seconds = Double(settings.kills) * secondsPerKill + secondsBesides
+        var mirrors: [CrewMirror] = []
+        let past = Self.past.posts()
+        for number in numbers {
+            mirrors.append(
+                try await CrewMirror.open(
+                    number, settings, past: past, days: Int(seconds * settings.factor / 86_400) + 2,
+                    now: { clock.now }))
+        }
+        let stage = CrewStage(settings, folder, servers, mirrors, numbers, clock, started, environment)
+        if settings.mode == .all { try await stage.importMirrors() }
+        try await servers.noteLeases()
+        return stage
+    }
+
     private init(
         _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers, _ mirrors: [CrewMirror],
-        _ clock: AcceleratedClock, _ started: Date, _ environment: [String: String]
+        _ numbers: ClosedRange<Int>, _ clock: AcceleratedClock, _ started: Date, _ environment: [String: String]
     ) {
         (self.settings, self.folder, self.servers, self.mirrors) = (settings, folder, servers, mirrors)
         (self.clock, self.started, self.environment) = (clock, started, environment)
+        self.numbers = numbers
         timeline = Timeline(clock: clock)
         // Who works when is told by the leases.
         timeline.note(isWorking: true)
@@ -102,14 +131,26 @@ final class CrewStage: Sendable {
     ///   - name: Its name in the run.
     ///   - leaseSeconds: How long leases last; nil for as long as in earnest.
     ///   - fault: What it does to itself, as `REHEARSAL_FAULT` says it.
+    ///   - program: The executable.
     /// - Throws: ``TestSupportError`` if it cannot be started.
-    func start(_ launch: CrewLaunch, name: String, leaseSeconds: Double?, fault: String?) throws -> WorkerProcess {
+    func start(
+        _ launch: CrewLaunch, name: String, leaseSeconds: Double?, fault: String?, program: String
+    ) throws -> WorkerProcess {
         var rehearsal = self.rehearsal
         (rehearsal.leaseSeconds, rehearsal.fault) = (leaseSeconds, fault)
         return try WorkerProcess(
-            name: name, words: [settings.program] + launch.words,
+            name: name, words: [program] + launch.words,
             environment: environment.merging(launch.variables) { $1 }.merging(rehearsal.variables) { $1 },
             logPath: folder.log(name))
+    }
+
+    /// Starts `mirror-bot migrate` of the program under test.
+    ///
+    /// - Throws: ``TestSupportError`` if it cannot be started.
+    func startMigration(name: String) throws -> WorkerProcess {
+        try WorkerProcess(
+            name: name, words: [settings.program, "migrate"],
+            environment: environment.merging(rehearsal.variables) { $1 }, logPath: folder.log(name))
     }
 
     /// What `status --json` says about a mirror now.
@@ -145,6 +186,13 @@ final class CrewStage: Sendable {
     func withMirror<Value>(_ mirror: CrewMirror, _ body: (HumanMirror) async throws -> Value) async throws -> Value {
         let variables = environment.merging(variables(of: mirror)) { $1 }
         return try await HumanMirror.open(try Stage.configuration(variables), making: .nothing).closing(after: body)
+    }
+
+    /// Ends everything but the servers.
+    func leave(keepingFolder: Bool) async {
+        watch.stop()
+        for mirror in mirrors { await mirror.stop() }
+        if !keepingFolder { folder.remove() }
     }
 
     /// Ends everything.
@@ -184,9 +232,9 @@ final class CrewStage: Sendable {
             network: .mastodon, origin: Stage.origin, people: CrewMirror.people, thinning: thinning)
     }
 
-    /// Makes the tables, has the program learn the past once, and copies it.
+    /// Makes the tables, and has the program learn the past.
     private static func learn(
-        _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers, _ environment: [String: String]
+        _ settings: CrewSettings, _ folder: RunFolder, _ environment: [String: String]
     ) async throws {
         let past = Self.past
         let posts = try folder.write(past.postLines(), to: "posts.jsonl")
@@ -198,18 +246,26 @@ final class CrewStage: Sendable {
         let own = ["MIRROR": teacher, "TIME_ZONE": Stage.zone.identifier, "NETWORK": NetworkName.mastodon.rawValue]
         for command in commands {
             try await run(
-                command, program: settings.program, folder,
+                command, program: settings.firstProgram, folder,
                 environment.merging(own) { $1 }.merging(rehearsal.variables) { $1 })
         }
-        try await servers.run(copying(settings.mirrors))
     }
 
     /// Lets every mirror be known by its settings and logins.
     private func importMirrors() async throws {
-        let lines = try mirrors.map { try $0.importLine(Self.mirrorSettings) }
+        do {
+            try await importMirrors(with: Self.mirrorSettings)
+        } catch  where settings.oldProgram != nil {
+            // An older program may not know this setting, and then needs none.
+            try await importMirrors(with: Self.mirrorSettings.filter { $0.key != "HUMAN_CONSENT" })
+        }
+    }
+
+    private func importMirrors(with mirrorSettings: [String: String]) async throws {
+        let lines = try mirrors.map { try $0.importLine(mirrorSettings) }
         let file = try folder.write(lines.joined(), to: "mirrors.jsonl")
         try await Self.run(
-            ["mirrors", "import", file], program: settings.program, folder,
+            ["mirrors", "import", file], program: settings.firstProgram, folder,
             environment.merging(rehearsal.variables) { $1 })
     }
 
@@ -223,11 +279,11 @@ final class CrewStage: Sendable {
         }
     }
 
-    /// The statements that give so many mirrors all rows of the teacher, with the host of each, and remove the teacher.
+    /// The statements that give mirrors of these numbers all rows of the teacher, with the host of each, and remove the teacher.
     ///
     /// They know no table: every table with a column `mirror` is copied.
-    private static func copying(_ count: Int) -> String {
-        let names = (1...count).map { "('\(CrewMirror.name($0))', '\(CrewMirror.host($0))')" }
+    private static func copying(_ numbers: ClosedRange<Int>) -> String {
+        let names = numbers.map { "('\(CrewMirror.name($0))', '\(CrewMirror.host($0))')" }
         return """
             CREATE TEMPORARY TABLE pupils (name TEXT, host TEXT);
             INSERT INTO pupils VALUES \(names.joined(separator: ", "));
@@ -256,7 +312,7 @@ final class CrewStage: Sendable {
 
     /// Gives the rows of every mirror the host again by which its sandbox calls itself, so that they can be compared.
     func takeBackHosts() async throws {
-        let names = (1...settings.mirrors).map { "('\(CrewMirror.name($0))', '\(CrewMirror.host($0))')" }
+        let names = numbers.map { "('\(CrewMirror.name($0))', '\(CrewMirror.host($0))')" }
         try await servers.run(
             """
             CREATE TEMPORARY TABLE pupils (name TEXT, host TEXT);

@@ -4,6 +4,8 @@ import Foundation
 final class CrewProcess {
     let launch: CrewLaunch
     let process: WorkerProcess
+    /// The executable that it runs.
+    let program: String
     let started = Date()
     /// Whether it may end or stop by itself, at a fault point.
     let hasFault: Bool
@@ -16,8 +18,8 @@ final class CrewProcess {
     /// Whether it was asked to end.
     var isAsked = false
 
-    init(_ launch: CrewLaunch, _ process: WorkerProcess, hasFault: Bool) {
-        (self.launch, self.process, self.hasFault) = (launch, process, hasFault)
+    init(_ launch: CrewLaunch, _ process: WorkerProcess, of program: String, hasFault: Bool) {
+        (self.launch, self.process, self.program, self.hasFault) = (launch, process, program, hasFault)
     }
 
     var isHeld: Bool { stopped != nil }
