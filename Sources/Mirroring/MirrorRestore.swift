@@ -52,7 +52,7 @@ package struct MirrorRestore: Sendable {
     ]
     private static let ofWork: Set = [
         "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "notices", "probes", "refusals",
-        "waits",
+        "server_rules", "waits",
     ]
 
     private let storage: any StorageEngine
