@@ -18,13 +18,14 @@ import Testing
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
     }
 
+    private static let usual = ["REPLIES": "all", "FIRST_REPLY_NOTE": "on"]
     private static let words = "my warm thanks to you, dear"
 
     /// A mirror whose human once answered a friend.
     private func known(
-        _ network: NetworkName, _ variables: [String: String] = [:], answers: [String] = [words, words + "!"]
+        _ network: NetworkName, _ variables: [String: String] = [:], answers: [String] = [words, "and all the best to you too"]
     ) async throws -> PaperMirror {
-        let paper = try await PaperMirror(bot: network, variables: variables.merging(["REPLIES": "all"]) { $1 })
+        let paper = try await PaperMirror(bot: network, variables: Self.usual.merging(variables) { $1 })
         let friend = AccountID(network: network, value: "friend")
         try await paper.archive(
             answers.enumerated().map { pastReply("r\($0)", to: friend, $1, daysAgo: 100 + $0) })
