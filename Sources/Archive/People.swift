@@ -94,6 +94,8 @@ package struct People: Sendable {
         package let accounts: [AccountID]
         /// The last names of these accounts, as far as they are known.
         package let handles: [String]
+        /// Whether the bot has answered one of these accounts.
+        package let wasAnswered: Bool
     }
 
     /// What is known of each of these people, asked at once inside a transaction.
@@ -135,9 +137,19 @@ package struct People: Sendable {
             return Acquaintance(
                 stance: stance(of: person), isForgotten: byID[person.forgotten] != nil,
                 accounts: [person] + others.map(\.id),
-                handles: ([known].compactMap(\.self) + others).compactMap(\.handle))
+                handles: ([known].compactMap(\.self) + others).compactMap(\.handle),
+                wasAnswered: ([known].compactMap(\.self) + others).contains { $0.lastContact != nil })
         }
         return Dictionary(uniqueKeysWithValues: names.map { ($0, acquaintance(with: $0)) })
+    }
+
+    /// What is known of one person.
+    ///
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func acquaintance(with person: AccountID) async throws -> Acquaintance? {
+        try await storage.read { [mirror] in
+            try Self.acquaintances(with: [person], in: mirror, on: $0)[person]
+        }
     }
 
     /// Whether a person is denied, and each of the denials has the same reason.

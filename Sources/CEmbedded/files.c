@@ -7,11 +7,17 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const unsigned char conduct_first_reply_tsv[] = {
+#embed "../../Sources/Conduct/Resources/first-reply.tsv"
+};
 static const unsigned char conduct_fitness_tsv[] = {
 #embed "../../Sources/Conduct/Resources/fitness.tsv"
 };
 static const unsigned char conduct_replies_txt[] = {
 #embed "../../Sources/Conduct/Resources/replies.txt"
+};
+static const unsigned char conduct_server_rules_tsv[] = {
+#embed "../../Sources/Conduct/Resources/server-rules.tsv"
 };
 static const unsigned char conduct_stop_txt[] = {
 #embed "../../Sources/Conduct/Resources/stop.txt"
@@ -277,12 +283,20 @@ static const unsigned char migrations_0050_consent_sql[] = {
 static const unsigned char migrations_0051_text_labels_sql[] = {
 #embed "../../migrations/0051_text_labels.sql"
 };
+static const unsigned char migrations_0054_server_rules_sql[] = {
+#embed "../../migrations/0054_server_rules.sql"
+};
+static const unsigned char migrations_0055_first_replies_sql[] = {
+#embed "../../migrations/0055_first_replies.sql"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof bytes}
 
 static const EmbeddedFile files[] = {
+    FILE("Conduct/first-reply.tsv", conduct_first_reply_tsv),
     FILE("Conduct/fitness.tsv", conduct_fitness_tsv),
     FILE("Conduct/replies.txt", conduct_replies_txt),
+    FILE("Conduct/server-rules.tsv", conduct_server_rules_tsv),
     FILE("Conduct/stop.txt", conduct_stop_txt),
     FILE("Posts/html.tsv", posts_html_tsv),
     FILE("Sandbox/mentions.en.txt", sandbox_mentions_en_txt),
@@ -371,6 +385,8 @@ static const EmbeddedFile files[] = {
     FILE("migrations/0049_spelling.sql", migrations_0049_spelling_sql),
     FILE("migrations/0050_consent.sql", migrations_0050_consent_sql),
     FILE("migrations/0051_text_labels.sql", migrations_0051_text_labels_sql),
+    FILE("migrations/0054_server_rules.sql", migrations_0054_server_rules_sql),
+    FILE("migrations/0055_first_replies.sql", migrations_0055_first_replies_sql),
 };
 
 const EmbeddedFile *const embedded_files = files;

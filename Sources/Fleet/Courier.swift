@@ -269,12 +269,29 @@ package actor Courier {
         } catch is OriginalUnasked {
             return .wait(reason: Action.Reason.sourceUnasked, cause: .unreachable, retryAfter: nil)
         }
-        guard case .ready = prepared, let target = action.target else { return prepared }
+        guard case .ready(let ready) = prepared, let target = action.target else { return prepared }
         do {
-            return try await reasonAgainst(target, decided: action.created).map { .skip(reason: $0) } ?? prepared
+            if let reason = try await reasonAgainst(target, decided: action.created) { return .skip(reason: reason) }
+            return .ready(try await noted(ready, to: target.author))
         } catch let error as NetworkError {
             return .wait(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         }
+    }
+
+    /// Returns a reply without its note if its person was answered before: a note is said once.
+    private func noted(_ reply: Action, to person: AccountID) async throws -> Action {
+        guard case .reply(var payload) = reply.payload, payload.wording?.note != nil else { return reply }
+        let known = try await people.acquaintance(with: person)
+        let accounts = known?.accounts ?? [person]
+        let wasAnswered =
+            if known?.wasAnswered == true { true } else {
+                try await store.hasAnswered(accounts, besides: reply)
+            }
+        guard wasAnswered else { return reply }
+        payload.wording?.note = nil
+        var bare = reply
+        bare.payload = .reply(payload)
+        return bare
     }
 
     /// Returns why an older decision about another person's post no longer holds: the post is gone, or its author now
@@ -338,8 +355,9 @@ package actor Courier {
     /// longer than here: servers count some scripts in their own ways.
     private func noteLength(of action: Action) async throws {
         guard action.state == .failed, action.reason == Action.Reason.tooLong,
-            let source = action.wording?.source
+            let wording = action.wording, wording.note == nil
         else { return }
+        let source = wording.source
         try await archive.noteLength(of: source, above: bot.limits().maximumCharacters)
     }
 

@@ -107,7 +107,7 @@ package struct NetworkDeliverer: Deliverer {
             let candidates = posts.distinct.filter {
                 stands($0, where: action) && !known.contains($0.post.id.value)
             }
-            let outcome = find(wording.text, in: candidates, where: action, among: others)
+            let outcome = find(wording.published, in: candidates, where: action, among: others)
             guard case .absent = outcome, !isListed else { return outcome }
             return .undecided(
                 detail: "the server's list of the bot's posts leaves out those for few, such as this one")
@@ -149,7 +149,7 @@ package struct NetworkDeliverer: Deliverer {
                 ? exact.hasSameSigns(as: item.post.text)
                 : exact.isSame(as: item.post.text) || TextRules.lettersKept(of: item.post.text) == letters
         }
-        let alike = others.filter { TextRules.lettersKept(of: $0.text ?? "") == letters }
+        let alike = others.filter { TextRules.lettersKept(of: $0.wording?.published ?? "") == letters }
         if let match = matches.last, matches.count > alike.count(where: { $0.remoteID == nil }) { return found(match) }
         if !matches.isEmpty || !alike.isEmpty {
             return .undecided(detail: "what the network shows may be another of the bot's posts that reads the same")
@@ -198,7 +198,8 @@ package struct NetworkDeliverer: Deliverer {
         guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
         let shown = try await network.shown(wording.text, warning: wording.warning, from: wording.source.network)
         var draft = Draft(
-            text: shown.text, replyTo: action.answeredAddress, bystanders: action.payload.reply?.bystanders ?? [],
+            text: wording.published(shown.text), replyTo: action.answeredAddress,
+            bystanders: action.payload.reply?.bystanders ?? [],
             visibility: wording.visibility, language: wording.language, warning: shown.warning,
             pictures: zip(action.pictureUploads ?? [], wording.pictures).map {
                 PictureReference(name: $0.reference, picture: $1)

@@ -576,7 +576,8 @@ actor Originals {
         do {
             let shown = try await bot.shown(words.text, warning: words.warning, from: post.id.network)
             let draft = Draft(
-                text: shown.text, visibility: wording.visibility, language: post.language, warning: shown.warning,
+                text: wording.published(shown.text), visibility: wording.visibility, language: post.language,
+                warning: shown.warning,
                 key: copy.key, createdAt: copy.sending ?? copy.due)
             let departure = try await bot.prepareEdit(address, draft)
             guard try await store.beginEdit(of: copy, deadline: bot.capabilities.requestDeadline, now: clock.now) else {

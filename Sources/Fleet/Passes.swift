@@ -169,6 +169,7 @@ final class Passes: Sendable {
         for sentence in try await parts.store.setAside(limit: Self.setAsideTold) {
             parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])
         }
+        try await parts.serverRules?.lookIfDue()
         guard let classifier = try await parts.classifiers.classifier() else { return }
         // Also while nothing new is learned; counts that cannot be changed now are told of where they are needed.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}

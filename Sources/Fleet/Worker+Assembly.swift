@@ -19,6 +19,17 @@ struct AwaitsTraining: Error, CustomStringConvertible {
     }
 }
 
+/// The accounts of a mirror, as they were verified or are known.
+private struct VerifiedAccounts {
+    let bot: AccountID
+    /// Freshly asked; nil if it was not.
+    let botAccount: Account?
+    /// The accounts of human and bot.
+    let own: Set<AccountID>
+    /// The human's handle; nil if it is not known.
+    let human: String?
+}
+
 /// Putting a worker together from its configuration and what the networks say.
 extension Worker {
     /// Verifies both accounts and builds what the passes need.
@@ -109,11 +120,14 @@ extension Worker {
             originals: originals,
             mentionDecider: MentionDecider(
                 of: mirror, finder: mirror.replyFinder(on: bot), store: store, network: bot,
-                zone: zone, bot: accounts.bot, own: accounts.own, activated: activated, onOptOut: unlearning.forget),
+                zone: zone, bot: accounts.bot, own: accounts.own, activated: activated, human: accounts.human,
+                onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
                 store: store, network: bot,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
             feeds: feeds, feedTable: mirror.feeds, proofs: mirror.proofs,
+            serverRules: deliverer == nil
+                ? ServerRuleLook(of: mirror, account: accounts.bot, bot: bot) : nil,
             effects: deliverer == nil
                 ? EffectRecovery(mirror, network: bot, account: accounts.bot) : nil,
             // A run that only pretends to send buys nothing that is not needed for the day.
@@ -171,7 +185,7 @@ extension Worker {
     /// An account that was verified since the process has the mirror is not asked again for the same credentials.
     private func verifiedAccounts(
         bot: AccountGate, human: AccountGate?, _ gates: Gates
-    ) async throws -> (bot: AccountID, botAccount: Account?, own: Set<AccountID>) {
+    ) async throws -> VerifiedAccounts {
         let known = try await mirror.table.record()
         let botAccount = try await account(bot, .bot, isKnown: known.bot != nil, gates)
         let humanAccount: Account? =
@@ -184,7 +198,8 @@ extension Worker {
                 Setting.mirror.name, "has no account for its bot; its database was changed meanwhile")
         }
         let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
-        return (id, botAccount, Set(own))
+        return VerifiedAccounts(
+            bot: id, botAccount: botAccount, own: Set(own), human: humanAccount?.handle ?? stored.humanHandle)
     }
 
     private func account(

@@ -36,6 +36,8 @@ struct WorkerParts: Sendable {
     let feeds: WatchedFeeds
     let feedTable: FeedTable
     let proofs: ProofTable
+    /// Reads the rules of the bot's server; `nil` for a dry run.
+    let serverRules: ServerRuleLook?
     /// Takes back or finishes what commands were cut in; `nil` for a dry run.
     let effects: EffectRecovery?
     /// Goes on with trainings that money cut short; `nil` where reading the human's posts costs nothing.

@@ -249,6 +249,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readEmoji) { try await $0.emoji() }
     }
 
+    package func serverStatements() async throws -> [String] {
+        try await ask(.readRules) { try await $0.serverStatements() }
+    }
+
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         try await read(feed) { try await $0.page(feed, position, size: size) }
     }

@@ -33,6 +33,12 @@ package protocol SocialNetwork: Sendable {
     /// - Returns: None where the network has no such emoji, or the server does not tell.
     func emoji() async throws -> Set<String>
 
+    /// Reads what the account's server says to those who use it.
+    ///
+    /// - Returns: Its rules, one a text, then its description and its about page, as plain texts; or the addresses of its
+    ///   terms where it gives only these. None where a network has one set of rules, which `NetworkDescriptor` holds.
+    func serverStatements() async throws -> [String]
+
     /// One page of a feed. ``FeedWalk`` goes from page to page.
     ///
     /// - Parameters:
@@ -212,6 +218,8 @@ extension SocialNetwork {
     package var host: String { name.displayName }
 
     package func emoji() async throws -> Set<String> { [] }
+
+    package func serverStatements() async throws -> [String] { [] }
 
     package func ownAnswers(to address: String) async throws -> [ObservedPost] { [] }
 

@@ -116,6 +116,14 @@ extension Action {
         package var pictures: [Picture]
         /// The later parts of its thread; only for a post.
         package var rest: [Part] = []
+        /// A line below the text that is not the human's: that a bot repeats old words; nil for none.
+        package var note: String?
+
+        /// The text and the note, as they are published.
+        package var published: String { published(text) }
+
+        /// - Parameter text: What of the human's words is published.
+        package func published(_ text: String) -> String { note.map { "\(text)\n\n\($0)" } ?? text }
 
         package init(
             source: PostID, text: String, language: String? = nil, visibility: Visibility, warning: String? = nil,

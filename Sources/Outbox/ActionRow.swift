@@ -6,7 +6,7 @@ import Storage
 extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
-        target_network, target_author, target_address, target_name, target_text, bystanders, thread, visibility, language, text, warning, pictures,
+        target_network, target_author, target_address, target_name, target_text, bystanders, thread, visibility, language, text, warning, note, pictures,
         uploads, rest, parent_id, parent_address, key, sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
         undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms, revision
         """
@@ -18,7 +18,7 @@ extension Action {
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
         \(target?.name), \(state == .suggested ? target?.text : nil), \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
-        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(Self.stored(uploads)), \(payload.storedRest), \(parent?.post),
+        \(wording?.language), \(text), \(wording?.warning), \(wording?.note), \(wording?.pictures.stored), \(Self.stored(uploads)), \(payload.storedRest), \(parent?.post),
         \(parent?.address), \(key), \(sending?.milliseconds),
         \(serverSending?.milliseconds), \(remoteID),
         \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
@@ -106,8 +106,8 @@ extension Undo {
 /// Reads the columns that only some kinds of actions have.
 private struct ActionFields {
     private static let ofWording = [
-        "source_network", "source_post_id", "text", "visibility", "language", "warning", "pictures",
-        "rest",
+        "source_network", "source_post_id", "text", "visibility", "language", "warning", "note",
+        "pictures", "rest",
     ]
     private static let ofTarget = ["target_post_id", "target_network", "target_author", "target_address"]
     private static let ofReply = ["bystanders", "thread"]
@@ -146,6 +146,7 @@ private struct ActionFields {
             warning: try row.optionalText("warning"),
             pictures: [Picture](stored: try row.optionalText("pictures")))
         wording.rest = try rest()
+        wording.note = try row.optionalText("note")
         return wording
     }
 

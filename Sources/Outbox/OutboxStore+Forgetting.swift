@@ -83,6 +83,7 @@ extension OutboxStore {
             """
             \(Self.changing) subject = \(name), target_post_id = \(name), target_author = \(account.forgotten.value),
                 target_address = '', target_name = NULL, \(Self.settled), text = NULL, warning = NULL,
+                note = NULL,
                 thread = \(action.payload.reply.map { Self.forgotten($0.thread) }),
                 source_network = NULL, source_post_id = NULL, visibility = NULL, language = NULL, explanation = NULL,
                 next_attempt_ms = NULL, remote_id = CASE WHEN kind = 'reply' THEN remote_id END,

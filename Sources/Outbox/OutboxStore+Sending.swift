@@ -88,7 +88,7 @@ extension OutboxStore {
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
-            warning = \(wording?.warning), pictures = \(wording?.pictures.stored),
+            warning = \(wording?.warning), note = \(wording?.note), pictures = \(wording?.pictures.stored),
             uploads = \(Action.stored(final.uploads)), rest = \(final.payload.storedRest),
             explanation = \(kept(final.explanation)), sending_ms = \(sending.milliseconds),
             server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),

@@ -83,6 +83,8 @@ package struct MirrorSettings: Sendable {
     package private(set) var deletesOnFavorite: Bool
     /// Whether a person is told by a favorite that their request to stop was understood.
     package private(set) var confirmsStop: Bool
+    /// Whether the first reply to a person says that a bot repeats old words; nil where that depends on the network.
+    private var notesFirstReplyAlways: Bool?
     /// Favorites on one local day at most.
     package var favoritesPerDay: Int
     /// Whether an old reply that hardly fits the mention is sent, waits for a person, or is left out.
@@ -148,6 +150,7 @@ package struct MirrorSettings: Sendable {
         editRule = EditRule(rawValue: values.text(.followEdits) ?? "") ?? .off
         deletesOnFavorite = values.text(.deleteOnFavorite) == "yes"
         confirmsStop = values.text(.confirmStop) == "yes"
+        notesFirstReplyAlways = values.text(.firstReplyNote).flatMap { ["on": true, "off": false][$0] }
         favoritesPerDay = values.integer(.favoritesPerDay)
         replyMode = values.text(.replies).flatMap(ReplyMode.init) ?? .likely
         repliesPerPerson = values.integer(.repliesPerPerson)
@@ -210,6 +213,10 @@ package struct MirrorSettings: Sendable {
         settings.isFurther = true
         return settings
     }
+
+    /// Whether the first reply to a person says that a bot repeats old words: where the operator did not say, if readers
+    /// do not see beside a post that its account is automated.
+    package var notesFirstReply: Bool { notesFirstReplyAlways ?? !botNetwork.traits.showsBotMark }
 
     /// Derives unset networks, and the settings that depend on them, from the stored logins.
     ///

@@ -14,7 +14,10 @@ extension Setting {
             fitness, noRepeatDays, maxUses, minAgeDays, maxAgeDays, links, contentWarnings, media, mediaWithoutAlt,
             threads, quotes, whoMayReply,
         ]
-        + [replies, repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite, confirmStop]
+        + [
+            replies, repliesPerPerson, repliesPerThread, review, followEdits, deleteOnFavorite, confirmStop,
+            firstReplyNote,
+        ]
         + [favoriteMode, favoritesPerDay, favoriteRateThreshold, features, weights, exampleLimit]
         + [acknowledgeXPolicy, xBudget, xHomePosts, xAppOwner, xFieldNames]
         + [notifyURL, notifyFormat, notifyCommand, heartbeatURL]
@@ -275,6 +278,16 @@ extension Setting {
         details:
             "once for each person, within `FAVORITES_PER_DAY`; not on X, and not with `FAVORITE_MODE=off` or "
             + "`REVIEW=all`")
+
+    package static let firstReplyNote = Setting(
+        "FIRST_REPLY_NOTE", .replies,
+        "the first reply to a person says below the human's words, where there is room, that a bot repeats them and "
+            + "that \"stop\" ends it",
+        form: .choice(["auto", "on", "off"]), fallback: "auto", uptake: .nextDecision,
+        effect: "What was decided already stays.",
+        details:
+            "`auto` is `on` where readers do not see that the account is automated, on X and Bluesky, and `off` on "
+            + "Mastodon and servers like it")
 
     // MARK: Favorites
 

@@ -67,6 +67,7 @@ package struct TableDuty: Sendable, Equatable {
         "probes": TableDuty(.keptOnceWorked),
         "proofs": TableDuty(.kept, namesPeople: true),
         "refusals": TableDuty(.keptOnceWorked),
+        "server_rules": TableDuty(.keptOnceWorked),
         "settings": TableDuty(.replaced),
         "spending": TableDuty(.added),
         "text_labels": TableDuty(.added),

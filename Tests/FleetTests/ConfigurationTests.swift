@@ -44,7 +44,7 @@ import Testing
         "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REPLIES": "review",
         "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
-        "CONFIRM_STOP": "no", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "heirs",
+        "CONFIRM_STOP": "no", "FIRST_REPLY_NOTE": "on", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "heirs",
         "TRUST_HUMAN_SERVER": "yes", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6",
         "ARCHIVE_LIMIT": "2000",
         "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",

@@ -86,6 +86,7 @@ import Testing
         mild(.consentUnstated, hiddenBy: noBot.union([.stoppedByHuman, .noConsent])) { facts in
             if facts.consent == .given { facts.consent = .unstated }
         },
+        mild(.rulesChanged, hiddenBy: noBot) { $0.changedRules = 2 },
         fatal(.policyUnacknowledged, hiddenBy: noBot) { $0.mayPublish = false },
         fatal(.pastUnknown, hiddenBy: elsewhere) { $0.knowsPast = false },
         fatal(.archiveEmpty, hiddenBy: [.moved, .pastUnknown]) { $0.hasPosts = false },

@@ -40,6 +40,8 @@ struct PaperMirror {
             "TRUST_ARCHIVE": "yes",
             // Nor has anybody on paper a login.
             "HUMAN_CONSENT": "agreed",
+            // Most tests compare the human's words alone.
+            "FIRST_REPLY_NOTE": "off",
         ]
         clock = VirtualClock(startingAt: Self.now)
         mirror = try await BareMirror(engine, variables: settings.merging(variables) { $1 })

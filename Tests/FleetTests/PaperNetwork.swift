@@ -31,6 +31,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var rateLimit: RateLimit?
         /// The names of the server's own emoji.
         var emoji: Set<String> = []
+        /// What the server says to those who use it.
+        var statements: [String] = []
         /// Posts that can be asked for by their identity; nil: no post can.
         var known: [PostID: ObservedPost]?
         /// How far the local clock is ahead of its own.
@@ -123,6 +125,11 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     func emoji() async throws -> Set<String> {
         try check(.readEmoji)
         return with { $0.emoji }
+    }
+
+    func serverStatements() async throws -> [String] {
+        try check(.readRules)
+        return with { $0.statements }
     }
 
     func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {

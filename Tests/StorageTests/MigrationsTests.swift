@@ -10,7 +10,8 @@ import Testing
         "actions", "counters", "credentials", "effects", "ended_sessions", "examples", "feature_counts",
         "feed_gaps", "feed_items", "feed_stretches", "feeds", "findings", "forgotten", "leases",
         "measures", "mirrors", "muted", "never_texts", "notices", "people", "pictures", "plans",
-        "posting_days", "posts", "probes", "proofs", "refusals", "schema_migrations", "settings",
+        "posting_days", "posts", "probes", "proofs", "refusals", "schema_migrations", "server_rules",
+        "settings",
         "spending", "text_labels", "told", "waits", "weights", "workers", "zones",
     ]
 

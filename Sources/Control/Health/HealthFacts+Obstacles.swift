@@ -10,7 +10,8 @@ extension HealthFacts {
         // Everything else would be judged by other settings than the mirror's.
         if let settingProblem { return [unusableSetting(settingProblem)] }
         let all = [
-            whole, consents, bot, database, work, permissions, archive, budget, hearing, parts, planning, favoriting,
+            whole, consents, serverRules, bot, database, work, permissions, archive, budget, hearing, parts, planning,
+            favoriting,
             waiting,
             human,
         ].flatMap(\.self)
@@ -109,6 +110,17 @@ extension HealthFacts {
                     .set(setting, "if they agree anew: a new \(login), or \(statement)"))
             ]
         }
+    }
+
+    /// The rules of the bot's server that nobody was shown yet.
+    private var serverRules: [Obstacle] {
+        guard changedRules > 0, !isElsewhere, hasBot else { return [] }
+        let what = changedRules == 1 ? "1 sentence" : "\(changedRules) sentences"
+        return [
+            make(
+                .rulesChanged, .note, of: [], "\(what) about bots in the rules of the bot's server are new or gone",
+                .run("mirror-bot doctor", "mirror-bot doctor shows them"))
+        ]
     }
 
     private var bot: [Obstacle] {

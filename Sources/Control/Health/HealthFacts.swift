@@ -52,6 +52,8 @@ package struct HealthFacts: Equatable, Sendable {
     /// Whether the bot's network lets it publish as the settings are.
     package var mayPublish = true
     package var consent = ConsentFact.given
+    /// The sentences about bots in the rules of the bot's server that are new or gone, and that nobody was shown.
+    package var changedRules = 0
     package var wishes = Wishes()
 
     /// Whether the archive has posts.

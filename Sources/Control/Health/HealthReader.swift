@@ -136,6 +136,7 @@ struct HealthReader {
         facts.unverified = unverified(numbers.networks, accounts, mirror.configuration)
         (facts.hasPosts, facts.favoritesToday) = (numbers.hasPosts, numbers.favoritesToday)
         (facts.suggestions, facts.proposedUndos) = (numbers.suggestions, numbers.proposedUndos)
+        facts.changedRules = numbers.changedRules
         return facts
     }
 
@@ -303,6 +304,8 @@ struct HealthReader {
         var next: Date?
         /// Probes and changes of the profile that are not over.
         var effects = 0
+        /// Rules of the bot's server that are new or gone, and that nobody was shown.
+        var changedRules = 0
 
         var hasPosts: Bool { !networks.isEmpty }
     }
@@ -332,7 +335,8 @@ struct HealthReader {
                     AS favorites_today,
                 (SELECT MIN(due_ms) FROM actions
                     WHERE mirror = asked.column1 AND \(OutboxStore.comes(after: now))) AS next_ms,
-                \(EffectTable.number(of: "asked.column1")) AS effects
+                \(EffectTable.number(of: "asked.column1")) AS effects,
+                \(ServerRuleTable.news(of: "asked.column1")) AS changed_rules
             FROM (VALUES \(SQL(joined: asked))) AS asked
             """)
         return try rows.reduce(into: [:]) { all, row in
@@ -343,6 +347,7 @@ struct HealthReader {
             numbers.favoritesToday = try row.int("favorites_today")
             numbers.next = try row.optionalDate("next_ms")
             numbers.effects = try row.int("effects")
+            numbers.changedRules = try row.int("changed_rules")
             all[try row.text("name")] = numbers
         }
     }

@@ -138,6 +138,8 @@ extension Obstacle {
         case ownPostsUnpaid = "own-posts-unpaid"
         /// The mirror is older than the record of consent, and the operator has not stated one.
         case consentUnstated = "consent-unstated"
+        /// The bot's server says something else about bots than the operator was shown.
+        case rulesChanged = "rules-changed"
         // Posting as the settings want it.
         case zoneToCome = "zone-to-come"
         /// No person named the time zone.
@@ -185,6 +187,7 @@ extension Obstacle {
                 .partFails:
                 "worker"
             case .policyUnacknowledged: "policies"
+            case .rulesChanged: "rules"
             case .pastUnknown, .archiveEmpty, .noFitText, .postsUnverified: "archive"
             case .budgetSpent, .mentionsUnpaid, .ownPostsUnpaid, .creditsDepleted: "budget"
             case .mentionsUnread, .feedUnread, .feedWaits, .itemsUnreadable, .itemsUnreached: "feeds"
@@ -228,7 +231,8 @@ extension Obstacle {
                 "nothing new is learned"
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
                 .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen, .clockWrong,
-                .ownPostsUnpaid, .consentUnstated, .zoneToCome, .zoneAdopted, .holdUseless, .review,
+                .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted, .holdUseless,
+                .review,
                 .undoProposed:
                 nil
             }
@@ -254,7 +258,8 @@ extension Obstacle {
                 .noWorker, .workerLate, .passLate:
                 nil
             case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,
-                .ownPostsUnpaid, .consentUnstated, .zoneToCome, .zoneAdopted, .holdUseless, .onlyAnswers, .noAnswers,
+                .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted, .holdUseless,
+                .onlyAnswers, .noAnswers,
                 .alwaysQuiet, .quietHours, .silentDay, .homeUnread, .favoritesOff, .noFavoritesADay,
                 .dictionaryMissing, .countsUnavailable,
                 .tooLittleLearned, .nothingToLearnFrom, .thresholdUnreached, .favoritesSpent, .noHumanAccount,

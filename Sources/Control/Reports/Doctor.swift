@@ -154,10 +154,23 @@ package struct Doctor: Sendable {
         if role == .bot {
             kept = try await probe(account, network)
             kept += habits(probes ? try await current(configured) : network)
+            kept += await examined("rules") { try await rules(of: network, account.id) }
         }
         return [found] + scopes + clock(network) + kept
             + (role == .bot ? profile(account, of: record, on: network) : [])
             + (await links(role, account, record, network))
+    }
+
+    /// What the bot's server says that concerns a bot; a change since the last time is a warning.
+    ///
+    /// A server that does not tell now is no fault of the mirror.
+    private func rules(of network: any SocialNetwork, _ account: AccountID) async throws -> [Finding] {
+        do {
+            let now = mirror.clock.now
+            return try await mirror.showServerRules(of: network, account: account, now: now).findings
+        } catch let error as NetworkError {
+            return [.warn("rules", "\(error)", fix: "read them on the page of \(network.host)")]
+        }
     }
 
     /// The account's network with the findings of a probe that has just ended.

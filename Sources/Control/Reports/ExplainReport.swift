@@ -164,6 +164,8 @@ package struct ExplainReport: Codable, Sendable {
     package var target: KnownPost?
     /// What is said, or would be; of a post that might come, its text.
     package var text: String?
+    /// What is said below the text and is not the human's; nil for nothing.
+    package var note: String?
     /// What is said after it, as further parts of a thread; nil for nothing.
     package var rest: [String]?
     /// What goes along with it; nil for nothing.
@@ -227,6 +229,7 @@ package struct ExplainReporter: Sendable {
         report.attempts = action.attempts
         report.person = try await mirror.persons(of: [action])[action.id]
         (report.text, report.why) = (action.text, action.explanation?.summary)
+        report.note = action.wording?.note
         report.choice = action.explanation?.oldReply.map(ExplainReport.Choice.init)
         report.pattern = action.explanation?.pattern
         report.target = action.targetPost.map { KnownPost($0) }

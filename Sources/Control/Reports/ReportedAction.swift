@@ -25,6 +25,8 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     /// The same in plain words.
     package var reasonText: String?
     package var text: String?
+    /// What is said below the text and is not the human's; nil for nothing.
+    package var note: String?
     /// How many pictures go along; nil for none.
     package var pictures: Int?
     /// A BCP 47 language tag of the text, if it is known.
@@ -56,7 +58,8 @@ extension ReportedAction {
             id: action.id, kind: action.kind, state: action.state, at: action.updated, due: action.due,
             slot: action.kind == .post ? action.subject : nil, person: person, target: action.targetPost?.webAddress,
             about: action.target?.text, reason: action.reason, reasonText: action.told?.text, text: action.text,
-            pictures: action.pictureCount, language: action.wording?.language, why: action.explanation?.summary,
+            note: action.wording?.note, pictures: action.pictureCount, language: action.wording?.language,
+            why: action.explanation?.summary,
             rate: action.explanation?.favoriteRate,
             words: telling?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name),
             address: published.flatMap { PostID(network: network, value: $0).webAddress }, seen: action.seen,

@@ -131,7 +131,7 @@ package struct TakingBack: Sendable {
         guard let address = action.remoteAddress else {
             throw UndoObstacle(description: "the network never returned the id of the \(action.kind.rawValue)")
         }
-        guard let text = action.text else { return try await network.delete(address) }
+        guard let text = action.wording?.published else { return try await network.delete(address) }
         return try await network.delete(address) { TextRules.areAlike($0.post.text, text) }
     }
 

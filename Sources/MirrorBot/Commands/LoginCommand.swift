@@ -83,6 +83,7 @@ struct LoginCommand: AsyncParsableCommand {
             throw error
         }
         try tell(outcome)
+        if !output.json { for line in outcome.rules { StandardError.write(Printable.line(line) + "\n") } }
         if outcome.isKept { await NextStep.print(for: try await mirror.withCurrentSettings()) }
     }
 
@@ -94,15 +95,30 @@ struct LoginCommand: AsyncParsableCommand {
         let verified = try await network.verifyAccount()
         if role == .bot { try network.requireAudiences() }
         try await mirror.bind(verified, openedBy: account, now: mirror.clock.now)
+        let rules = await rules(of: network, verified, mirror)
         let outcome = LoggedIn(
             verified, openedBy: account, mirror: mirror.name, isKept: !print,
-            warnings: login.warnings + warnings(verified, network, account, mirror.configuration))
+            warnings: login.warnings + warnings(verified, network, account, mirror.configuration) + rules.warnings,
+            rules: rules.lines)
         for warning in outcome.warnings { StandardError.tell("warning: \(warning)") }
         if outcome.isKept {
             try await mirror.vault.store(
                 StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
         }
         return outcome
+    }
+
+    /// What the bot's server says of bots; a server that does not tell is no obstacle to the login.
+    private func rules(
+        of network: any SocialNetwork, _ verified: Account, _ mirror: HumanMirror
+    ) async -> (lines: [String], warnings: [String]) {
+        guard role == .bot else { return ([], []) }
+        do {
+            let report = try await mirror.showServerRules(of: network, account: verified.id, now: mirror.clock.now)
+            return (report.lines, [])
+        } catch {
+            return ([], ["the rules of \(network.host) for bots are not known here: \(error); read them there"])
+        }
     }
 
     private func tell(_ outcome: LoggedIn) throws {

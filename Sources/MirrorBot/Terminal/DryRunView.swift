@@ -14,7 +14,7 @@ enum DryRunView {
     /// One action that would be sent now.
     static func line(_ action: Action) -> String {
         let target = action.target.map { " to \(Printable.line($0.author.value))" } ?? ""
-        let text = action.text.map { ": \(Printable.line($0))" } ?? ""
+        let text = action.wording.map { ": \(Printable.line($0.published))" } ?? ""
         let count = action.wording?.pictures.count ?? 0
         let pictures = count > 0 ? " with \(count == 1 ? "a picture" : "\(count) pictures")" : ""
         return "would \(verb(action.kind))\(target)\(pictures)\(text)"

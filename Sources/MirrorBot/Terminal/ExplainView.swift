@@ -47,7 +47,8 @@ struct ExplainView {
                 isPost || report.kind == .reply ? "text" : "it says",
                 report.text ?? (report.kind == .reply ? nil : report.target?.text)
             ),
-            ("then", report.rest?.joined(separator: " / ")), ("pictures", report.pictures.map(pictures)),
+            ("below it", report.note), ("then", report.rest?.joined(separator: " / ")),
+            ("pictures", report.pictures.map(pictures)),
             ("time", times), ("cost", report.cost.map { "$\(String(format: "%.3f", $0)) at most" }),
             ("published", report.published),
             ("original", original),

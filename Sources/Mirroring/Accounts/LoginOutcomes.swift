@@ -24,6 +24,8 @@ package struct LoggedIn: Codable, Equatable, Sendable {
     package let variables: [Variable]
     /// What the person should know, a sentence each.
     package let warnings: [String]
+    /// What the bot's server says of bots, and settings that would keep to it, a line each.
+    package let rules: [String]
 
     /// - Parameters:
     ///   - account: The account as the network shows it.
@@ -31,13 +33,16 @@ package struct LoggedIn: Codable, Equatable, Sendable {
     ///   - mirror: The mirror's name.
     ///   - isKept: Whether the login is kept; the variables are for a login that is not.
     ///   - warnings: What the person should know, a sentence each.
+    ///   - rules: What the bot's server says of bots, a line each.
     package init(
         _ account: Account, openedBy configuration: AccountConfiguration, mirror: String, isKept: Bool,
-        warnings: [String]
+        warnings: [String], rules: [String] = []
     ) {
         (self.mirror, role, network) = (mirror, configuration.role, configuration.network)
         (self.account, handle) = (account.id.reference, account.handle)
-        (self.isKept, self.warnings) = (isKept, warnings)
+        self.isKept = isKept
+        self.warnings = warnings
+        self.rules = rules
         variables =
             isKept ? [] : configuration.variables.map { Variable(name: $0.name, value: $0.value.reveal()) }
     }

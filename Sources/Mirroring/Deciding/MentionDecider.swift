@@ -45,6 +45,8 @@ package struct MentionDecider: Sendable {
     let own: Set<AccountID>
     /// When the bot began to listen, by the network's clock; nothing older is decided, unless it asks the bot to stop.
     let activated: Date
+    /// What the first reply to a person says besides; nil where none says anything.
+    let note: FirstReplyNote?
     /// Told of a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
     private let threads: ThreadQuestions
@@ -53,12 +55,13 @@ package struct MentionDecider: Sendable {
 
     package init(
         of mirror: HumanMirror, finder: ReplyFinder, store: OutboxStore, network: any SocialNetwork, zone: TimeZone,
-        bot: AccountID, own: Set<AccountID>, activated: Date,
+        bot: AccountID, own: Set<AccountID>, activated: Date, human handle: String? = nil,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
         (self.finder, self.store, self.network, self.zone) = (finder, store, network, zone)
         (self.bot, self.own, self.activated, self.onOptOut) = (bot, own, activated, onOptOut)
         (people, configuration, storage) = (mirror.people, mirror.configuration, mirror.storage)
+        note = mirror.configuration.notesFirstReply ? FirstReplyNote(human: handle) : nil
         threads = ThreadQuestions { [clock = mirror.clock] in clock.uptime }
     }
 
@@ -379,7 +382,8 @@ package struct MentionDecider: Sendable {
         let source: Archive.Original
         switch try await finder.reply(
             to: mention, by: facts.people[mention.author.id], facts.replies,
-            uses: facts.earlier.uses(for: facts.accounts(of: mention.author.id)), now: now)
+            uses: facts.earlier.uses(for: facts.accounts(of: mention.author.id)),
+            note: note(to: facts.people[mention.author.id], in: mention.post.language), now: now)
         {
         case .failure(let refusal): return .decided(intent.skipped(refusal))
         case .success(let choice):
@@ -405,6 +409,14 @@ package struct MentionDecider: Sendable {
             return .decided(intent.skipped(refusal))
         }
         return .decided(intent, source: source)
+    }
+
+    /// The line below a reply to a person who was never answered; nil for others.
+    ///
+    /// Whether an answer left meanwhile is seen at the departure.
+    private func note(to person: People.Acquaintance?, in language: String?) -> String? {
+        guard person?.wasAnswered != true else { return nil }
+        return note?.line(in: language)
     }
 
     /// Returns the favorite that tells a person that their request to stop was understood; nil if they are not told.

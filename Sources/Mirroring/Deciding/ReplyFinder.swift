@@ -84,11 +84,13 @@ package struct ReplyFinder: Sendable {
     ///   - author: What is known of its author.
     ///   - facts: What is known of old replies to all accounts of the author.
     ///   - uses: The earlier uses of old replies for the author.
+    ///   - note: A line to publish below the reply, where there is room; nil for none.
     ///   - now: The time from which the past is counted.
     /// - Returns: What to say and why, or why nothing is to be said.
     /// - Throws: `NetworkError` where the limits of the bot's server are not known.
     func reply(
-        to mention: ObservedPost, by author: People.Acquaintance?, _ facts: Facts, uses: [PostID: ReplyUse], now: Date
+        to mention: ObservedPost, by author: People.Acquaintance?, _ facts: Facts, uses: [PostID: ReplyUse],
+        note: String? = nil, now: Date
     ) async throws -> Result<Choice, Refusal> {
         let accounts = author?.accounts ?? [mention.author.id]
         let past = accounts.flatMap { facts.replies[$0] ?? [] }
@@ -117,9 +119,12 @@ package struct ReplyFinder: Sendable {
         var explanation = Explanation(reply.sentence, pool: choice.poolSize)
         explanation.oldReply = reply
         let isDoubtful = scored.score.isDoubtful(below: facts.threshold)
+        var wording = chosen.wording
+        let rules = try await rules()
+        if let note, rules.hasRoom(for: note, below: wording.text, warning: wording.warning) { wording.note = note }
         return .success(
             Choice(
-                wording: chosen.wording, explanation: explanation, source: chosen.past.original,
+                wording: wording, explanation: explanation, source: chosen.past.original,
                 doubt: isDoubtful ? Refusal(.unlikelyReply, reply.doubt) : nil))
     }
 
@@ -137,12 +142,16 @@ package struct ReplyFinder: Sendable {
 
     // MARK: Which may be sent
 
+    private func rules() async throws -> TextRules {
+        TextRules(
+            configuration, limits: try await network.limits(),
+            repliesNameThePerson: network.capabilities.replyNeedsMention)
+    }
+
     private func usable(
         among past: [Archive.PastReply], for mention: ObservedPost, _ unwanted: Unwanted?
     ) async throws -> (usable: [Usable], refusals: [Refusal]) {
-        let rules = TextRules(
-            configuration, limits: try await network.limits(),
-            repliesNameThePerson: network.capabilities.replyNeedsMention)
+        let rules = try await rules()
         var (usable, refusals): ([Usable], [Refusal]) = ([], [])
         for (index, reply) in past.enumerated() {
             if index % Self.portion == Self.portion - 1 { await Task.yield() }

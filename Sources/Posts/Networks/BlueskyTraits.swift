@@ -10,6 +10,8 @@ extension NetworkTraits {
             // The labels that authors may put on their own posts.
             limits: .bluesky, longestAlt: 2_000, warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
         traits.namesStand = .inMentions
+        // The label `bot` is in the profile's record, and no moderation service explains it beside a post.
+        traits.showsBotMark = false
         traits.newCredentials = "make a new app password in the settings and configure it"
         traits.wrongLogin = "check the handle and the app password, or make a new app password in the settings"
         traits.author = { uri in

@@ -71,6 +71,8 @@ package struct NetworkTraits: Sendable {
     package var namesStand = NamePlace.nowhere
     /// Whether the network's interface tells that an account is automated.
     package var tellsBots = true
+    /// Whether apps show readers that the account of a post is automated, wherever it was marked by a program.
+    package var showsBotMark = true
     /// What a person does about credentials that the network refuses.
     package var newCredentials = "make a new access token and configure it"
     /// The advice for a login that the network refuses.

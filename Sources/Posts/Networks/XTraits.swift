@@ -17,6 +17,8 @@ extension NetworkTraits {
         traits.tellsPictures = false
         traits.namesStand = .beforeAnswers
         traits.tellsBots = false
+        // Only a person can mark the account, and nothing tells whether somebody did.
+        traits.showsBotMark = false
         traits.wrongLogin = "check the keys in the developer console and the PIN, and log in again"
         // X wants what is deleted there to be gone soon.
         traits.learningDays = 30

@@ -13,6 +13,7 @@ extension BlueskyCall {
         "com.atproto.server.refreshSession": .procedure(.refresh, nil, answer: BlueskyCall.refreshSession),
         "com.atproto.server.deleteSession": .procedure(.refresh, nil, answer: BlueskyCall.deleteSession),
         "com.atproto.server.getSession": .query(.session, answer: BlueskyCall.getSession),
+        "com.atproto.server.describeServer": .query(.open, answer: BlueskyCall.describeServer),
         "com.atproto.identity.resolveHandle": .query(.open, ["handle"], answer: BlueskyCall.resolveHandle),
         "app.bsky.actor.getProfile": .query(.anybody, ["actor"], answer: BlueskyCall.getProfile),
         "app.bsky.actor.getProfiles": .query(.anybody, ["actors"], answer: BlueskyCall.getProfiles),
@@ -47,6 +48,18 @@ extension BlueskyCall {
     {
         try wire.sessions.close(token ?? "", at: now)
         return WireAnswer(status: 200)
+    }
+
+    private func describeServer(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        .json([
+            "did": "did:web:sandbox.example", "availableUserDomains": [".sandbox.example"],
+            "inviteCodeRequired": true,
+            "links": [
+                "termsOfService": "https://sandbox.example/terms", "privacyPolicy": "https://sandbox.example/privacy",
+            ],
+        ])
     }
 
     private func getSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer

@@ -88,9 +88,26 @@ extension MastodonCall {
         MastodonRoute("GET", "/api/v1/instance", .open, answer: MastodonCall.first),
         MastodonRoute("GET", "/api/v2/instance", .open, answer: MastodonCall.second),
         MastodonRoute("GET", "/api/v1/custom_emojis", .open, answer: MastodonCall.emoji),
+        MastodonRoute("GET", "/api/v1/instance/rules", .open, answer: MastodonCall.rules),
+        MastodonRoute("GET", "/api/v1/instance/extended_description", .open, answer: MastodonCall.aboutPage),
     ]
 
-    private static let rules: WireJSON = [["id": "1", "text": "Automated accounts carry the bot flag."]]
+    private var rules: WireJSON {
+        .array(
+            habits.rules.enumerated().map { index, text in
+                ["id": .string("\(index + 1)"), "text": .string(text), "hint": ""]
+            })
+    }
+
+    private func rules(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        guard !habits.lacksRules else { throw .notThere }
+        return .json(rules)
+    }
+
+    private func aboutPage(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        guard let page = habits.aboutPage else { throw .notThere }
+        return .json(["updated_at": "2026-01-01T00:00:00Z", "content": .string(page)])
+    }
 
     /// The version as each program writes it; some claim to be a Mastodon, so that apps work.
     static func version(_ software: MastodonHabits.Software) -> String {
@@ -155,7 +172,7 @@ extension MastodonCall {
                 "domain_count": 2,
             ],
             "thumbnail": nil, "languages": ["ja", "en"], "registrations": false, "approval_required": false,
-            "invites_enabled": false, "contact_account": nil, "rules": Self.rules,
+            "invites_enabled": false, "contact_account": nil, "rules": rules,
         ]
         guard habits.software == .pleroma else { return .json(entity.adding(("configuration", limits(habits)))) }
         return .json(
@@ -173,7 +190,7 @@ extension MastodonCall {
             "thumbnail": ["url": "https://sandbox.example/thumbnail.png"], "languages": ["ja", "en"],
             "configuration": limits(habits).adding(("urls", ["streaming": .string("wss://\(SamplePeople.host)")])),
             "registrations": ["enabled": false, "approval_required": false, "message": nil],
-            "contact": ["email": "admin@sandbox.example", "account": nil], "rules": Self.rules,
+            "contact": ["email": "admin@sandbox.example", "account": nil], "rules": rules,
         ]
         switch habits.software {
         case .mastodon: return .json(entity.adding(("api_versions", ["mastodon": 6])))

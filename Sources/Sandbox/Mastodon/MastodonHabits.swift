@@ -244,6 +244,11 @@ package struct MastodonHabits: Equatable, Sendable {
     /// A reply goes on naming a post that was deleted.
     package var keepsLostParents = false
     package var maximumCharacters = 500
+    /// The rules of the server, and its about page as HTML; nil for none.
+    package var rules = ["Automated accounts carry the bot flag."]
+    package var aboutPage: String?
+    /// The rules stand only in the server's description of itself, as before Mastodon 4.
+    package var lacksRules = false
     /// What a link counts; nil for its length.
     package var charactersPerLink: Int? = 23
     /// What the server says that a link counts.

@@ -89,6 +89,9 @@ struct TownWork {
         guard path[1] == "v1" else { throw .notFound }
         switch (call.request.method, path[2], path.count) {
         case ("GET", "custom_emojis", 3): return .json([])
+        case ("GET", "instance", 4) where path[3] == "rules": return .json([])
+        case ("GET", "instance", 4) where path[3] == "extended_description":
+            return .json(["updated_at": nil, "content": ""])
         case ("GET", "accounts", 4...5): return try readAccount(path)
         case ("PATCH", "accounts", 4) where path[3] == "update_credentials":
             return .json(entities.ownAccount(try caller().part))

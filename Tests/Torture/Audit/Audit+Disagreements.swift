@@ -67,7 +67,7 @@ extension Audit {
 
     /// Whether the bot has the text on the network in another place.
     private func isSaidElsewhere(_ action: Action) -> Bool {
-        ledger.deliveries.contains { $0.text == action.text }
+        ledger.deliveries.contains { $0.text == action.wording?.published }
     }
 
     /// More given up than the run can explain: each needs a worker that died or a request that got no answer.

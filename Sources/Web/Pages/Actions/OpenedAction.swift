@@ -53,7 +53,10 @@ struct OpenedAction: Sendable {
 
     private var text: String? { report.text.map { ListWords.cut($0, Self.textSize) } }
 
-    private var rest: [String] { (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) } }
+    /// What is said below the text, and as further parts.
+    private var rest: [String] {
+        [report.note].compactMap(\.self) + (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) }
+    }
 
     private var lead: Markup? {
         guard report.kind == .favorite, let judgement = report.judgement else {

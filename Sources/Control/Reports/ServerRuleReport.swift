@@ -1,0 +1,132 @@
+import Conduct
+package import Foundation
+package import Mirroring
+package import Networks
+package import Posts
+import Schedule
+import Settings
+
+/// What the bot's server says that concerns a bot, and settings that would keep to it.
+///
+/// Nothing is changed: a list of words chose the sentences, and a person decides what they mean.
+package struct ServerRuleReport: Codable, Equatable, Sendable {
+    /// A way to keep to a limit that a sentence names.
+    package struct Proposal: Codable, Equatable, Sendable {
+        /// In words, without a full stop.
+        package let text: String
+        /// The command that would do it; nil where nothing is to be set.
+        package let command: String?
+    }
+
+    /// One sentence.
+    package struct Rule: Codable, Equatable, Sendable {
+        package enum State: String, Codable, Sendable {
+            /// The operator was shown it before.
+            case known
+            case new
+            /// The server does not say it any more.
+            case gone
+        }
+
+        package let text: String
+        package let state: State
+        /// What it speaks of: bot, automation, frequency, label, consent; `terms` for an address to read.
+        package let kinds: [String]
+        package let proposals: [Proposal]
+        /// When it was first read.
+        package let since: Date
+    }
+
+    /// The host that was asked.
+    package let host: String
+    package let rules: [Rule]
+    /// What the network as a whole wants of bots; nil where each server has rules of its own.
+    package let policy: String?
+
+    /// The report for people, a line each; empty if nothing was found.
+    package var lines: [String] {
+        var lines: [String] = []
+        if !rules.isEmpty { lines.append("\(host) says of bots, found by a list of words; read the rest there:") }
+        for rule in rules {
+            let mark = rule.state == .gone ? "no longer: " : ""
+            lines.append("  \(mark)\(rule.text)")
+            lines += rule.proposals.map { "    → \($0.text)" + ($0.command.map { ": \($0)" } ?? "") }
+        }
+        return lines + [policy].compactMap(\.self)
+    }
+
+    /// The same as findings of an examination, those that changed as warnings.
+    package var findings: [Finding] {
+        rules.map { rule in
+            let fix = rule.proposals.map { $0.command ?? $0.text }.joined(separator: "; ")
+            let advice = fix.isEmpty ? nil : fix
+            let day = rule.since.rfc3339.prefix(10)
+            return switch rule.state {
+            case .known: Finding(subject: "rules", verdict: .ok, text: "\(host): “\(rule.text)”", fix: advice)
+            case .new: .warn("rules", "\(host) says, first seen \(day): “\(rule.text)”", fix: advice)
+            case .gone: .warn("rules", "\(host) does not say any more: “\(rule.text)”")
+            }
+        }
+    }
+}
+
+extension ServerRuleReport.Rule {
+    /// - Parameter maxPerDay: The present limit of posts a day.
+    init(_ sentence: ServerRuleTable.Sentence, maxPerDay: Int) {
+        text = sentence.text
+        since = sentence.since
+        if sentence.gone != nil {
+            state = .gone
+        } else {
+            state = sentence.wasShown ? .known : .new
+        }
+        let found = ServerRules.standard.sentences(in: sentence.text)
+        kinds = PlainText.isWebAddress(sentence.text) ? ["terms"] : Self.kinds(found)
+        proposals =
+            state == .gone
+            ? [] : found.flatMap(\.limits).map { ServerRuleReport.Proposal($0, maxPerDay: maxPerDay) }
+    }
+
+    private static func kinds(_ found: [RuleSentence]) -> [String] {
+        let all = Set(found.flatMap(\.kinds))
+        return RuleSentence.Kind.allCases.filter(all.contains).map(\.rawValue)
+    }
+}
+
+extension ServerRuleReport.Proposal {
+    fileprivate init(_ limit: RuleSentence.Limit, maxPerDay: Int) {
+        switch limit {
+        case .postsPerDay(let count) where count < maxPerDay:
+            text = "\(count) posts a day at most, where \(Setting.maxPerDay.name) is \(maxPerDay) now"
+            command = "mirror-bot set \(Setting.maxPerDay.name)=\(count)"
+        case .postsPerDay(let count):
+            text = "\(Setting.maxPerDay.name) is \(maxPerDay), which \(count) posts a day allow"
+            command = nil
+        case .unlisted:
+            text = "the bot posts unlisted, whatever the settings are"
+            command = nil
+        case .hashtag(let tag):
+            text = "texts are the human's own, and get no hashtag; write \(tag) into the bot's profile"
+            command = nil
+        }
+    }
+}
+
+extension HumanMirror {
+    /// Reads what the bot's server says that concerns a bot, and keeps it as shown to a person.
+    ///
+    /// - Parameters:
+    ///   - network: The bot's network.
+    ///   - account: The bot's account.
+    /// - Throws: `NetworkError`; the store's error.
+    package func showServerRules(
+        of network: any SocialNetwork, account: AccountID, now: Date
+    ) async throws -> ServerRuleReport {
+        let texts = try await ServerRuleReader.read(network)
+        let look = try await serverRules.note(texts, of: account, isShown: true, now: now)
+        let most = configuration.schedule.maximumPerDay
+        return ServerRuleReport(
+            host: network.host, rules: look.sentences.map { ServerRuleReport.Rule($0, maxPerDay: most) },
+            policy: network.name.descriptor.policy?.summary)
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Posts
+import Synchronization
+
+/// Reads once a week what the bot's server says that concerns a bot, so that `status` names a change.
+final class ServerRuleLook: Sendable {
+    /// Seconds until another try after the server could not be read.
+    private static let retry: TimeInterval = 86_400
+
+    private let rules: ServerRuleTable
+    private let account: AccountID
+    private let bot: AccountGate
+    private let clock: any WallClock
+    private let logger: Logger
+    /// When the next look is due; nil before the table was read.
+    private let next = Mutex<Date?>(nil)
+
+    init(of mirror: HumanMirror, account: AccountID, bot: AccountGate) {
+        rules = mirror.serverRules
+        self.account = account
+        self.bot = bot
+        clock = mirror.clock
+        logger = mirror.logger
+    }
+
+    /// Reads the server if a week has passed since the last time.
+    ///
+    /// - Throws: The store's error. What the network refuses is tried again the next day.
+    func lookIfDue() async throws {
+        let now = clock.now
+        if let known = next.withLock(\.self), now < known, known <= now + ServerRuleTable.interval { return }
+        if let last = try await rules.lastLook(of: account), last <= now, now < last + ServerRuleTable.interval {
+            return next.withLock { $0 = last + ServerRuleTable.interval }
+        }
+        do {
+            let texts = try await ServerRuleReader.read(bot)
+            let look = try await rules.note(texts, of: account, isShown: false, now: now)
+            next.withLock { $0 = now + ServerRuleTable.interval }
+            guard look.hasNews else { return }
+            logger.notice("Rules of the bot's server are new or changed; doctor shows them")
+        } catch let error as NetworkError {
+            next.withLock { $0 = now + Self.retry }
+            logger.debug("Rules of the bot's server not read", metadata: [LogKeys.error: "\(error)"])
+        }
+    }
+}

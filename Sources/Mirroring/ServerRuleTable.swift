@@ -1,0 +1,147 @@
+import Conduct
+package import Foundation
+package import Networks
+package import Posts
+import Settings
+package import Storage
+
+/// The sentences of the bot's server that concern a bot, as they were last read, and what a person was shown of them.
+package struct ServerRuleTable: Sendable {
+    /// A sentence of the server.
+    package struct Sentence: Codable, Equatable, Sendable {
+        package let text: String
+        /// When it was first read.
+        package let since: Date
+        /// Since when the server does not say it any more; nil if it does.
+        package let gone: Date?
+        /// Whether a person was shown it before.
+        package let wasShown: Bool
+    }
+
+    /// The sentences, those that are gone last, and when the server was last read.
+    package struct Look: Equatable, Sendable {
+        package let sentences: [Sentence]
+        package let read: Date
+
+        /// Whether a person was not shown yet that it says this, or that it does not any more.
+        package var hasNews: Bool { sentences.contains { !$0.wasShown || $0.gone != nil } }
+    }
+
+    /// How often a worker reads the server, in seconds.
+    package static let interval: TimeInterval = 7 * 86_400
+    /// The most sentences that are kept of one server.
+    private static let most = 200
+    /// The digest of the row that tells when the server was read.
+    private static let look = ""
+
+    let storage: any StorageEngine
+    let mirror: String
+
+    /// Returns when the server of an account was last read; nil for never.
+    ///
+    /// - Throws: The store's error.
+    package func lastLook(of account: AccountID) async throws -> Date? {
+        try await storage.query(
+            """
+            SELECT read_ms FROM server_rules
+            WHERE mirror = \(mirror) AND account = \(account.canonical.reference) AND digest = \(Self.look)
+            """
+        ).first?.date("read_ms")
+    }
+
+    /// Stores what the server says now; a sentence that it does not say any more is kept as gone.
+    ///
+    /// - Parameters:
+    ///   - texts: The sentences that concern a bot, in their order.
+    ///   - account: The bot's account.
+    ///   - isShown: Whether a person is shown the result now.
+    /// - Returns: The result, as it was before a person was shown it.
+    /// - Throws: The store's error.
+    package func note(_ texts: [String], of account: AccountID, isShown: Bool, now: Date) async throws -> Look {
+        try await storage.transaction { [mirror] connection in
+            let reference = account.canonical.reference
+            let ours: SQL = "mirror = \(mirror) AND account = \(reference)"
+            let entries = [Self.look] + texts.prefix(Self.most).map(Self.digest)
+            for (position, digest) in entries.enumerated() {
+                try connection.execute(
+                    """
+                    INSERT INTO server_rules (mirror, account, digest, position, text, since_ms, read_ms)
+                    VALUES (\(mirror), \(reference), \(digest), \(position),
+                        \(position == 0 ? "" : texts[position - 1]), \(now.milliseconds), \(now.milliseconds))
+                    ON CONFLICT (mirror, account, digest) DO UPDATE
+                    SET position = excluded.position, read_ms = excluded.read_ms, gone_ms = NULL
+                    """)
+            }
+            // Another account may be on another server.
+            try connection.execute(
+                "DELETE FROM server_rules WHERE mirror = \(mirror) AND account <> \(reference)")
+            // What no person was ever shown need not be told to be gone.
+            try connection.execute(
+                "DELETE FROM server_rules WHERE \(ours) AND digest NOT IN \(list: entries) AND shown_ms IS NULL")
+            try connection.execute(
+                """
+                UPDATE server_rules SET gone_ms = COALESCE(gone_ms, \(now.milliseconds))
+                WHERE \(ours) AND digest NOT IN \(list: entries)
+                """)
+            let sentences = try Self.sentences(where: ours, on: connection)
+            if isShown {
+                try connection.execute("DELETE FROM server_rules WHERE \(ours) AND gone_ms IS NOT NULL")
+                try connection.execute(
+                    "UPDATE server_rules SET shown_ms = COALESCE(shown_ms, \(now.milliseconds)) WHERE \(ours)")
+            }
+            return Look(sentences: sentences, read: now)
+        }
+    }
+
+    private static func sentences(
+        where ours: SQL, on connection: any StorageConnection
+    ) throws -> [Sentence] {
+        try connection.query(
+            """
+            SELECT text, since_ms, gone_ms, shown_ms FROM server_rules WHERE \(ours) AND digest <> \(look)
+            ORDER BY CASE WHEN gone_ms IS NULL THEN 0 ELSE 1 END, position, digest
+            """
+        ).map { row in
+            Sentence(
+                text: try row.text("text"), since: try row.date("since_ms"), gone: try row.optionalDate("gone_ms"),
+                wasShown: try row.optionalDate("shown_ms") != nil)
+        }
+    }
+
+    /// The number of sentences that a mirror's bot has and its operator was not shown, and of those that are gone, as
+    /// part of a statement.
+    ///
+    /// - Parameter mirror: An SQL expression for the mirror's name.
+    package static func news(of mirror: SQL) -> SQL {
+        """
+        (SELECT COUNT(*) FROM server_rules
+        WHERE mirror = \(mirror) AND digest <> '' AND (shown_ms IS NULL OR gone_ms IS NOT NULL))
+        """
+    }
+
+    private static func digest(of text: String) -> String {
+        String(StableHash.digest(of: "server-rule/1", text).hexadecimal.prefix(24))
+    }
+}
+
+extension HumanMirror {
+    /// The rules of the bot's server that concern a bot.
+    package var serverRules: ServerRuleTable { ServerRuleTable(storage: storage, mirror: name) }
+}
+
+/// Reads what the bot's server says that concerns a bot.
+package enum ServerRuleReader {
+    /// Asks the server, and finds the sentences; a network with one set of rules has none of its own.
+    ///
+    /// An address of terms is a sentence too, for a person has to read them.
+    ///
+    /// - Throws: `NetworkError`; `CancellationError`.
+    package static func read(_ network: any SocialNetwork) async throws -> [String] {
+        let statements = try await network.serverStatements()
+        var seen: Set<String> = []
+        return statements.flatMap { statement in
+            PlainText.isWebAddress(statement)
+                ? [statement] : ServerRules.standard.sentences(in: statement).map(\.text)
+        }.filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import Posts
+
+/// What the account's server says to those who use it.
+extension BlueskyNetwork {
+    /// - Returns: The addresses of its terms and of its privacy policy, which are pages for people.
+    package func serverStatements() async throws -> [String] {
+        let answer = try await answer(to: NetworkCall(.readRules, "com.atproto.server.describeServer"))
+        return try answer.value(BlueskyServerDescription.self).links
+    }
+}
+
+private struct BlueskyServerDescription: Decodable {
+    let links: [String]
+
+    init(from decoder: any Decoder) throws {
+        let links = try WireObject(from: decoder).object("links")
+        self.links = [links?.text("termsOfService"), links?.text("privacyPolicy")].compactMap(\.self)
+            .filter { PlainText.isWebAddress($0) }
+    }
+}
