@@ -277,6 +277,9 @@ static const unsigned char migrations_0050_consent_sql[] = {
 static const unsigned char migrations_0051_text_labels_sql[] = {
 #embed "../../migrations/0051_text_labels.sql"
 };
+static const unsigned char migrations_0052_retirement_sql[] = {
+#embed "../../migrations/0052_retirement.sql"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof bytes}
 
@@ -371,6 +374,7 @@ static const EmbeddedFile files[] = {
     FILE("migrations/0049_spelling.sql", migrations_0049_spelling_sql),
     FILE("migrations/0050_consent.sql", migrations_0050_consent_sql),
     FILE("migrations/0051_text_labels.sql", migrations_0051_text_labels_sql),
+    FILE("migrations/0052_retirement.sql", migrations_0052_retirement_sql),
 };
 
 const EmbeddedFile *const embedded_files = files;
