@@ -283,6 +283,9 @@ static const unsigned char migrations_0050_consent_sql[] = {
 static const unsigned char migrations_0051_text_labels_sql[] = {
 #embed "../../migrations/0051_text_labels.sql"
 };
+static const unsigned char migrations_0052_retirement_sql[] = {
+#embed "../../migrations/0052_retirement.sql"
+};
 static const unsigned char migrations_0054_server_rules_sql[] = {
 #embed "../../migrations/0054_server_rules.sql"
 };
@@ -385,6 +388,7 @@ static const EmbeddedFile files[] = {
     FILE("migrations/0049_spelling.sql", migrations_0049_spelling_sql),
     FILE("migrations/0050_consent.sql", migrations_0050_consent_sql),
     FILE("migrations/0051_text_labels.sql", migrations_0051_text_labels_sql),
+    FILE("migrations/0052_retirement.sql", migrations_0052_retirement_sql),
     FILE("migrations/0054_server_rules.sql", migrations_0054_server_rules_sql),
     FILE("migrations/0055_first_replies.sql", migrations_0055_first_replies_sql),
 };

@@ -391,6 +391,7 @@ package actor Courier {
     private func reasonAgainstText(of action: Action, _ unwanted: Unwanted) async throws -> String? {
         // What a person pinned may have lost its text, for a reason that is known.
         guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
+        if wording.isTyped { return nil }
         let original = try await archive.original(wording.source)
         // A person who pins a text has read it.
         if action.kind == .post, !action.isPinned, let original,

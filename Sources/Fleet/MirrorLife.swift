@@ -195,7 +195,9 @@ package actor MirrorLife {
             known = stamp
             if let verified, verified.credentials == stamp.credentials { gates.note(verified.roles) }
             verified = nil
-            if let end = try await endOfPause(worker) { return end }
+            let record = try await worker.mirror.table.record()
+            if let end = try await endOfPause(worker, record) { return end }
+            if let next = try await retire(worker, record) { return next }
             let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
             // A first start binds the accounts itself.
             let now = try await worker.mirror.stamp()
@@ -245,9 +247,8 @@ package actor MirrorLife {
     /// Returns when to look again at a pause; nil if there is none.
     ///
     /// Requests to undo are carried out meanwhile.
-    private func endOfPause(_ worker: Worker) async throws -> Date? {
-        let mirror = worker.mirror
-        guard let pause = try await mirror.table.pause(at: clock.now) else {
+    private func endOfPause(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
+        guard let pause = record.pause, pause.holds(at: clock.now) else {
             if isPauseAnnounced { logger.notice("Resumed") }
             isPauseAnnounced = false
             return nil
@@ -264,6 +265,24 @@ package actor MirrorLife {
         let undo = try await takeBack(worker)
         worker.notePause()
         return min(max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture)
+    }
+
+    /// Goes on with the mirror's retirement.
+    ///
+    /// - Returns: When to look again; nil if the mirror is not to retire yet.
+    /// - Throws: `ConfigurationError` once it has, if the process is for this mirror alone.
+    private func retire(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
+        guard let retirement = record.retirement, retirement.isDue(at: clock.now) else { return nil }
+        if !retirement.isOver {
+            await worker.faults.begins([])
+            if let next = try await Retiring(worker, lease: lease, gates: gates).carryOut(record) {
+                worker.notePause()
+                return min(max(next, clock.now + 1), clock.now + Self.changesLast)
+            }
+        }
+        // A process of many mirrors gives it back with its next beat.
+        guard waitsForPerson else { throw try await worker.retired() }
+        return clock.now + Self.changesLast
     }
 
     /// Carries out due requests to undo during a pause, and takes back or finishes the effects of

@@ -61,6 +61,8 @@ final class Passes: Sendable {
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
         let known = try await parts.courier.attention(ActionKind.allCases, heard: heard)
+        // The start that follows carries it out.
+        if let end = known.retirement, end <= parts.clock.now { throw MirrorChanged() }
         waitsForMentions.withLock { $0 = known.waitsForMentions }
         if let post = known.post, post <= parts.clock.now { try await lookAtHuman() }
         // A look-up may find that a copy was sent, so it counts as well.
@@ -73,7 +75,7 @@ final class Passes: Sendable {
         let hasQuestions: Bool = if known.waitsForMentions { true } else { await parts.originals.hasDoubts }
         let cadence = parts.cadence
         let wait = now + (hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher).timeInterval
-        let latest = isAhead ? wait : min(wait, nextPlan(after: now))
+        let latest = min(isAhead ? wait : min(wait, nextPlan(after: now)), known.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         // They may have been read since.
         if known.waitsForMentions, await parts.feeds.mentions?.lastRead != heard { return now }

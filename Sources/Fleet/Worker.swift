@@ -92,6 +92,11 @@ package final class Worker: Sendable {
             let done: Void? = try await leaseKeeper().holdingNow { [self] lease in
                 pulse.holdsMirror = true
                 await notePass()
+                let record = try await mirror.table.record()
+                if let retirement = record.retirement, retirement.isDue(at: clock.now) {
+                    _ = try await Retiring(self, lease: lease, gates: hasty).carryOut(record)
+                    return
+                }
                 let parts = try await noting(WorkFault.start) {
                     try await self.parts(lease: lease, deliverer: nil, gates: hasty)
                 }
@@ -117,6 +122,12 @@ package final class Worker: Sendable {
             await noteEnd(error)
             throw Self.cause(of: error)
         }
+    }
+
+    /// The error of a worker whose mirror has retired.
+    func retired() async throws -> ConfigurationError {
+        let record = try await mirror.table.record()
+        return (record.retirement ?? Retirement(date: clock.now, asked: clock.now)).over(mirror.name)
     }
 
     /// Records a call of `run --once`, so that a mirror driven by cron counts as running between two calls.

@@ -68,6 +68,7 @@ struct MirrorBot: AsyncParsableCommand {
                     UndoCommand.self,
                     PauseCommand.self,
                     ResumeCommand.self,
+                    RetireCommand.self,
                     SetCommand.self,
                     UnsetCommand.self,
                 ]),

@@ -28,6 +28,8 @@ package struct MirrorRecord: Equatable, Sendable {
     package var consent: HumanConsent?
     /// When the human said that the mirror is to stop, as long as nobody has agreed anew.
     package var stopped: Date?
+    /// That the mirror is to end, or has; nil if it goes on.
+    package var retirement: Retirement?
     /// What a move to or from another database left here; nil if there was none.
     package var move: MoveMark?
     /// What a person said about pausing, also if its end has passed; nil if nothing.

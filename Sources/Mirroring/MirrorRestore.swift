@@ -111,6 +111,7 @@ package struct MirrorRestore: Sendable {
             try add(shape, of: mirror, on: connection)
         }
         if let mirrors = shapes.first(where: { $0.name == "mirrors" }) { try bind(mirror, mirrors, on: connection) }
+        try MirrorTable.removeLoginsIfRetired(mirror, on: connection)
         receipt.leftOut = try OutboxStore.leaveOut(of: mirror, on: connection, now: now)
         try Archive.forgetAgain(of: mirror, on: connection, now: now)
         try OutboxStore.noteAllUses(of: mirror, on: connection)
@@ -170,18 +171,24 @@ package struct MirrorRestore: Sendable {
     }
 
     /// Takes over what the backup says of the mirror, but not when it began, where it lives and that it pauses; nor who
-    /// agreed to it or stopped it, where that is known here.
+    /// agreed to it or stopped it, and whether it retires, where that is known here.
     private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection) throws {
         let consent = ["consent", "consent_ms", "consent_words", "stopped_ms"]
         let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"]).union(consent)
         let isKnown: Set = ["human_account", "bot_account", "human_handle", "bot_handle", "time_zone", "past"]
         let isUnsaid = "mirrors.consent IS NULL AND mirrors.stopped_ms IS NULL"
+        let names = shape.columns.map(\.name)
+        let retirement = names.filter { $0.hasPrefix(Retirement.prefix) }
+        let taken = names.filter { !own.contains($0) && !$0.hasPrefix("pause") && !retirement.contains($0) }
         let changes =
-            shape.columns.map(\.name).filter { !own.contains($0) && !$0.hasPrefix("pause") }.map { name in
+            taken.map { name in
                 isKnown.contains(name)
                     ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))" : "\(name) = excluded.\(name)"
             }
             + consent.map { "\($0) = CASE WHEN \(isUnsaid) THEN excluded.\($0) ELSE mirrors.\($0) END" }
+            + retirement.map {
+                "\($0) = CASE WHEN mirrors.retire_ms IS NULL THEN excluded.\($0) ELSE mirrors.\($0) END"
+            }
         let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"
         try connection.execute(
             """

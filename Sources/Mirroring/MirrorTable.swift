@@ -84,8 +84,8 @@ package struct MirrorTable: Sendable {
 
     /// The versions (`MirrorVersion`) of the mirrors of a database that a worker may work for, by name.
     ///
-    /// Those that moved away or are not all here yet are left out, and so are those that pause, unless something of theirs
-    /// is to be taken back or finished: they need no worker.
+    /// Those that moved away, are not all here yet or have retired are left out, and so are those that pause, unless
+    /// something of theirs is to be taken back or finished: they need no worker.
     ///
     /// - Parameter names: Those that are asked about; nil for all.
     /// - Throws: The store's error.
@@ -96,7 +96,7 @@ package struct MirrorTable: Sendable {
         let rows = try await storage.query(
             """
             SELECT mirror, version FROM mirrors
-            WHERE \(some)move_state IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
+            WHERE \(some)move_state IS NULL AND retired_ms IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
                 OR EXISTS (
                     SELECT 1 FROM actions WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL)
                 OR EXISTS (
@@ -503,7 +503,7 @@ package struct MirrorTable: Sendable {
         human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
             time_zone, time_zone_source, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
             paused_ms, paused_until_ms, pause_reason, pause_code, past, profile_ms,
-            consent, consent_ms, consent_words, stopped_ms
+            consent, consent_ms, consent_words, stopped_ms, \(Retirement.columns)
         """
 
     private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
@@ -522,6 +522,7 @@ package struct MirrorTable: Sendable {
                 past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),
                 profileSettled: try row.optionalDate("profile_ms"),
                 consent: try consent(in: row), stopped: try row.optionalDate("stopped_ms"),
+                retirement: try Retirement(row: row),
                 move: try moveMark(in: row), pause: try pause(in: row))
         }
     }

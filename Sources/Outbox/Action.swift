@@ -360,6 +360,8 @@ extension Action {
         package static let targetGone = "target-gone"
         /// Posts were turned off.
         package static let onlyAnswers = "only-answers"
+        /// It waited when the mirror retired, or was taken back because it did.
+        package static let retired = "retired"
         /// It waited when an older state of the database was restored.
         package static let restored = "restored"
         /// The previous part of the thread was not published.

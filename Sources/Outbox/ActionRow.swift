@@ -224,6 +224,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case paused
         /// Nobody agreed to the mirror; nothing is sent, and nothing was changed.
         case unagreed
+        /// The mirror has retired; nothing is sent but its last post, and nothing was changed.
+        case retired
         /// The recipient is denied; nothing is sent, and nothing was changed.
         case denied
         /// A person changed what may be sent since the action was checked; nothing was changed.
@@ -252,6 +254,10 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     static let unagreed = OutboxError(
         code: .unagreed,
         description: "could not send an action: nobody said that the human agreed; mirror-bot status says how")
+
+    static let retired = OutboxError(
+        code: .retired,
+        description: "could not send an action: the mirror has retired; mirror-bot status says since when")
 
     static func denied(_ id: String) -> OutboxError {
         OutboxError(code: .denied, description: "could not send action \(id): its person is to be left alone")

@@ -179,8 +179,8 @@ extension Delivery {
 
     // MARK: Sending again
 
-    /// Sends again with the same key; nil if the person is denied or the human agrees no more, or the request is no longer
-    /// possible.
+    /// Sends again with the same key; nil if the person is denied, the human agrees no more or the mirror has retired, or
+    /// the request is no longer possible.
     private func resend(
         _ departed: Departed, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action? {
@@ -207,7 +207,7 @@ extension Delivery {
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
-            case .denied, .unagreed: return nil
+            case .denied, .unagreed, .retired: return nil
             // The next look decides anew.
             case .superseded:
                 let time = now()

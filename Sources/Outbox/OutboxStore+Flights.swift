@@ -35,14 +35,14 @@ extension OutboxStore {
         }
     }
 
-    /// Records a request that changes a copy's text, unless the mirror is paused, nobody agreed to it, or the answered
-    /// person is denied.
+    /// Records a request that changes a copy's text, unless the mirror is paused, nobody agreed to it, it has retired, or
+    /// the answered person is denied.
     ///
     /// - Parameters:
     ///   - deadline: The maximum duration of the request.
     /// - Returns: Whether the copy still exists, without a request to undo.
-    /// - Throws: ``OutboxError`` if the mirror is paused, nobody agreed, the person is denied or the lease is lost; the
-    ///   store's error.
+    /// - Throws: ``OutboxError`` if the mirror is paused, nobody agreed, it has retired, the person is denied or the lease
+    ///   is lost; the store's error.
     package func beginEdit(of copy: Action, deadline: Duration, now: Date) async throws -> Bool {
         try await write { connection in
             try requireNoObjection(to: copy, at: now, on: connection)

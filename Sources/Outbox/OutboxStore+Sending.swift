@@ -332,7 +332,7 @@ extension OutboxStore {
             state == .planned
             ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"
         if deadline != nil {
-            allowed += " AND \(isAgreed) AND NOT EXISTS (\(wordAgainst(asOf: version, at: now)))"
+            allowed += " AND \(isPermitted(at: now)) AND NOT EXISTS (\(wordAgainst(asOf: version, at: now)))"
         }
         // Whatever is recorded after a departure is recorded when its request has ended.
         var changes: SQL = """
@@ -365,31 +365,41 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Throws while the mirror is paused, if nobody agreed to it, or if the person is denied, so that no request is sent
-    /// after that decision, however long it was prepared.
+    /// Throws while the mirror is paused, if nobody agreed to it, if it has retired, or if the person is denied, so that no
+    /// request is sent after that decision, however long it was prepared.
     func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
         try requireNoWord(against: action, asOf: nil, at: now, on: connection)
         try requireNoDenial(of: action, on: connection)
     }
 
-    /// Throws while the mirror is paused, if nobody agreed to it, or if a person has changed since `version` what may be
-    /// sent.
+    /// Throws while the mirror is paused, if nobody agreed to it, if it has retired, or if a person has changed since
+    /// `version` what may be sent.
     private func requireNoWord(
         against action: Action, asOf version: Int64?, at now: Date, on connection: any StorageConnection
     ) throws {
         guard try connection.query(wordAgainst(asOf: nil, at: now)).isEmpty else { throw OutboxError.paused }
-        guard try !connection.query("SELECT 1 AS found WHERE \(isAgreed)").isEmpty else { throw OutboxError.unagreed }
+        let isAgreed: SQL = "mirrors.consent IS NOT NULL"
+        guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(isAgreed))").isEmpty else {
+            throw OutboxError.unagreed
+        }
+        let serves = mirrorHas(Self.serves("\(action.id)", at: now))
+        guard try !connection.query("SELECT 1 AS found WHERE \(serves)").isEmpty else { throw OutboxError.retired }
         guard try connection.query(wordAgainst(asOf: version, at: now)).isEmpty else {
             throw OutboxError.superseded(action.id)
         }
     }
 
-    /// The condition that somebody agreed to the mirror, without which nothing leaves: the human by a login or by words said
-    /// from their account, or the operator by a statement; see `HumanConsent`.
+    /// The condition on a row of `actions` without which it never leaves: somebody agreed to the mirror, which is the human
+    /// by a login or by words said from their account, or the operator by a statement (see `HumanConsent`); and the
+    /// mirror has not retired, or the row is its last post.
     ///
     /// Every departure has it in its statement. What is due has it too, so that nothing is prepared in vain.
-    var isAgreed: SQL {
-        "EXISTS (SELECT 1 FROM mirrors WHERE mirrors.mirror = \(mirror) AND mirrors.consent IS NOT NULL)"
+    func isPermitted(at now: Date) -> SQL {
+        mirrorHas("mirrors.consent IS NOT NULL AND \(Self.serves("actions.id", at: now))")
+    }
+
+    private func mirrorHas(_ condition: SQL) -> SQL {
+        "EXISTS (SELECT 1 FROM mirrors WHERE mirrors.mirror = \(mirror) AND \(condition))"
     }
 
     /// Selects a row while the mirror is paused, or if its version is not `version` any more; nil for any version.

@@ -4,7 +4,8 @@ package import Storage
 
 /// Due times and expiry of actions.
 extension OutboxStore {
-    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the mirror.
+    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the mirror, and only the
+    /// last post once it has retired.
     ///
     /// They include actions that an earlier worker claimed and did not send.
     ///
@@ -24,7 +25,8 @@ extension OutboxStore {
         let condition: SQL = """
             state IN ('planned', 'claimed') AND kind IN \(list: kinds.map(\.rawValue))
             AND due_ms <= \(now.milliseconds) AND COALESCE(next_attempt_ms, 0) <= \(now.milliseconds)
-            AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now)) AND \(isAgreed)
+            AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now))
+            AND \(isPermitted(at: now))
             """
         let rows = try await storage.query(
             """
@@ -58,6 +60,8 @@ extension OutboxStore {
         package var thread: Date?
         /// Looking at an effect of a command that was cut; not a part of ``next``.
         package var effect: Date?
+        /// The mirror's retirement, which has begun if this is not in the future; not a part of ``next``.
+        package var retirement: Date?
         /// Whether replies wait until mentions are read.
         package var waitsForMentions = false
 
@@ -96,7 +100,7 @@ extension OutboxStore {
     /// Returns the times of the next work, with one query.
     ///
     /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to continue. While nobody
-    /// agreed to the mirror, what waits is only marked as expired.
+    /// agreed to the mirror, or once it has retired, what waits is only marked as expired.
     ///
     /// - Parameters:
     ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored until then.
@@ -107,6 +111,7 @@ extension OutboxStore {
     ) async throws -> Attention {
         let milliseconds = Int64(wait * 1_000)
         let mayLeave = Self.mayLeave(heard: heard, at: now)
+        let isPermitted = isPermitted(at: now)
         let isAsked: SQL = "kind IN \(list: kinds.map(\.rawValue)) AND \(mayLeave)"
         let rows = try await storage.query(
             """
@@ -119,14 +124,15 @@ extension OutboxStore {
                 \(nextUndo(at: now)) AS undo_ms,
                 (SELECT MIN(CAST(\(now.milliseconds) AS BIGINT)) FROM actions
                 WHERE mirror = \(mirror) AND \(Self.mayGoOn)) AS thread_ms,
-                \(Self.nextEffect(of: "\(mirror)", at: now)) AS effect_ms
+                \(Self.nextEffect(of: "\(mirror)", at: now)) AS effect_ms,
+                \(retirement(at: now)) AS retire_ms
             FROM (
                 SELECT MIN(CASE WHEN \(isAsked) THEN CASE
-                        WHEN state = 'suggested' OR next_attempt_ms > expires_ms OR NOT \(isAgreed)
+                        WHEN state = 'suggested' OR next_attempt_ms > expires_ms OR NOT \(isPermitted)
                         THEN expires_ms + 1
                         WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS due_ms,
                     MIN(CASE WHEN kind = 'post' AND state <> 'suggested' AND expires_ms >= \(now.milliseconds)
-                        AND \(isAgreed) THEN CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS post_ms,
+                        AND \(isPermitted) THEN CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS post_ms,
                     MIN(expires_ms) + 1 AS expiry_ms,
                     COUNT(CASE WHEN state = 'planned' AND NOT \(mayLeave) THEN 1 END) AS unheard
                 FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
@@ -141,6 +147,7 @@ extension OutboxStore {
         attention.undo = try row.optionalDate("undo_ms")
         attention.thread = try row.optionalDate("thread_ms")
         attention.effect = try row.optionalDate("effect_ms")
+        attention.retirement = try row.optionalDate("retire_ms")
         attention.waitsForMentions = try row.int("unheard") > 0
         return attention
     }

@@ -196,6 +196,9 @@ struct MirrorFixture: Sendable {
         return other
     }
 
+    /// The settings with which the mirror is open.
+    func configuration() throws -> MirrorConfiguration { try Self.configuration(variables) }
+
     /// Where the data is, if on a server.
     var databaseURL: String? { variables["DATABASE_URL"] }
 

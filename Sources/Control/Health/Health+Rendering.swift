@@ -25,6 +25,7 @@ extension Health {
         switch verdict.state {
         case .healthy: "mirror \(mirror) does its work"
         case .hindered: "mirror \(mirror) does its work, but \(leading?.sentence ?? "not all of it")"
+        case .paused where verdict.code == .retired: "mirror \(mirror) has retired"
         case .paused: "mirror \(mirror) pauses, as it was told"
         case .unset: "mirror \(mirror), setup: \(verdict.text)"
         case .failing: "mirror \(mirror), \(leading?.code.subject ?? "state"): \(verdict.text)"

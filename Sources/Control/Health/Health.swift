@@ -68,6 +68,10 @@ package struct Health: Codable, Equatable, Sendable {
     ]
 
     private static func verdict(on obstacles: [Obstacle], setup: [SetupStep], next: String?) -> Verdict {
+        // Nothing is expected of it any more.
+        if let end = obstacles.first(where: { $0.code == .retired }) {
+            return Verdict(state: .paused, text: end.reason, code: .retired)
+        }
         let fatal = obstacles.first(where: \.isFatal)
         if let fatal, outranksPause.contains(fatal.code) { return failing(fatal) }
         if let pause = obstacles.first(where: { $0.code == .paused }) {

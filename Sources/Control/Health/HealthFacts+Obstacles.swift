@@ -9,8 +9,10 @@ extension HealthFacts {
     var obstacles: [Obstacle] {
         // Everything else would be judged by other settings than the mirror's.
         if let settingProblem { return [unusableSetting(settingProblem)] }
+        if let retirement, retirement.isOver, !isElsewhere { return [retired(retirement)] + database }
         let all = [
-            whole, consents, serverRules, bot, database, work, permissions, archive, budget, hearing, parts, planning,
+            whole, ends, consents, serverRules, bot, database, work, permissions, archive, budget,
+            hearing, parts, planning,
             favoriting,
             waiting,
             human,
@@ -79,6 +81,45 @@ extension HealthFacts {
             }
         }
         return found
+    }
+
+    // MARK: The end
+
+    private func retired(_ retirement: Retirement) -> Obstacle {
+        let cause = "the mirror has retired at \(words(retirement.ended ?? retirement.date))"
+        var found = make(.retired, .wanted, since: retirement.ended, cause, by: .later)
+        let given = AccountRole.allCases.filter { accounts[$0].map { $0.problem == nil } ?? false }
+        if !given.isEmpty {
+            let whose = given.map(\.rawValue).joined(separator: " and ")
+            found.remedy = .doing("the login of the \(whose) is still there: remove it from the settings, or log out")
+        } else if let note = retirement.profileNote {
+            found.remedy = .doing("the bot's profile does not say so: \(note)")
+        }
+        return found
+    }
+
+    /// That the mirror is to retire.
+    private var ends: [Obstacle] {
+        guard let retirement, !isElsewhere else { return [] }
+        let after = retirement.takesBack ? ", and everything is taken back" : ""
+        guard retirement.isDue(at: now) else {
+            return [
+                make(
+                    .retiring, .note, of: [], "the mirror retires at \(words(retirement.date))\(after)",
+                    .run("mirror-bot retire --cancel", "mirror-bot retire --cancel takes that back"), by: .later)
+            ]
+        }
+        let step =
+            switch (retirement.begun, retirement.profile) {
+            case (nil, _): "a worker begins it"
+            case (_, nil): "its last post and the bot's profile come first"
+            default: "what is to be taken back is, and then the logins are removed"
+            }
+        return [
+            make(
+                .retiring, .wanted, of: [.hearing, .favorites, .learning], since: retirement.date,
+                "the mirror retires since \(words(retirement.date)): \(step)", by: .later)
+        ]
     }
 
     /// Obstacles for want of the human's consent; none before there is a bot that could send.

@@ -25,6 +25,8 @@ package struct HealthFacts: Equatable, Sendable {
     package var move: MoveMark?
     /// A pause that holds; nil if none does.
     package var pause: Pause?
+    /// That the mirror is to end, or has; nil if it goes on.
+    package var retirement: Retirement?
     /// What is left to do before the mirror works for the first time; empty once it has worked.
     package var setup: [SetupStep] = []
 

@@ -126,6 +126,7 @@ struct HealthReader {
         facts.zoneToCome = mirror.zoneToCome(record)
         facts.adoptedZone = mirror.adoptedZone(record)
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
+        facts.retirement = record.retirement
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
         facts.money = spending.map { money($0, accounts, mirror.configuration) }
         let policy = accounts.accounts[.bot]?.network.descriptor.policy

@@ -80,6 +80,10 @@ extension Obstacle {
         case settingUnusable = "setting-unusable"
         case moved
         case arriving
+        /// The mirror has retired: it is over, as a person wanted it.
+        case retired
+        /// The mirror retires at a time that a person named, or is about to.
+        case retiring
         /// The mirror pauses by itself, for the bot's first post is not shown to the public.
         case firstPostHidden = "first-post-hidden"
         case paused
@@ -176,7 +180,7 @@ extension Obstacle {
         package var subject: String {
             switch self {
             case .settingUnusable: "settings"
-            case .moved, .arriving, .firstPostHidden, .paused: "mirror"
+            case .moved, .arriving, .retired, .retiring, .firstPostHidden, .paused: "mirror"
             case .stoppedByHuman, .noConsent, .consentUnstated: "consent"
             case .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
                 .sendingWaits:
@@ -210,8 +214,8 @@ extension Obstacle {
         /// What follows from the condition, as the beginning of a sentence; nil where the cause says it.
         package var consequence: String? {
             switch self {
-            case .settingUnusable, .moved, .arriving, .firstPostHidden, .paused, .stoppedByHuman, .noConsent,
-                .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
+            case .settingUnusable, .moved, .arriving, .retired, .firstPostHidden, .paused, .stoppedByHuman,
+                .noConsent, .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
                 .sendingWaits, .storeFull, .storeReadOnly,
                 .storeAway,
                 .workerEnded,
@@ -232,8 +236,7 @@ extension Obstacle {
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
                 .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen, .clockWrong,
                 .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted, .holdUseless,
-                .review,
-                .undoProposed:
+                .review, .undoProposed, .retiring:
                 nil
             }
         }
@@ -253,8 +256,8 @@ extension Obstacle {
                 .postsUnverified:
                 .idle
             // Of these a worker that lives says nothing, or ends with a notice of its own.
-            case .settingUnusable, .moved, .arriving, .paused, .noBotAccount, .botLoginUnusable, .sameAccount,
-                .noTimeZone, .workerEnded,
+            case .settingUnusable, .moved, .arriving, .retired, .retiring, .paused, .noBotAccount,
+                .botLoginUnusable, .sameAccount, .noTimeZone, .workerEnded,
                 .noWorker, .workerLate, .passLate:
                 nil
             case .feedWaits, .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,

@@ -30,6 +30,8 @@ package struct ProfileProposal: Codable, Sendable {
 
     /// How our line of the bio begins.
     package static let start = "Automated mirror of @"
+    /// How it begins once the mirror has retired.
+    package static let retiredStart = "Retired mirror of @"
     /// What our row of the table is called.
     package static let fieldName = "Mirror of"
 
@@ -41,6 +43,11 @@ package struct ProfileProposal: Codable, Sendable {
         return [run.map { "\($0) \(stop)" }, "\(whole). \(stop)", run, "\(whole)."].compactMap(\.self)
     }
 
+    /// The same of a mirror that has retired.
+    static func lines(retired human: String) -> [String] {
+        ["\(retiredStart)\(human). It says nothing any more.", "\(retiredStart)\(human)."]
+    }
+
     /// The bio with the first of the lines that fits, in the place of our old one or at the end.
     ///
     /// - Returns: Nil if none fits.
@@ -48,7 +55,7 @@ package struct ProfileProposal: Codable, Sendable {
         let parts = bio.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         for line in lines {
             var changed = parts
-            if let place = parts.firstIndex(where: { $0.hasPrefix(start) }) {
+            if let place = parts.firstIndex(where: { $0.hasPrefix(start) || $0.hasPrefix(retiredStart) }) {
                 changed[place] = line
             } else if bio.allSatisfy(\.isWhitespace) {
                 changed = [line]
@@ -105,7 +112,10 @@ extension HumanMirror {
         }
         let botHandle: String
         if let known = record.botHandle { botHandle = known } else { botHandle = try await bot.verifyAccount().handle }
-        let lines = ProfileProposal.lines(human: human, contact: configuration.operatorContact)
+        let lines =
+            record.retirement?.begun != nil
+            ? ProfileProposal.lines(retired: human)
+            : ProfileProposal.lines(human: human, contact: configuration.operatorContact)
         var report = ProfileProposal(mirror: name, bot: botHandle, network: bot.name, line: lines[0])
         guard let network = bot as? any ProfiledNetwork else {
             report.notes = ["\(bot.name.displayName) lets only a person change a profile: paste the line there"]

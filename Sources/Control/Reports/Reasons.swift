@@ -59,6 +59,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Action.Reason.onlyAnswers: "posts were turned off",
         Action.Reason.saidMeanwhile: "another post with the same text was sent meanwhile",
         Action.Reason.forgotten: "its recipient or its text was forgotten",
+        Action.Reason.retired: "the mirror has retired",
         Action.Reason.restored:
             "it waited when a backup was restored, after which it could be late or repeat something",
         Action.Reason.threadEnded: "the previous part of the thread was not published",

@@ -64,6 +64,12 @@ struct RunCommand: AsyncParsableCommand {
         }
         try await options.withMirror(making: .database) { mirror in
             try await mirror.withWorker(isAccompanied: !dryRun) { worker in
+                if let retirement = try await mirror.table.record().retirement {
+                    if retirement.isOver { throw retirement.over(mirror.name) }
+                    guard !dryRun || !retirement.isDue(at: mirror.clock.now) else {
+                        return print("nothing would be sent: mirror \(mirror.name) retires")
+                    }
+                }
                 if dryRun { return try await pretend(worker) }
                 if let pause = try await mirror.table.pause(at: mirror.clock.now) {
                     worker.notePause()

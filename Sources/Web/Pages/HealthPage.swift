@@ -17,9 +17,11 @@ enum HealthPage: MirrorPage {
     static let routes: [MirrorRoute] = [
         .get("/health") { try await page($0) }, .post("/health/look") { try await look($0) },
         .post("/undo/everything") { try await takeEverythingBack($0) },
+        .post("/retire") { try await retire($0) }, .post("/retire/cancel") { try await goOn($0) },
     ]
     static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
-        AskUndoEverything.name: { try await everything($0) }
+        AskUndoEverything.name: { try await everything($0) },
+        RetireMirror.name: { try await confirmRetirement($0) },
     ]
 
     private static let toldShown = 8
@@ -67,6 +69,11 @@ enum HealthPage: MirrorPage {
             })
         context["everything"] = .text(HealthWords.everything(outlook))
         context["canTakeBack"] = .flag(!request.access.isReadOnly && outlook.requests > 0)
+        let retirement = request.record.retirement
+        context["retirement"] = .text(HealthWords.retirement(retirement, at: request.now, words))
+        context["canRetire"] = .flag(!request.access.isReadOnly && retirement == nil)
+        context["canGoOn"] = .flag(!request.access.isReadOnly && retirement?.isDue(at: request.now) == false)
+        context["goOnToken"] = .markup(request.hidden(seen: Retirement.seen(retirement)))
         return .page(PageContent(.health, in: section, showsVerdict: true, context))
     }
 
@@ -167,6 +174,58 @@ enum HealthPage: MirrorPage {
         return confirmation
     }
 
+    @Sendable private static func confirmRetirement(_ request: MirrorRequest) async throws -> Confirmation {
+        let subject = try await RetirementSubject(request.mirror)
+        var confirmation = Confirmation(
+            in: section, "Retire the mirror?", action: "/retire", verb: "Retire it", otherWay: "Let it go on",
+            back: "/health")
+        confirmation.lead =
+            "From its date on nothing leaves but the last post. Then the bot’s profile says so, and the logins are removed."
+        confirmation.inputs = [
+            .init("on", "When", hint: "2026-12-31, 2026-12-31 18:00 or 30d; empty for now"),
+            .init("last", "The last post", hint: "a text, or the address of an archived post; empty for none"),
+            .init(
+                "undo", "Take everything else back?",
+                hint:
+                    "yes deletes \(Words.count(subject.outlook.requests, "post, reply or favorite", "posts, replies and favorites")); empty leaves them"
+            ),
+        ]
+        confirmation.notes = [
+            "Until that date you can let it go on after all; afterwards it is for good.",
+            "What the human deletes later is not followed any more: there is no login.",
+        ]
+        confirmation.seen = subject.seen
+        let handle = request.record.botHandleToType
+        confirmation.typed = Confirmation.Typed("sure", "Type the bot's handle to say yes: @\(handle)")
+        return confirmation
+    }
+
+    private static func retire(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.attempt(refusedBy: { .confirm(try await confirmRetirement($0)) }) {
+            guard let seen = try request.seen() else {
+                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+            }
+            guard request.record.isBotHandle(request.form.typed("sure") ?? "") else {
+                throw ChangeRefusal(
+                    .unusable, "that is not the bot's handle, which is @\(request.record.botHandleToType)")
+            }
+            let undo = request.form.typed("undo")?.lowercased()
+            guard undo == nil || undo == "yes" || undo == "no" else {
+                throw ChangeRefusal(.unusable, "whether everything else is taken back is yes, no or empty")
+            }
+            let wish = RetireMirror(
+                date: request.form.typed("on"), last: request.form.typed("last"), takesBack: undo == "yes")
+            let change = try await request.desk.perform(PersonRequest(wish, seen: seen))
+            let date = change.date.map { request.words.moment($0) } ?? "now"
+            return .seeOther(request.link("/health"), saying: Said("It retires at \(date)."))
+        }
+    }
+
+    private static func goOn(_ request: MirrorRequest) async throws -> WebReply {
+        try await request.perform(
+            CancelRetirement(), backTo: "/health", refusedBy: page, saying: { _ in Said("It goes on.") })
+    }
+
     private static func takeEverythingBack(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { .confirm(try await everything($0)) }) {
             guard let seen = try request.seen() else {
@@ -245,6 +304,18 @@ enum HealthWords {
                 <rect class="base" width="\(width)%" y="1" height="10"/></svg>
                 """ as Markup),
         ]
+    }
+
+    /// Whether and when the mirror ends.
+    static func retirement(_ retirement: Retirement?, at now: Date, _ words: Words) -> String {
+        guard let retirement else {
+            return "One last post, a line in the bot’s profile, then silence; what was posted stays or is taken back."
+        }
+        if let ended = retirement.ended { return "It has retired, \(words.moment(ended))." }
+        let end = retirement.takesBack ? "Then everything else is taken back." : "What was posted stays."
+        return retirement.isDue(at: now)
+            ? "It retires since \(words.moment(retirement.date)). \(end)"
+            : "It retires \(words.moment(retirement.date)). \(end)"
     }
 
     /// What taking everything back deletes, and how long that takes.

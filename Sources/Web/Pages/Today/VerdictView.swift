@@ -37,6 +37,8 @@ struct VerdictView {
         switch state {
         case .healthy:
             return ("Healthy.", next ?? "No post is planned")
+        case .paused where leading?.code == .retired:
+            return ("Retired.", "It says nothing any more")
         case .paused:
             if let until = pause?.until { return ("Paused", "until \(words.moment(until))") }
             return ("Paused", "until you go on")

@@ -1,0 +1,199 @@
+import Archive
+import Conduct
+package import Foundation
+package import Mirroring
+import Outbox
+package import Posts
+import Settings
+
+/// Lets the mirror end at a time: one last post, a line in the bot's profile, then silence.
+///
+/// A worker carries it out; see ``RetirementSteps``. Until the time has come ``CancelRetirement`` takes it back.
+package struct RetireMirror: PersonOperation {
+    package static let name = "retire"
+    /// When, as ``PersonTime`` reads it; nil for now.
+    package var date: String?
+    /// The last post: a text, or the address or id of an archived post; nil for none.
+    package var last: String?
+    /// Whether everything that the bot did before the last post is taken back.
+    package var takesBack: Bool
+
+    package init(date: String? = nil, last: String? = nil, takesBack: Bool = false) {
+        self.date = date
+        self.last = last
+        self.takesBack = takesBack
+    }
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> RetirementChange {
+        let wish = try await self.wish(at: desk)
+        let mirror = desk.mirror
+        try await mirror.table.retire(wish.retirement, seen: seen, now: desk.now)
+        let left = wish.retirement.isDue(at: desk.now) ? try await LastWord(mirror: mirror).wait() : []
+        return RetirementChange(
+            mirror.name, wish.retirement, saying: wish.words, in: desk.spokenZone, isNew: true,
+            left: left.map(LeftAction.init))
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
+        guard let known = try await desk.mirror.table.record().retirement else { return nil }
+        let wish = try await self.wish(at: desk)
+        // A date such as 3d is another instant at the second press.
+        guard known.last == wish.retirement.last, known.takesBack == takesBack else { return nil }
+        return RetirementChange(
+            desk.mirror.name, known, saying: wish.words, in: desk.spokenZone, isNew: false, left: [])
+    }
+
+    /// What is asked for, and the words of the last post as they would be sent now.
+    private func wish(at desk: Desk) async throws -> (retirement: Retirement, words: String?) {
+        let now = desk.now
+        let date = try date.map { text in
+            guard let date = PersonTime(zone: desk.spokenZone).instant(text, now: now) else {
+                throw ChangeRefusal(
+                    .unusable, "--on is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d")
+            }
+            guard date > now else { throw ChangeRefusal(.outOfTime, "--on is \"\(text)\", which has passed") }
+            return date
+        }
+        var words: String?
+        var last: Retirement.Last?
+        if let typed = self.last {
+            let (found, text) = try await LastPost(desk.mirror).read(typed)
+            (words, last) = (text, found)
+        }
+        return (Retirement(date: date ?? now, asked: now, last: last, takesBack: takesBack), words)
+    }
+}
+
+/// Takes back that the mirror is to end, which is possible until its time has come.
+package struct CancelRetirement: PersonOperation {
+    package static let name = "retire-cancel"
+
+    package init() {}
+
+    package func perform(at desk: Desk, seen: Seen?) async throws -> RetirementChange {
+        let before = try await desk.mirror.table.cancelRetirement(seen: seen)
+        return RetirementChange(
+            desk.mirror.name, nil, saying: nil, in: desk.spokenZone, isNew: before != nil, left: [])
+    }
+
+    package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
+        guard try await desk.mirror.table.record().retirement == nil else { return nil }
+        return RetirementChange(desk.mirror.name, nil, saying: nil, in: desk.spokenZone, isNew: false, left: [])
+    }
+}
+
+/// Whether a mirror is to end, after a change.
+package struct RetirementChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/retirement/1"
+    package let mirror: String
+    package let isRetiring: Bool
+    /// When; nil if it goes on.
+    package let date: Date?
+    /// The same on the human's clock, as `2026-12-31 18:00`.
+    package let dateLocal: String?
+    /// The last post as it would be sent now; nil if there is none.
+    package let last: String?
+    package let takesBack: Bool
+    /// False if that was so already.
+    package let isNew: Bool
+    /// The actions whose requests were under way when the end came.
+    package let left: [LeftAction]
+    /// The digest of the retirement as it is now.
+    package let seen: Seen
+    package let wayBack: WayBack?
+
+    init(
+        _ mirror: String, _ retirement: Retirement?, saying last: String?, in zone: TimeZone, isNew: Bool,
+        left: [LeftAction]
+    ) {
+        self.mirror = mirror
+        self.last = last
+        self.isNew = isNew
+        self.left = left
+        isRetiring = retirement != nil
+        date = retirement?.date
+        dateLocal = retirement.map { LocalTime($0.date, in: zone).description }
+        takesBack = retirement?.takesBack ?? false
+        seen = Retirement.seen(retirement)
+        let mayEnd = isNew && retirement.map { $0.date > $0.asked } == true
+        wayBack = mayEnd ? WayBack(CancelRetirement.self, "retire", "--cancel") : nil
+    }
+}
+
+/// A mirror as a person is asked about its end.
+package struct RetirementSubject: Sendable {
+    package let record: MirrorRecord
+    /// What everything is that could be taken back.
+    package let outlook: UndoOutlook
+    /// The last post as it would be sent now; nil if there is none.
+    package let says: String?
+
+    package var seen: Seen { Retirement.seen(record.retirement) }
+
+    /// - Parameter last: As in ``RetireMirror/last``.
+    /// - Throws: ``ChangeRefusal`` for words that cannot be sent; the store's error.
+    package init(_ mirror: HumanMirror, last: String? = nil) async throws {
+        record = try await mirror.table.record()
+        outlook = try await Undoing(mirror: mirror).outlookOnEverything()
+        if let last { says = try await LastPost(mirror).read(last).words } else { says = nil }
+    }
+}
+
+/// The last post of a mirror, as a person names it.
+struct LastPost {
+    private let mirror: HumanMirror
+
+    init(_ mirror: HumanMirror) { self.mirror = mirror }
+
+    /// Reads what a person typed: the address or id of an archived post, else the text itself.
+    ///
+    /// - Returns: What is stored, and the words as they would be sent now.
+    /// - Throws: ``ChangeRefusal`` for a post that is not to be sent, a text that is not fit to be, and an address that
+    ///   names no post.
+    func read(_ typed: String) async throws -> (last: Retirement.Last, words: String) {
+        if try await !mirror.archive.posts(named: typed).isEmpty {
+            let wording = try await changes.wording(ofPost: typed)
+            return (.post(wording.source), wording.text)
+        }
+        // A mistyped name of a post is no text.
+        guard typed.contains(where: \.isWhitespace) || !typed.contains(where: { "/:".contains($0) || $0.isNumber })
+        else {
+            throw ChangeRefusal(
+                .unknown, "\"\(typed.prefix(60))\" names no archived post, and as a text it has only one word")
+        }
+        let text = try wording(saying: typed).text
+        return (.text(text), text)
+    }
+
+    /// The last post as it is sent now.
+    ///
+    /// - Throws: ``ChangeRefusal`` if it is not fit to be sent any more.
+    func wording(of last: Retirement.Last) async throws -> Action.Wording {
+        switch last {
+        case .text(let text): return try wording(saying: text)
+        case .post(let id):
+            var wording = try await changes.wording(ofPost: id.value)
+            // Nothing follows the last post.
+            wording.rest = []
+            return wording
+        }
+    }
+
+    /// The zone decides nothing about what a post says.
+    private var changes: PlanChanges { PlanChanges(mirror: mirror, zone: .gmt) }
+
+    /// A typed text, which names nobody so that anybody would be notified.
+    private func wording(saying text: String) throws -> Action.Wording {
+        let network = mirror.configuration.botNetwork
+        let post = Post(
+            id: Action.Wording.typedSource(on: network), author: AccountID(network: network, value: ""), text: text,
+            createdAt: mirror.clock.now)
+        let rules = TextRules(mirror.configuration, limits: .usual(of: network))
+        switch rules.text(for: post) {
+        case .success(let text):
+            return Action.Wording(source: post.id, text: text, visibility: post.visibility.ofRepetition)
+        case .failure(let refusal):
+            throw ChangeRefusal(.unfit, "the last post is not fit to be sent: \(refusal)")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Logging
+package import Mirroring
+import Networks
+package import Outbox
+import Posts
+import Settings
+
+/// The steps of a retirement besides sending and taking back, which are a worker's.
+///
+/// Each may be repeated: what it did is in the database, or is found at the network.
+package struct RetirementSteps: Sendable {
+    /// Until when the last post may be sent, in seconds after the retirement began: a network may be away for days.
+    private static let patience: TimeInterval = 7 * 86_400
+
+    private let mirror: HumanMirror
+    private let store: OutboxStore
+    private var now: Date { mirror.clock.now }
+
+    /// - Parameter lease: The worker's.
+    package init(_ mirror: HumanMirror, lease: Lease) {
+        self.mirror = mirror
+        store = mirror.outbox(lease: lease)
+    }
+
+    /// Leaves out all that waits, and adds the last post.
+    ///
+    /// A last post that is not fit to be sent any more, or that nobody agreed to, is left out: the end does not wait for
+    /// it.
+    ///
+    /// - Throws: `OutboxError` if the lease is lost; the store's error.
+    package func begin(_ retirement: Retirement, _ record: MirrorRecord) async throws {
+        var wording: Action.Wording?
+        if let last = retirement.last, record.consent != nil {
+            do { wording = try await LastPost(mirror).wording(of: last) } catch let refusal as ChangeRefusal {
+                mirror.logger.warning("The last post is left out", metadata: [LogKeys.error: "\(refusal)"])
+            }
+        }
+        let zone = mirror.knownTimeZone(record) ?? .gmt
+        let isBegun = try await store.beginRetirement(
+            saying: wording, on: LocalTime(now, in: zone).day, expires: now + Self.patience, now: now)
+        if isBegun { mirror.logger.notice("Retiring") }
+    }
+
+    /// Has the bot's profile say that the mirror has retired.
+    ///
+    /// Where only a person can, or the server refuses, that is noted, and the end does not wait for it.
+    ///
+    /// - Throws: `NetworkError` of a server that may answer later; the store's error.
+    package func settleProfile(_ retirement: Retirement) async throws {
+        var note: String?
+        // Without a login the end waits for one, unless there never was a bot.
+        if try await mirror.table.record().bot != nil { _ = try await mirror.requiredNetwork(of: .bot) }
+        do {
+            note = try await mirror.writeRetiredProfile()
+        } catch let error as NetworkError {
+            let rule = RetryRule.undo(error.retryCause)
+            let isFinal = error.dropsItem || [.missingScope, .capability].contains(error.code)
+            guard isFinal || rule.isOver(since: retirement.begun, now: now) else { throw error }
+            note = error.description
+        } catch let error as ConfigurationError {
+            note = error.description
+        }
+        if let note { mirror.logger.warning("Profile not written", metadata: [LogKeys.error: "\(note)"]) }
+        try await mirror.table.noteRetiredProfile(note, now: now)
+    }
+
+    /// Notes of everything besides the last post that it is to be taken back.
+    ///
+    /// - Throws: `OutboxError` if the lease is lost; the store's error.
+    package func askUndos(_ retirement: Retirement) async throws {
+        let all = try await Undoing(mirror: mirror).actions(.everything, kinds: ActionKind.allCases, now: now)
+        let ids = all.map(\.id).filter { $0 != retirement.post }
+        _ = try await store.askUndos(ids, reason: Action.Reason.retired, now: now)
+        try await mirror.table.noteRetiredWishes(now: now)
+    }
+
+    /// Removes the logins: the mirror has retired.
+    ///
+    /// - Throws: The store's error.
+    package func end() async throws {
+        try await mirror.table.endRetirement(now: now)
+        mirror.logger.notice("Retired; the logins are removed")
+    }
+}
+
+extension HumanMirror {
+    /// Writes into the bot's profile that the mirror has retired.
+    ///
+    /// To write the same twice does no harm, so that nothing has to be noted before.
+    ///
+    /// - Returns: Why only a person can do it; nil if it is done.
+    /// - Throws: As ``profileProposal()``.
+    fileprivate func writeRetiredProfile() async throws -> String? {
+        let (report, bot, present) = try await proposal()
+        guard let proposed = report.proposed, let present, let network = bot as? any ProfiledNetwork else {
+            return report.notes.first.map { "\($0): \(report.line)" }
+        }
+        var wanted = present
+        wanted.bio = proposed.bio
+        wanted.fields = proposed.fields
+        try await network.setProfile(wanted, insteadOf: present)
+        return report.notes.first
+    }
+}

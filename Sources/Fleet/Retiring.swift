@@ -1,0 +1,81 @@
+import Control
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import ServiceLifecycle
+import Settings
+
+/// Carries out the retirement of a mirror, from its last post to the removal of its logins.
+///
+/// What is left to do follows from the mirror's row and its actions alone, so that a killed worker's successor goes on
+/// where that one was.
+struct Retiring {
+    /// Seconds until the next look at a step that has to wait and does not say until when.
+    private static let usualWait: TimeInterval = 60
+
+    private let worker: Worker
+    private let lease: Lease
+    private let gates: Gates
+    private let store: OutboxStore
+    private let steps: RetirementSteps
+    private var mirror: HumanMirror { worker.mirror }
+    private var now: Date { worker.clock.now }
+
+    init(_ worker: Worker, lease: Lease, gates: Gates) {
+        self.worker = worker
+        self.lease = lease
+        self.gates = gates
+        store = worker.mirror.outbox(lease: lease)
+        steps = RetirementSteps(worker.mirror, lease: lease)
+    }
+
+    /// Does what can be done now.
+    ///
+    /// - Parameter record: The mirror's, whose retirement is due.
+    /// - Returns: When to go on; nil once the mirror has retired.
+    /// - Throws: What only a person can mend; `NetworkError` of a server that may answer later; the store's error.
+    func carryOut(_ record: MirrorRecord) async throws -> Date? {
+        guard var retirement = record.retirement, !retirement.isOver else { return nil }
+        try await mirror.table.requireHere()
+        if retirement.begun == nil {
+            try await steps.begin(retirement, record)
+            // It names the action of the last post.
+            guard let begun = try await mirror.table.record().retirement, begun.begun != nil else { return now + 1 }
+            retirement = begun
+        }
+        if try await store.isSending(last: retirement.post), let next = try await send(retirement) { return next }
+        if Task.isCancelled || Task.isShuttingDownGracefully { return now + 1 }
+        if retirement.profile == nil { try await steps.settleProfile(retirement) }
+        if retirement.takesBack, retirement.wished == nil { try await steps.askUndos(retirement) }
+        if let next = try await takeBack() { return next }
+        try await steps.end()
+        return nil
+    }
+
+    /// Sends the last post, and looks up what became of requests whose answers were lost.
+    ///
+    /// - Returns: When to go on; nil once both are settled.
+    private func send(_ retirement: Retirement) async throws -> Date? {
+        let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
+        let next = try await parts.courier.deliverDue(ActionKind.allCases)
+        guard try await store.isSending(last: retirement.post) else { return nil }
+        return max(next ?? now + Self.usualWait, now + 1)
+    }
+
+    /// Takes back what somebody wants taken back, as fast as the network lets it.
+    ///
+    /// - Returns: When to go on; nil once nothing is left.
+    private func takeBack() async throws -> Date? {
+        guard let due = try await store.nextRecall(now: now) else { return nil }
+        guard due <= now else { return due }
+        let bot = await gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
+        guard try await bot.isOpen() else { return bot.pause(at: now) ?? now + Self.usualWait }
+        let account = try await mirror.table.record().bot
+        let round = try await Recall(mirror, network: bot, lease: lease, bot: account).carryOut()
+        guard let next = try await store.nextRecall(now: now) else { return nil }
+        return max(next, round.obstacle == nil ? now : now + Self.usualWait)
+    }
+}

@@ -1,0 +1,110 @@
+package import Foundation
+package import Posts
+import Storage
+
+/// The end of a mirror: what waits is left out, and one last post follows.
+extension OutboxStore {
+    /// Begins the mirror's retirement if its date has come: in one transaction all that waits is left out, threads end,
+    /// and the last post takes its place in the day.
+    ///
+    /// From then on only the action that the mirror's row names as its last post may leave. A second call changes nothing.
+    ///
+    /// - Parameters:
+    ///   - last: The last post's text; nil for none.
+    ///   - day: The day of the human's clock.
+    ///   - expires: Until when the last post may be sent.
+    ///   - now: When it is due.
+    /// - Returns: Whether it was begun by this call.
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
+    @discardableResult
+    package func beginRetirement(
+        saying last: Action.Wording?, on day: LocalDay, expires: Date, now: Date
+    ) async throws -> Bool {
+        try await write { connection in
+            let begun = try connection.execute(
+                """
+                UPDATE mirrors SET retire_begun_ms = \(now.milliseconds), version = version + 1
+                WHERE mirror = \(mirror) AND retire_ms <= \(now.milliseconds) AND retire_begun_ms IS NULL
+                """)
+            guard begun == 1 else { return false }
+            let waiting = try actions(where: Self.waiting, order: "id ASC", limit: 10_000, on: connection)
+            try connection.execute(
+                """
+                \(Self.changing) state = 'skipped', reason = \(Action.Reason.retired), next_attempt_ms = NULL,
+                    \(Self.settled), updated_ms = \(now.milliseconds)
+                WHERE mirror = \(mirror) AND \(Self.waiting)
+                """)
+            try connection.execute("\(Self.noting) rest = NULL WHERE mirror = \(mirror) AND rest IS NOT NULL")
+            try noteUses(by: waiting, on: connection)
+            guard let last else { return true }
+            let action = try lastPost(saying: last, on: day, expires: expires, now: now, on: connection)
+            try noteUses(by: [action], on: connection)
+            try connection.execute("UPDATE mirrors SET retire_post = \(action.id) WHERE mirror = \(mirror)")
+            return true
+        }
+    }
+
+    /// Adds the last post under the next free number of its day.
+    private func lastPost(
+        saying wording: Action.Wording, on day: LocalDay, expires: Date, now: Date,
+        on connection: any StorageConnection
+    ) throws -> Action {
+        let subjects = try connection.query(
+            """
+            SELECT subject FROM actions
+            WHERE mirror = \(mirror) AND kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description)
+            """)
+        var number = try subjects.compactMap { Slot.Name(try $0.text("subject"))?.number }.max() ?? 0
+        while true {
+            number += 1
+            var intent = Intent(
+                .post(Slot.Name(day: day, number: number), wording), due: now, expires: expires,
+                explanation: Explanation("the mirror's last post"))
+            intent.isPinned = true
+            let action = Action(intent, of: mirror, at: now)
+            // The number of a row that this version does not understand is passed over.
+            if try insert(action, on: connection) { return action }
+        }
+    }
+
+    /// Whether a retirement has to wait: its last post was not sent yet, or the outcome of a request is unknown.
+    ///
+    /// - Parameter last: The id of the last post; nil for none.
+    /// - Throws: The store's error.
+    package func isSending(last: String?) async throws -> Bool {
+        try await !storage.query(
+            """
+            SELECT 1 AS found FROM actions
+            WHERE mirror = \(mirror) AND (state = 'sending' OR id = \(last ?? "") AND \(Self.waiting)) LIMIT 1
+            """
+        ).isEmpty
+    }
+
+    /// The condition that the mirror has not retired, or that an action is its last post.
+    ///
+    /// - Parameter action: The id of the action as a value, or its column.
+    static func serves(_ action: SQL, at now: Date) -> SQL {
+        """
+        (mirrors.retire_ms IS NULL OR mirrors.retire_begun_ms IS NULL AND mirrors.retire_ms > \(now.milliseconds)
+            OR mirrors.retired_ms IS NULL AND mirrors.retire_post = \(action))
+        """
+    }
+
+    /// When the mirror is to retire, as a part of a statement: at once where that has begun; null if it is not to, or has.
+    func retirement(at now: Date) -> SQL {
+        """
+        (SELECT CASE WHEN retire_begun_ms IS NULL THEN retire_ms ELSE CAST(\(now.milliseconds) AS BIGINT) END
+        FROM mirrors WHERE mirrors.mirror = \(mirror) AND retired_ms IS NULL)
+        """
+    }
+}
+
+extension Action.Wording {
+    private static let typed = "typed-by-a-person"
+
+    /// The source of a text that a person typed for the bot, which no archive has.
+    package static func typedSource(on network: NetworkName) -> PostID { PostID(network: network, value: typed) }
+
+    /// Whether a person typed the text, so that the human's network cannot be asked about it.
+    package var isTyped: Bool { source.value == Self.typed }
+}
