@@ -37,7 +37,8 @@ extension Explanation.Feature {
             return [Self(name: "\(name) (\(sum.count))", logOdds: sum.logOdds, sums: sum.count, group: group)]
         }
         return told.strongest.map(one)
-            + sum(told.rest, number == nil ? "signs, small words" : "others", .words)
+            + sum(told.rest, number == nil ? "signs, small words" : "other words", .words)
+            + sum(told.restOfPairs, number == nil ? "pairs of them" : "other pairs", .words)
             + sum(told.spelling, "runs of letters", .spelling)
             + (number == nil ? told.form.map(one) : sum(.init(told.form), "form", .form))
     }
