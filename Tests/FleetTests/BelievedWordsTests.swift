@@ -65,7 +65,7 @@ import Testing
         let learned = try #require(try await favorites.fitWeights(at: paper.clock.now))
         try await paper.mirror.storage.transaction { try favorites.store(learned, on: $0) }
         try await paper.mirror.storage.execute(
-            "UPDATE weights SET words_for = 2.0, words_against = 0.5")
+            "UPDATE weights SET words_for = 2.0, words_against = 0.5 WHERE mirror = 'test'")
         let shown = try await words(paper)
         let weights = try await favorites.weightsInUse()
         let (categories, features) = try await favorites.tally()
@@ -77,7 +77,7 @@ import Testing
         }
         if let pairs = weights.pairs {
             try await paper.mirror.storage.execute(
-                "UPDATE weights SET pairs_for = 0.0, pairs_against = 0.0")
+                "UPDATE weights SET pairs_for = 0.0, pairs_against = 0.0 WHERE mirror = 'test'")
             #expect(pairs.speakingFor >= 0)
             try await expect(words(paper)) { !$0.contains { $0.word.contains(" ") } }
         }

@@ -71,7 +71,7 @@ import Transport
         let evening = DemoPage.arrival(from: result.past.origin, until: result.past.origin + 86_400)
         await expect(Self.told(result), equals: Self.told(alone.value, before: evening))
         #expect(result.complaints.isEmpty)
-        try await browser.wait(for: ">20:00:0", at: "/m/demo")
+        try await browser.wait(for: ">18:00:0", at: "/m/demo")
         let after = try await browser.get("/m/demo")
         #expect(
             after.text.contains("It is the evening of its day; its clock goes as yours does now."))
@@ -83,7 +83,7 @@ import Transport
         // What a person does there is done.
         let paused = try await browser.post("/m/demo/pause", from: after, [("until", "3h")])
         #expect(paused.status == 303)
-        try await expect(browser.get("/m/demo").text) { $0.contains("Paused until 23:00") }
+        try await expect(browser.get("/m/demo").text) { $0.contains("Paused until 21:00") }
         let slot = try #require(
             after.text.firstMatch(of: #/<form method="post" action="(\/m\/demo\/slots\/[^"]+\/skip)">/#))
         let skipped = try await browser.post(String(slot.output.1), from: after, seenAfter: String(slot.output.0))

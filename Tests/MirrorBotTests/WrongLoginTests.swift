@@ -2,6 +2,7 @@ import Control
 import Expectations
 import Foundation
 import Mirroring
+import Posts
 import Sandbox
 import TestSupport
 import Testing
@@ -213,7 +214,7 @@ import Testing
         #expect(commands.dropFirst().first == "mirror-bot demo --web")
     }
 
-    @Test(arguments: [["status"], ["plan"], ["run"], ["doctor"], ["texts"], ["web"]])
+    @Test(arguments: [["plan"], ["run"], ["stats"], ["texts"], ["web"]])
     func whatIsNotSetUpLeadsToTheSetup(_ words: [String]) async throws {
         let ending = try await Stage().run(words: words)
         #expect(ending.status == 78)
@@ -221,5 +222,13 @@ import Testing
         let setup = try #require(text.range(of: "mirror-bot setup"), "\(words): \(text)")
         let login = text.range(of: "mirror-bot login")
         #expect(login.map { setup.lowerBound < $0.lowerBound } ?? true, "\(words): \(text)")
+    }
+
+    @Test func theChecklistBeginsWithTheSetup() async throws {
+        let ending = try await Stage().run("status")
+        #expect(
+            ending.output.contains(
+                "before it works\n  → mirror-bot setup leads through these steps:\n"), "\(ending.output)")
+        #expect(ending.error.contains("is not set up yet: mirror-bot setup leads through all steps; next is"))
     }
 }

@@ -206,9 +206,11 @@ package struct Assessment: Equatable, Sendable {
 
         /// Words, pairs and the author, as far as they mean something, the strongest first.
         package let strongest: [Contribution]
-        /// The words that are not among the strongest, and the author if it is not.
+        /// The words, pairs and author that are not among the strongest.
         package let rest: Sum
-        /// The pairs of words that are not among the strongest.
+        /// The part of it that is no pair of words.
+        package let restOfWords: Sum
+        /// The part of it that pairs of words are.
         package let restOfPairs: Sum
         /// All runs of letters.
         package let spelling: Sum
@@ -230,7 +232,8 @@ package struct Assessment: Equatable, Sendable {
         let told = Set(strongest.map(\.feature))
         let rest = said.filter { !told.contains($0.feature) }
         return Told(
-            strongest: strongest, rest: .init(rest.filter { !WordPair.isPair($0.feature) }),
+            strongest: strongest, rest: .init(rest),
+            restOfWords: .init(rest.filter { !WordPair.isPair($0.feature) }),
             restOfPairs: .init(rest.filter { WordPair.isPair($0.feature) }),
             spelling: .init(of(.spelling)), form: of(.form))
     }

@@ -30,7 +30,7 @@ struct DemoPage: Sendable {
 
     /// How long before the end of its last day the fast part ends, in seconds: in the evening, when
     /// most of the day is there to be seen and something is still to come.
-    private static let evening: TimeInterval = 4 * 3_600
+    private static let evening: TimeInterval = 6 * 3_600
 
     /// When a demo that lives from `origin` to `end` goes on in real time.
     static func arrival(from origin: Date, until end: Date) -> Date { max(origin, end - evening) }
