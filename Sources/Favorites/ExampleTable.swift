@@ -40,6 +40,30 @@ package struct ExampleTable: CountSource {
         return CountBatch(stamp: try stamp(on: connection), previous: 0, change: change)
     }
 
+    /// The newest favorite, or other post, with each of some features; see
+    /// ``Favorites/texts(with:)``.
+    func texts(with wanted: [String: Bool], on connection: any StorageConnection) throws -> [String:
+        String]
+    {
+        var open = wanted
+        var texts: [String: String] = [:]
+        try connection.forEach(
+            """
+            SELECT network, post_id, author, author_id, text, state FROM examples WHERE mirror = \(mirror)
+            ORDER BY decided_ms DESC, network, post_id
+            """
+        ) { columns in
+            guard !open.isEmpty, let row = try Self.row(columns) else { return }
+            let isFavorite = row.state.category == .favorite
+            guard isFavorite || row.state.category == .normal else { return }
+            for feature in extractor.features(of: row.example).all where open[feature] == isFavorite {
+                texts[feature] = row.example.text
+                open[feature] = nil
+            }
+        }
+        return texts
+    }
+
     /// What the counts must contain by now.
     func stamp(on connection: any StorageConnection) throws -> CountStamp {
         try stamp(from: try connection.query(stampQuery))

@@ -394,6 +394,26 @@ package struct Favorites: Sendable {
         return (categories, features)
     }
 
+    /// The weights with which posts are judged now: those that were learned, else plain ones.
+    package func weightsInUse() async throws -> EvidenceWeights {
+        guard configuration.weighting == .learned else {
+            return .plain(of: examples.extractor.words)
+        }
+        let learned = try await storage.read { [weights] in try weights.current(on: $0) }
+        return learned?.weights ?? .plain(of: examples.extractor.words)
+    }
+
+    /// The newest learned favorite, or other post, with each of some features.
+    ///
+    /// Reads the examples as ``tally()`` does.
+    ///
+    /// - Parameter wanted: Whether a favorite is wanted, by feature.
+    /// - Returns: The texts by feature; none for what no such post has.
+    package func texts(with wanted: [String: Bool]) async throws -> [String: String] {
+        guard !wanted.isEmpty else { return [:] }
+        return try await storage.read { [examples] in try examples.texts(with: wanted, on: $0) }
+    }
+
     /// Removes everything this mirror has learned, and nothing else.
     ///
     /// The number of the last batch stays and grows, so that counts which could

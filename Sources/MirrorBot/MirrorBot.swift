@@ -12,10 +12,13 @@ struct MirrorBot: AsyncParsableCommand {
         commandName: "mirror-bot",
         abstract: "Mirrors one person into a bot account that posts, replies and favorites as they do.",
         discussion: """
-            Try it without an account:
-              mirror-bot demo
+            Begin here; it asks for what it needs, step by step:
+              mirror-bot setup
 
-            With accounts on Mastodon, X or Bluesky:
+            Or look at it first, without an account:
+              mirror-bot demo --web
+
+            The same steps by hand, with accounts on Mastodon, X or Bluesky:
               mirror-bot login mastodon --as human
               mirror-bot login mastodon --as bot
               mirror-bot train scheduler

@@ -281,8 +281,15 @@ package struct MirrorTable: Sendable {
         let (humanSetting, botSetting, mirror) = (setting(.human), setting(.bot), mirror)
         try await update(now: now) { record, connection in
             record.verified.merge(credentials) { $1 }
-            record.human = try Self.same(record.human?.canonical, found[.human], setting: humanSetting)
-            record.bot = try Self.same(record.bot?.canonical, found[.bot], setting: botSetting)
+            try Self.requireSame(
+                BoundAccount(record.human, called: record.humanHandle),
+                human.map(BoundAccount.init),
+                setting: humanSetting)
+            try Self.requireSame(
+                BoundAccount(record.bot, called: record.botHandle), bot.map(BoundAccount.init),
+                setting: botSetting)
+            record.human = found[.human] ?? record.human?.canonical
+            record.bot = found[.bot] ?? record.bot?.canonical
             if let known = record.human, known == record.bot {
                 throw Self.sameAccount(as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
             }
@@ -316,8 +323,12 @@ package struct MirrorTable: Sendable {
                 let id = account.id.canonical
                 record.verified[role] = credentials[role]
                 switch role {
-                case .human: (record.human, record.humanHandle) = (id, account.handle)
-                case .bot: (record.bot, record.botHandle) = (id, account.handle)
+                case .human:
+                    record.human = id
+                    record.humanHandle = account.handle
+                case .bot:
+                    record.bot = id
+                    record.botHandle = account.handle
                 }
                 try Self.forgetFeeds(of: role, mirror, connection)
             }
@@ -461,13 +472,36 @@ package struct MirrorTable: Sendable {
         }
     }
 
-    private static func same(_ known: AccountID?, _ found: AccountID?, setting: String) throws -> AccountID? {
-        guard let known, let found, known != found else { return found ?? known }
-        let isElsewhere = known.network != found.network
-        func name(_ id: AccountID) -> String { isElsewhere ? "\(id.value) on \(id.network.displayName)" : id.value }
+    /// Fails if an account that was found is another one than the one that the mirror knows.
+    private static func requireSame(_ known: BoundAccount?, _ found: BoundAccount?, setting: String)
+        throws
+    {
+        guard let known, let found, known.id != found.id else { return }
+        let isElsewhere = known.id.network != found.id.network
         throw ConfigurationError(
             setting,
-            "belongs to \(name(found)), but this mirror belongs to \(name(known)); set MIRROR to another name for it")
+            "belongs to \(found.name(withNetwork: isElsewhere)), but this mirror belongs to "
+                + "\(known.name(withNetwork: isElsewhere)); set MIRROR to another name for it, or let this mirror change "
+                + "accounts with mirror-bot rebind")
+    }
+
+    /// Whether something was learned of the account of a role, or sent by it: then another account
+    /// takes its place only if a person says so in full knowledge.
+    ///
+    /// - Throws: The store's error.
+    package func isBound(_ role: AccountRole) async throws -> Bool {
+        try await storage.read { [mirror] in
+            guard let record = try Self.record(mirror, $0) else { return false }
+            if record.activated != nil { return true }
+            guard role == .human else { return false }
+            return try record.past != nil
+                || !$0.query(
+                    """
+                    SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM posts WHERE mirror = \(mirror))
+                        OR EXISTS (SELECT 1 FROM examples WHERE mirror = \(mirror))
+                    """
+                ).isEmpty
+        }
     }
 
     /// `network:value`, so that one column holds an identity.
@@ -582,5 +616,27 @@ extension AccountID {
     var addressHost: String? {
         guard network.traits.namesAreIdentities else { return nil }
         return value.split(separator: "@").dropFirst().first.map(String.init)
+    }
+}
+
+/// An account that a mirror is bound to, or that a login opens.
+package struct BoundAccount: Equatable, Sendable {
+    package let id: AccountID
+    /// What it is called where it lives, without `@`; nil if that is not known.
+    package let handle: String?
+
+    package init(_ account: Account) { (id, handle) = (account.id.canonical, account.handle) }
+
+    /// Nil where no account is known.
+    package init?(_ id: AccountID?, called handle: String?) {
+        guard let id else { return nil }
+        (self.id, self.handle) = (id.canonical, handle)
+    }
+
+    /// What people call it, without `@`: its name with the server where names have one, else its
+    /// handle.
+    package func name(withNetwork: Bool = false) -> String {
+        let name = id.network.traits.namesAreIdentities ? id.value : handle ?? id.value
+        return withNetwork ? "\(name) on \(id.network.displayName)" : name
     }
 }

@@ -191,12 +191,13 @@ import Testing
         #expect(
             human?.description
                 == "HUMAN_HANDLE belongs to did:plc:other, but this mirror belongs to did:plc:haruka; set MIRROR to "
-                + "another name for it")
+                + "another name for it, or let this mirror change accounts with mirror-bot rebind")
         let bot = await error { try await mirror.bind(human: nil, bot: account(.x, "7"), now: BareMirror.now) }
         #expect(
             bot?.description
                 == "the stored login of the bot belongs to 7 on X, but this mirror belongs to did:plc:mirror on "
-                + "Bluesky; set MIRROR to another name for it")
+                + "Bluesky; set MIRROR to another name for it, or let this mirror change accounts with mirror-bot rebind"
+        )
         #expect(bot?.setting == "the stored login of the bot")
     }
 

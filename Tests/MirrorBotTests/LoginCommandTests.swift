@@ -69,6 +69,8 @@ import Testing
         let again = try await logIn("mastodon", .bot, at: sandbox, words)
         #expect(again.status == 0)
         #expect(!revoked.isFulfilled)
+        // An account that has worked does not give way to another one.
+        try await stage.withMirror { _ = try await $0.table.activate(now: Date()) }
         let other = try await logIn("mastodon", .bot, at: sandbox, words, browsing: .human)
         #expect(other.status == 78, "\(other.error)")
         #expect(other.error.contains("this mirror belongs to"), "\(other.error)")

@@ -94,7 +94,9 @@ import Testing
     @Test func needsCredentials() async throws {
         let ending = try await stage.run("rebind")
         #expect(ending.status == 78)
-        #expect(ending.error.contains("is not set up yet; next is "))
+        #expect(
+            ending.error.contains(
+                "is not set up yet: mirror-bot setup leads through all steps; next is "))
         try await expect(stage.run("rebind", "--role", "boss").status, equals: 64)
     }
 

@@ -82,8 +82,8 @@ import Testing
             ("Network or path", "myspace"), ("Network or path", "\u{1B}[A"), ("Network or path", "mastodon"),
             ("Server of the human's account", ""), ("Server of the human's account", "no server at all"),
             ("Server of the human's account", gone.url), ("Access token: ", ""), ("Access token: ", "a-token"),
-            ("Network or path", ""), ("Server of the human's account", sandbox.url), ("Access token: ", "wrong-token"),
-            ("Network or path", ""), ("Server of the human's account", sandbox.url),
+            ("Server of the human's account [\(gone.url)]: ", sandbox.url),
+            ("Access token: ", "wrong-token"),
             ("Access token: ", sandbox.humanToken), ("Network [mastodon]: ", "/etc/hostname"),
             ("Network [mastodon]: ", ""),
             ("Server of the bot's account", sandbox.url), ("Access token: ", sandbox.humanToken),
@@ -245,7 +245,11 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: stage.home))
         if words.isEmpty {
             let status = try await stage.run("status")
-            expect(status.output) { $0.hasSuffix("before it works\n" + ending.output + "\n") }
+            expect(status.output) {
+                $0.hasSuffix(
+                    "before it works\n  → mirror-bot setup leads through these steps:\n"
+                        + ending.output + "\n")
+            }
         }
     }
 

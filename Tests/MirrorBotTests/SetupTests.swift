@@ -18,7 +18,10 @@ import Testing
         let stage = try await store.stage(["SECRET_KEY": String(repeating: "k", count: 40)])
         try await expect(next(stage), equals: "mirror-bot login mastodon --as human")
         let text = try await stage.run("status")
-        #expect(text.output.contains("before it works\n  ○ the human's account"))
+        #expect(
+            text.output.contains(
+                "before it works\n  → mirror-bot setup leads through these steps:\n  ○ the human's account"
+            ))
         #expect(text.output.contains("\n    → mirror-bot login mastodon --as human\n"))
 
         func logIn(_ role: String, _ token: String) async throws -> Ending {

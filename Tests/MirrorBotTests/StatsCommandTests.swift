@@ -160,7 +160,7 @@ import Testing
         try await expect(stage.run("report", "--html", "-").output) { $0.contains("No day can be planned yet.") }
         let zoneless = try await StoreUnderTest.sqlite.stage().run("stats")
         #expect(zoneless.status == 78)
-        #expect(zoneless.error.contains("is not set up yet; next is the human's account"))
+        #expect(zoneless.error.contains("leads through all steps; next is the human's account"))
     }
 
     // MARK: Files

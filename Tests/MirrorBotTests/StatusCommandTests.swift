@@ -27,10 +27,10 @@ import Testing
         #expect(ending.output.isEmpty != (words == ["status"] || words == ["status", "--json"]))
         #expect(
             ending.error == """
-                error: mirror default is not set up yet; next is the human's account, or an archive of theirs: mirror-bot \
-                login mastodon --as human; the database \(stage.home)/mirror-bot.sqlite does not exist yet \
+                error: mirror default is not set up yet: mirror-bot setup leads through all steps; next is the human's account, or \
+                an archive of theirs: mirror-bot login mastodon --as human; the database \(stage.home)/mirror-bot.sqlite does not exist yet \
                 (MIRROR_BOT_HOME and --home say where it is); HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set; mirror-bot \
-                train scheduler --from FILE reads an archive; mirror-bot setup leads through all steps
+                train scheduler --from FILE reads an archive
 
                 """)
         try expect(stage.files()) { $0.isEmpty }

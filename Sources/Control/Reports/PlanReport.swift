@@ -70,6 +70,16 @@ package struct PlanReport: Codable, Sendable {
     package var botHours: [Double]
 }
 
+extension Explanation {
+    /// The sentence, for people; of a slot that a person moved it says for which time its text was
+    /// chosen.
+    func reason(in zone: TimeZone) -> String {
+        guard let movedFrom else { return summary }
+        return
+            "moved by a person from \(LocalTime(movedFrom, in: zone).minute), for which its text was chosen: \(summary)"
+    }
+}
+
 extension Action {
     /// How many pictures go along with its text; nil for none.
     var pictureCount: Int? { wording.flatMap { $0.pictures.isEmpty ? nil : $0.pictures.count } }
@@ -178,7 +188,7 @@ package struct PlanReporter: Sendable {
             isPinned: action.isPinned ? true : nil, reason: action.reason, reasonText: action.told?.text,
             text: action.text, pictures: action.pictureCount, parts: action.partCount,
             language: action.wording?.language,
-            why: action.explanation?.summary, pool: action.explanation?.pool,
+            why: action.explanation?.reason(in: zone), pool: action.explanation?.pool,
             windowMinutes: action.explanation?.windowMinutes, source: action.wording?.source.webAddress,
             address: action.remoteID.flatMap {
                 PostID(network: mirror.configuration.botNetwork, value: $0).webAddress

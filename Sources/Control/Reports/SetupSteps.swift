@@ -137,6 +137,11 @@ extension HumanMirror {
             detail: (["\(setting) is not set"] + [proposal].compactMap(\.self)).joined(separator: "; "))
     }
 
+    /// The command that leads through the checklist.
+    package var setupCommand: String {
+        (["mirror-bot setup"] + configuration.flagWords).joined(separator: " ")
+    }
+
     /// What to do next; nil once the mirror has worked.
     ///
     /// - Throws: The store's error.
@@ -153,12 +158,11 @@ extension HumanMirror {
         guard let part = error.part, let steps = try? await setupSteps(),
             let step = steps.first(where: { !$0.isDone && part.steps.contains($0.kind) })
         else { return error }
-        let setup = (["mirror-bot setup"] + configuration.flagWords).joined(separator: " ")
         let details = [part == .database ? error.description : nil, step.detail].compactMap(\.self)
         return ConfigurationError(
             "mirror \(name)",
-            (["is not set up yet; \(step.next)"] + details).joined(separator: "; ")
-                + "; \(setup) leads through all steps",
+            (["is not set up yet: \(setupCommand) leads through all steps", step.next] + details)
+                .joined(separator: "; "),
             isMissing: error.isMissing, part: part)
     }
 

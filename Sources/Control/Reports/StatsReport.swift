@@ -99,8 +99,12 @@ package struct StatsReport: Codable, Sendable {
         package var word: String
         package var favorites: Int64
         package var normals: Int64
-        /// What it adds to ln of the favorite rate of a post without other words.
+        /// What it adds to ln of the favorite rate of a post without other words, as far as the
+        /// model in use believes it.
         package var logOdds: Double
+        /// The newest learned post with it, a favorite if it speaks for one; nil in reports of
+        /// earlier versions.
+        package var example: String?
     }
 
     /// What was not done, as often as for one reason.
@@ -270,16 +274,34 @@ package struct StatsReporter: Sendable {
         do {
             let favorites = try mirror.favorites()
             let stamp = try await favorites.stamp()
+            let weights = try await favorites.weightsInUse()
             let learned = try await kept.value(
-                "learned", of: mirror.name, stamp: "\(stamp.sequence) \(stamp.extraction)"
+                "learned", of: mirror.name,
+                stamp: "\(stamp.sequence) \(stamp.extraction) \(weights)"
             ) {
                 let (categories, features) = try await favorites.tally()
-                let model = FavoriteModel(categories)
+                let model = FavoriteModel(categories, weights: weights)
                 let authors = features.filter { FeatureGroup(of: $0.key) == .author }
+                let strongestFor = Self.strongest(features, model, isFor: true)
+                let strongestAgainst = Self.strongest(features, model, isFor: false)
+                let wanted = Dictionary(
+                    strongestFor.map { ($0.feature, true) }
+                        + strongestAgainst.map { ($0.feature, false) }
+                ) { first, _ in first }
+                let texts = try await favorites.texts(with: wanted)
+                func words(_ strongest: [(feature: String, word: StatsReport.Word)]) -> [StatsReport
+                    .Word]
+                {
+                    strongest.map { feature, word in
+                        var word = word
+                        word.example = texts[feature]
+                        return word
+                    }
+                }
                 return Learned(
                     authors: authors, firstAuthors: Self.first(authors),
-                    wordsFor: Self.strongest(features, model, isFor: true),
-                    wordsAgainst: Self.strongest(features, model, isFor: false))
+                    wordsFor: words(strongestFor),
+                    wordsAgainst: words(strongestAgainst))
             }
             return (learned, nil)
         } catch let error as MeCabError {
@@ -325,18 +347,25 @@ package struct StatsReporter: Sendable {
         return Array(sorted.prefix(Self.authorsShown))
     }
 
+    /// The words and pairs that weigh most, without signs; what the model does not believe has no
+    /// weight.
     private static func strongest(
         _ features: [String: FeatureCount], _ model: FavoriteModel, isFor: Bool
-    ) -> [StatsReport.Word] {
+    ) -> [(feature: String, word: StatsReport.Word)] {
         let words = features.filter { feature, count in
             count.favorite + count.normal >= fewestPosts && FeatureGroup(of: feature) == .words
-                && !SmallFeatures.contains(feature)
+                && !SmallFeatures.contains(feature) && !SmallFeatures.hasSign(feature)
         }.map { feature, count in
-            StatsReport.Word(
+            let word = StatsReport.Word(
                 word: WordPair.shown(feature), favorites: count.favorite, normals: count.normal,
-                logOdds: model.evidence(count))
-        }.filter { isFor ? $0.logOdds > 0 : $0.logOdds < 0 }
-        let sorted = words.sorted { (abs($1.logOdds), $0.word) < (abs($0.logOdds), $1.word) }
+                logOdds: model.believedEvidence(ofWord: feature, count))
+            return (feature: feature, word: word)
+        }.filter { isFor ? $0.word.logOdds > 0 : $0.word.logOdds < 0 }
+        let sorted = words.sorted { first, second in
+            (abs(second.word.logOdds), first.word.word) < (
+                abs(first.word.logOdds), second.word.word
+            )
+        }
         return Array(sorted.prefix(wordsShown))
     }
 

@@ -269,6 +269,9 @@ package struct StatusReport: Codable, Sendable {
     package var pauseSeen: Seen?
     /// What is to be done before the mirror works; nil once it has worked.
     package var setup: [SetupStep]?
+    /// The command that leads through these steps; nil where there are none, and in reports of
+    /// earlier versions.
+    package var setupCommand: String?
     package var mirror: String
     package var storage: String
     /// Nil in reports of earlier versions.
@@ -390,7 +393,9 @@ package struct StatusReporter: Sendable {
         return StatusReport(
             verdict: health.verdict, obstacles: health.obstacles,
             pauseSeen: Pause.seen(record.pause.flatMap { $0.holds(at: now) ? $0 : nil }),
-            setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup, mirror: configuration.mirror,
+            setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup,
+            setupCommand: reading.facts.setup.isEmpty ? nil : mirror.setupCommand,
+            mirror: configuration.mirror,
             storage: "\(mirror.process.storage)", place: StatusReport.Place(mirror.process, configuration),
             human: record.humanHandle,
             bot: record.botHandle, accounts: reading.accounts.states(record), consent: record.consent,

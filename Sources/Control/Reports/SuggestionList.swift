@@ -42,6 +42,10 @@ package struct SuggestionList: Codable, Sendable {
         package let cost: Double?
         /// Whether only a person can do it, in a browser: the network does not let the bot favorite.
         package let isByHand: Bool
+        /// Why it cannot be approved, in words; nil if it can, and in reports of earlier versions.
+        package let obstacle: String?
+        /// Whether a decision about it is learned; nil in reports of earlier versions.
+        package let isLearned: Bool?
         /// The digest of what is shown here, for who decides about it.
         package let seen: Seen
     }
@@ -98,9 +102,13 @@ extension SuggestionList {
         actions = Array(actions.prefix(search.limit))
         total = try await store.suggestionCount()
         var canFavorite = true
+        var obstacle: String?
+        // Without an account nothing is known of what it may do, and nothing is sent.
         if actions.contains(where: { $0.kind == .favorite }), let network = try? await mirror.network(of: .bot) {
             canFavorite = network.capabilities.canFavorite
+            obstacle = mirror.obstacleToFavorites(on: network)
         }
+        let network = mirror.configuration.botNetwork
         let prices = try await mirror.prices(of: actions)
         suggestions = actions.map { action in
             Suggestion(
@@ -112,7 +120,10 @@ extension SuggestionList {
                 features: action.explanation?.tellingFeatures.map(\.name) ?? [],
                 words: action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.map(\.name) ?? [],
                 why: action.explanation?.summary, created: action.created, due: action.due, expires: action.expires,
-                cost: prices[action.id], isByHand: action.kind == .favorite && !canFavorite, seen: action.seen)
+                cost: prices[action.id], isByHand: action.kind == .favorite && !canFavorite,
+                obstacle: action.kind == .favorite ? obstacle : nil,
+                isLearned: action.canTeach(on: network),
+                seen: action.seen)
         }
     }
 }

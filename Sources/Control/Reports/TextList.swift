@@ -129,10 +129,12 @@ extension TextList {
 extension TextList.Text {
     /// The archived text that a person names.
     ///
-    /// - Parameter word: The address or id of an archived post.
+    /// - Parameter word: The address or id of an archived post, or what names a slot that has its
+    ///   text.
     /// - Throws: `ChangeRefusal` if it names none, or several; the store's error.
     package init(of mirror: HumanMirror, named word: String, zone: TimeZone) async throws {
-        let post = try await PlanChanges(mirror: mirror, zone: zone).post(word)
+        let post = try await PlanChanges(mirror: mirror, zone: zone).text(
+            named: word, now: mirror.clock.now)
         guard let kept = try await mirror.archive.kept(post.id, by: mirror.textFilter()) else {
             throw ChangeRefusal(.unknown, "that post has left the archive")
         }

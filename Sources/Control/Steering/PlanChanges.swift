@@ -426,7 +426,28 @@ package struct PlanChanges: Sendable {
     }
 
     /// The archived post that a person means with its name, or with a slot that has its text.
+    ///
+    /// Changes nothing: the plan of a day that is not stored stays a preview.
+    ///
+    /// - Throws: `ChangeRefusal` if there is none, or several; the store's error.
+    func text(named word: String, now: Date) async throws -> Post {
+        try await postOrSlotText(word, now: now) { word in
+            do {
+                return try await mirror.action(named: word, in: zone, now: now).action
+            } catch let error as ActionNameError {
+                throw ChangeRefusal(.unknown, error.description)
+            }
+        }
+    }
+
     private func postOrSlotText(_ word: String, now: Date) async throws -> Post {
+        try await postOrSlotText(word, now: now) { try await slot($0, now: now) }
+    }
+
+    /// - Parameter slot: Finds a slot by its name.
+    private func postOrSlotText(
+        _ word: String, now: Date, _ slot: (String) async throws -> Action
+    ) async throws -> Post {
         let isSlot = TypedSlot(word, today: LocalTime(now, in: zone).day) != nil
         let posts = try await mirror.archive.posts(named: word)
         if !posts.isEmpty {
@@ -438,8 +459,14 @@ package struct PlanChanges: Sendable {
                 .ambiguous,
                 "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address")
         }
-        let found = isSlot ? try await slot(word, now: now) : try? await slot(word, now: now)
-        guard let found else { throw unknownPost(word) }
+        let found: Action
+        do {
+            found = try await slot(word)
+        } catch let refusal as ChangeRefusal
+            where !isSlot && [.unknown, .unusable].contains(refusal.code)
+        {
+            throw unknownPost(word)
+        }
         guard let source = found.wording?.source, let post = try await mirror.archive.post(source) else {
             throw ChangeRefusal(.unusable, "slot \(found.subject) has no text of an archived post")
         }

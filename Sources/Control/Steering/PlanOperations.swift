@@ -169,6 +169,25 @@ package struct PublishForecast: Codable, Equatable, Sendable {
     }
 }
 
+extension PublishForecast {
+    /// The text that a plan would choose for a post that is due now.
+    ///
+    /// - Parameters:
+    ///   - desk: The mirror.
+    ///   - number: Which of the texts that would be chosen one after the other, from 0: for a
+    ///     person who wants another one.
+    /// - Returns: Nil if there is no such text.
+    /// - Throws: `ConfigurationError` without a time zone; the store's error.
+    package static func proposal(at desk: Desk, number: Int = 0) async throws -> PublishForecast? {
+        let zone = try await desk.zone()
+        let planner = desk.mirror.planMaker(zone: zone, store: desk.outbox)
+        guard !planner.makesNoPosts else { return nil }
+        let wordings = try await planner.proposals(number + 1, now: desk.now)
+        guard wordings.count > number else { return nil }
+        return try await PublishForecast(at: desk, post: wordings[number].source.value)
+    }
+}
+
 /// Draws a day anew; what is pinned stays.
 package struct RerollDay: PersonOperation {
     package static let name = "plan-reroll"

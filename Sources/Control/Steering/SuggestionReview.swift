@@ -103,14 +103,12 @@ package struct SuggestionReview: Sendable {
 
     private func requireFavorites(_ action: Action) async throws {
         let network = try await mirror.requiredNetwork(of: .bot)
-        if !network.capabilities.canFavorite {
+        if let obstacle = mirror.obstacleToFavorites(on: network) {
             throw ChangeRefusal(
                 .notAllowed,
-                "\(network.name.displayName) does not let software favorite; open the address of \(action.id) instead")
-        }
-        if mirror.configuration.favoriteMode == .off {
-            throw ChangeRefusal(
-                .notAllowed, "FAVORITE_MODE is off, so the bot gives no favorites; set it to suggest first")
+                obstacle
+                    + (network.capabilities.canFavorite
+                        ? "" : "; open the address of \(action.id) instead"))
         }
     }
 
@@ -192,7 +190,26 @@ package struct SuggestionReview: Sendable {
     }
 }
 
+extension HumanMirror {
+    /// Why a suggested favorite cannot be approved; nil if it can.
+    func obstacleToFavorites(on network: any SocialNetwork) -> String? {
+        guard network.capabilities.canFavorite else {
+            return "\(network.name.displayName) does not let software favorite"
+        }
+        guard configuration.favoriteMode != .off else {
+            return "FAVORITE_MODE is off, so the bot gives no favorites; set it to suggest first"
+        }
+        return nil
+    }
+}
+
 extension Action {
+    /// Whether something can be learned from a decision about a suggested favorite: where asking
+    /// for the post would cost something, only what is kept with the suggestion is learned.
+    func canTeach(on network: NetworkName) -> Bool {
+        kind == .favorite && (network.descriptor.prices == nil || keptExample != nil)
+    }
+
     /// What a suggestion of a favorite keeps of the post, as the classifier learns it.
     fileprivate var keptExample: Example? {
         guard let target, let post = targetPost, let text = target.text else { return nil }

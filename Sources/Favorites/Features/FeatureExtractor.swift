@@ -97,8 +97,11 @@ package enum WordPair {
 
     /// The words of a feature: two of a pair, else the feature itself.
     static func words(of feature: String) -> [Substring] {
-        feature.utf8.contains(separator) ? feature.split(separator: "\u{1F}") : [feature[...]]
+        isPair(feature) ? feature.split(separator: "\u{1F}") : [feature[...]]
     }
+
+    /// Whether a feature is a pair.
+    package static func isPair(_ feature: String) -> Bool { feature.utf8.contains(separator) }
 
     /// A feature for people: a pair as its words side by side, anything else as it is.
     package static func shown(_ feature: String) -> String { words(of: feature).joined(separator: " ") }

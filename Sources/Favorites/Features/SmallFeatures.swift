@@ -14,6 +14,14 @@ package enum SmallFeatures {
         return words.allSatisfy { isSmall(String($0)) }
     }
 
+    /// Whether a feature is a sign or a number, or a pair with one of them; never for a hashtag, an
+    /// author or an emoji.
+    package static func hasSign(_ feature: String) -> Bool {
+        WordPair.words(of: feature).flatMap { $0.split(separator: " ") }.contains { word in
+            !word.unicodeScalars.contains { $0.properties.isAlphabetic || isPicture($0) }
+        }
+    }
+
     private static func isSmall(_ feature: String) -> Bool {
         let scalars = Array(feature.unicodeScalars)
         guard let first = scalars.first else { return true }

@@ -48,6 +48,17 @@ package struct FavoriteModel: Sendable {
         return log((favoriteMass + Double(count.favorite)) / (normalMass + Double(count.normal))) - learnedLogOdds
     }
 
+    /// How much a word or a pair changes the log odds of a favorite as it is believed; 0 for a pair
+    /// where pairs are not.
+    ///
+    /// In a post with several words each counts less, see ``Assessment/contributions``.
+    package func believedEvidence(ofWord feature: String, _ count: FeatureCount) -> Double {
+        let evidence = evidence(count)
+        return evidence
+            * (WordPair.isPair(feature)
+                ? weights.factor(ofPair: evidence) : weights.factor(ofWord: evidence))
+    }
+
     /// Weighs the features of one post.
     ///
     /// - Parameters:
@@ -197,6 +208,10 @@ package struct Assessment: Equatable, Sendable {
         package let strongest: [Contribution]
         /// The words, pairs and author that are not among the strongest.
         package let rest: Sum
+        /// The part of it that is no pair of words.
+        package let restOfWords: Sum
+        /// The part of it that pairs of words are.
+        package let restOfPairs: Sum
         /// All runs of letters.
         package let spelling: Sum
         /// The marks of form, the strongest first.
@@ -215,8 +230,11 @@ package struct Assessment: Equatable, Sendable {
         let said = of(.words, .author)
         let strongest = Array(said.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
         let told = Set(strongest.map(\.feature))
+        let rest = said.filter { !told.contains($0.feature) }
         return Told(
-            strongest: strongest, rest: .init(said.filter { !told.contains($0.feature) }),
+            strongest: strongest, rest: .init(rest),
+            restOfWords: .init(rest.filter { !WordPair.isPair($0.feature) }),
+            restOfPairs: .init(rest.filter { WordPair.isPair($0.feature) }),
             spelling: .init(of(.spelling)), form: of(.form))
     }
 

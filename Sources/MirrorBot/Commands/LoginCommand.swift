@@ -52,6 +52,16 @@ struct LoginCommand: AsyncParsableCommand {
     @Flag(help: "Print the variables to set, and keep nothing.")
     var print = false
 
+    @Flag(
+        help:
+            "Let the mirror change to another account than the one of which it learned, or as which it sent."
+    )
+    var rebind = false
+
+    @Flag(
+        name: .shortAndLong, help: "Do not ask whether the account takes the place of another one.")
+    var yes = false
+
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -90,11 +100,23 @@ struct LoginCommand: AsyncParsableCommand {
     /// Verifies whose account a login opens, and stores it, unless it is only printed.
     private func keep(_ login: LoginOutcome, for mirror: HumanMirror) async throws -> LoggedIn {
         let account = login.account
-        let session = TriedSession()
-        let network = try await mirror.measuredNetwork(for: account, sessions: session)
-        let verified = try await network.verifyAccount()
+        let opened =
+            if let known = login.verified { known } else {
+                try await VerifiedLogin(account, for: mirror)
+            }
+        let (network, verified) = (opened.network, opened.account)
         if role == .bot { try network.requireAudiences() }
-        try await mirror.bind(verified, openedBy: account, now: mirror.clock.now)
+        if let replaced = try await replaced(by: verified, mirror) {
+            guard try await mirror.rebind([replaced], openedBy: account, now: mirror.clock.now)
+            else {
+                throw CommandError(
+                    .tryLater,
+                    "could not change the account of mirror \(mirror.name): a worker holds it; stop it first"
+                )
+            }
+        } else {
+            try await mirror.bind(verified, openedBy: account, now: mirror.clock.now)
+        }
         let rules = await rules(of: network, verified, mirror)
         let outcome = LoggedIn(
             verified, openedBy: account, mirror: mirror.name, isKept: !print,
@@ -103,7 +125,8 @@ struct LoginCommand: AsyncParsableCommand {
         for warning in outcome.warnings { StandardError.tell("warning: \(warning)") }
         if outcome.isKept {
             try await mirror.vault.store(
-                StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
+                StoredLogin(account), session: try await opened.session.load(), for: role,
+                at: mirror.clock.now)
         }
         return outcome
     }
@@ -119,6 +142,60 @@ struct LoginCommand: AsyncParsableCommand {
         } catch {
             return ([], ["the rules of \(network.host) for bots are not known here: \(error); read them there"])
         }
+    }
+
+    /// The account that gives way to the one of this login, after the person agreed; nil if none
+    /// has to.
+    ///
+    /// - Throws: ``CommandError`` for an account of which something was learned, or as which
+    ///   something was sent, unless the person wants that, and for a person who does not agree.
+    private func replaced(by found: Account, _ mirror: HumanMirror) async throws -> Rebinding? {
+        let other = role == .human ? AccountRole.bot : .human
+        if try await mirror.isAccount(found, of: other) {
+            let login = command("login \(found.id.network.rawValue) --as \(other.rawValue)", mirror)
+            throw CommandError(
+                .configuration,
+                "this login belongs to the \(other.rawValue)'s own account, @\(BoundAccount(found).name()); the "
+                    + "\(role.rawValue) needs another. If it is the \(other.rawValue)'s login that is wrong: \(login)"
+            )
+        }
+        guard let rebinding = try await mirror.rebinding(of: role, to: found),
+            let bound = rebinding.bound
+        else {
+            return nil
+        }
+        let isElsewhere = bound.id.network != found.id.network
+        let (before, after) = (
+            "@" + bound.name(withNetwork: isElsewhere),
+            "@" + BoundAccount(found).name(withNetwork: isElsewhere)
+        )
+        let question =
+            "Take \(Printable.line(after)) as the \(role.rawValue) in the place of \(Printable.line(before))?"
+        guard try await mirror.table.isBound(role) else {
+            StandardError.tell("Nothing was learned of \(before) yet, and nothing was sent.")
+            if try !yes && !Question.confirm("\(question) [Y/n] ", default: true) {
+                throw CommandError(
+                    .usage, "the \(role.rawValue) is \(before) as before; nothing was changed")
+            }
+            return rebinding
+        }
+        guard rebind else {
+            let again = command(
+                "login \(found.id.network.rawValue) --as \(role.rawValue) --rebind", mirror)
+            throw CommandError(
+                .configuration,
+                "this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom "
+                    + "it has sent. A mirror of its own for \(after): --mirror NAME. To go on with \(after) here: \(again)"
+            )
+        }
+        for line in RebindCommand.lines(rebinding) { StandardError.write(line + "\n") }
+        try Confirmation.require("\(question) [y/N] ", unless: yes)
+        return rebinding
+    }
+
+    /// A command as a person types it for this mirror.
+    private func command(_ words: String, _ mirror: HumanMirror) -> String {
+        (["mirror-bot", words] + mirror.configuration.flagWords).joined(separator: " ")
     }
 
     private func tell(_ outcome: LoggedIn) throws {

@@ -12,7 +12,8 @@ struct RebindCommand: AsyncParsableCommand {
         discussion: """
             A mirror belongs to the accounts with which it began, and refuses others. This command shows both the \
             mirror's accounts and the logged-in ones, asks, and accepts the latter: for an account that moved, or \
-            that was wrong from the start. History, people and what was learned stay.
+            that was wrong from the start. History, people and what was learned stay. An account that is logged in with \
+            mirror-bot login is changed by that command, with --rebind.
             """)
 
     @Option(
@@ -41,15 +42,17 @@ struct RebindCommand: AsyncParsableCommand {
                     .tryLater, "could not rebind mirror \(name): a worker holds it; stop it first")
             }
             if output.json { return try JSONOutput.print(outcome) }
-            for line in outcome.accounts {
-                print("the \(line.role.rawValue) of mirror \(name) is \(Printable.line(line.now))")
+            for rebinding in rebindings {
+                let found = BoundAccount(rebinding.found).name()
+                print(
+                    "the \(rebinding.role.rawValue) of mirror \(name) is \(Printable.line(found))")
             }
         }
     }
 
     /// Whose the mirror is, whose the credentials are, and what follows.
-    private static func lines(_ rebinding: Rebinding) -> [String] {
-        let bound = rebinding.bound.map { Printable.line($0.reference) } ?? "none yet"
+    static func lines(_ rebinding: Rebinding) -> [String] {
+        let bound = rebinding.bound.map { Printable.line($0.name()) } ?? "none yet"
         let start = "\(rebinding.role.rawValue): now \(bound); logged in is "
         let consequences =
             switch rebinding.role {
@@ -64,6 +67,7 @@ struct RebindCommand: AsyncParsableCommand {
                     "the human's feeds are read from their newest posts on",
                 ]
             }
-        return [start + Printable.line(rebinding.found.id.reference)] + consequences.map { "  " + $0 }
+        let found = Printable.line(BoundAccount(rebinding.found).name())
+        return [start + found] + consequences.map { "  " + $0 }
     }
 }

@@ -21,6 +21,9 @@ struct SetupWalk {
         /// The network that is proposed for an account that is not there yet.
         var networks: [AccountRole: NetworkName]
         var hasHuman: Bool
+        /// What the human's account is called, which may still be replaced by another login; nil
+        /// for none.
+        var replaceableHuman: String?
         var policy: NetworkDescriptor.Policy?
         /// The setting that limits what reading the human's account costs; nil if reading is free.
         var budget: String?
@@ -194,12 +197,25 @@ struct SetupWalk {
     private func connectBot(_ position: Position, _ isFirst: Bool) async throws -> Outcome {
         if isFirst, let network = given.network(of: .bot) { return try await logIn(.bot, on: network, isFirst) }
         guard isAsking else { return .left }
+        let correction = position.replaceableHuman.map {
+            " The human is @\(Printable.line($0)); if that is wrong, type human to log in again."
+        }
         tell(
             "The bot is an account of its own, which you have made at its network. Type the network: "
-                + "\(NetworkArgument.names).")
+                + "\(NetworkArgument.names)." + (correction ?? ""))
         let network = try Question.answer(
-            "Network [\(proposal(.bot, position))]: ", default: proposal(.bot, position), NetworkArgument.network)
-        return try await logIn(.bot, on: network, isFirst)
+            "Network [\(proposal(.bot, position))]: ", default: proposal(.bot, position)
+        ) { answer in
+            correction != nil && answer.lowercased() == "human"
+                ? nil : try NetworkArgument.network(answer)
+        }
+        if let network { return try await logIn(.bot, on: network, isFirst) }
+        let humans = try Question.answer(
+            "Network of the human [\(proposal(.human, position))]: ",
+            default: proposal(.human, position),
+            NetworkArgument.network)
+        _ = try await logIn(.human, on: humans, false)
+        return try await connectBot(try await self.position(), false)
     }
 
     private func proposal(_ role: AccountRole, _ position: Position) -> String {
@@ -210,6 +226,7 @@ struct SetupWalk {
         guard isAsking || given.isLoginComplete(of: role, on: network) else { return .left }
         var words = [network.rawValue, "--as=\(role.rawValue)"] + given.loginWords(of: role, isFirst: isFirst)
         if given.yes || !isAsking, given.needsNoSecret(of: role, on: network) { words.append("--no-password") }
+        if given.yes { words.append("--yes") }
         try await perform(LoginCommand.self, words)
         return .done
     }
@@ -359,7 +376,47 @@ struct SetupWalk {
         try await review()
         try await preview(position)
         let starts = try given.start ?? Question.confirm("Start now? It works until Ctrl-C. [Y/n] ", default: true)
-        if starts { try await startWorking() } else { tellHowToStart() }
+        guard starts else { return tellHowToStart() }
+        try await offerFirstPost()
+        try await startWorking()
+    }
+
+    /// How many texts a person is shown for the first post.
+    private static let proposals = 20
+
+    /// Offers to send a post at once, so that nobody has to wait to see whether the mirror works.
+    private func offerFirstPost() async throws {
+        guard !given.yes else { return }
+        try await options.withZone { mirror, zone in
+            let desk = Desk(mirror, zone: zone)
+            for number in 0..<Self.proposals {
+                guard let proposal = try await PublishForecast.proposal(at: desk, number: number)
+                else { return }
+                if number == 0 {
+                    tell(
+                        "\nA first post can leave as soon as it works. This is one that it would choose:"
+                    )
+                }
+                let time = LocalTime(proposal.post.created, in: zone)
+                tell(
+                    "\n  " + Printable.lines(proposal.says.joined(separator: "\n  "))
+                        + "\n  (from \(time))")
+                if let cost = proposal.cost {
+                    tell("  It costs \(String(format: "$%.2f", cost)) at most.")
+                }
+                switch try Question.key(
+                    "s send it, a another one, Enter none: ", among: ["s", "a", "", "q"])
+                {
+                case "s":
+                    let request = PersonRequest(
+                        PublishPost(post: proposal.post.post), seen: proposal.post.seen)
+                    _ = try await desk.perform(request)
+                    return tell("It leaves first.")
+                case "a": continue
+                default: return tell("None; the first one comes as planned.")
+                }
+            }
+        }
     }
 
     /// Offers the first review of texts where something is left of it; each answer counts at once.
@@ -417,13 +474,17 @@ struct SetupWalk {
             let human = accounts.accounts[.human]?.network
             let bot = mirror.configuration.networkSetting(of: .bot) == nil ? human : nil
             let zone = try await mirror.knownTimeZone()
+            let record = try await mirror.table.record()
+            let isBound = try await mirror.table.isBound(.human)
+            let known =
+                isBound ? nil : BoundAccount(record.human, called: record.humanHandle)?.name()
             return Position(
                 steps: try await mirror.setupSteps(on: named),
                 networks: [
                     .human: mirror.configuration.network(of: .human),
                     .bot: bot ?? mirror.configuration.network(of: .bot),
                 ],
-                hasHuman: human != nil,
+                hasHuman: human != nil, replaceableHuman: human == nil ? nil : known,
                 policy: accounts.accounts[.bot]?.network.descriptor.policy,
                 budget: human?.descriptor.prices?.budget,
                 tomorrow: zone.map { LocalTime(mirror.clock.now, in: $0).day.advanced(by: 1) })

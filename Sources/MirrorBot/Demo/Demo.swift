@@ -187,7 +187,7 @@ struct Demo {
         return try await HumanMirror.open(configuration, clock: clock).closing { mirror in
             let learned = try await learnFavorites(mirror)
             if keep != nil { try await planDay(at: self.clock.now, mirror, past.zone.zone) }
-            let costs = try await costs(mirror, sandbox)
+            let booked = try await mirror.spending.booked()
             say(announcement)
             let worker = Worker(mirror: mirror, cadence: cadence)
             let watching = watching(sandbox, clock, past.zone.zone)
@@ -201,7 +201,7 @@ struct Demo {
             try outcome.get()
             return try await DemoResult(
                 past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
-                learned: learned, spentBefore: costs.spent, homeBefore: costs.home)
+                learned: learned, bookedBefore: booked)
         }
     }
 
@@ -212,13 +212,16 @@ struct Demo {
         _ past: DemoPast, _ sandbox: Sandbox, _ clock: VirtualClock, home: String, on page: DemoPage,
         _ show: @escaping @Sendable (DemoResult) async throws -> Void
     ) async throws {
-        let (origin, end) = (past.origin, sandbox.world.end)
+        let origin = past.origin
+        let end = DemoPage.arrival(from: origin, until: sandbox.world.end)
         let configuration = try configuration(home: home, zone: past.zone.zone, sandbox: sandbox)
         try await HumanMirror.open(configuration, clock: clock).closing { mirror in
             let learned = try await learnFavorites(mirror)
             try await measure(mirror, past.zone.zone)
-            let costs = try await costs(mirror, sandbox)
-            let moment = { @Sendable [days] in DemoPage.moment(of: clock.now, from: origin, days: days) }
+            let booked = try await mirror.spending.booked()
+            let moment = { @Sendable [days] in
+                DemoPage.moment(of: clock.now, from: origin, days: days, arrival: end)
+            }
             try await page.serve(mirror.installation, moment: moment) {
                 say(announcement)
                 let watching = watching(sandbox, clock, past.zone.zone)
@@ -233,8 +236,7 @@ struct Demo {
                             await watching.value
                             let result = try await DemoResult(
                                 past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
-                                learned: learned, spentBefore: costs.spent, homeBefore: costs.home)
-                            try await planDay(at: end, mirror, past.zone.zone)
+                                learned: learned, bookedBefore: booked)
                             try await show(result)
                         }
                     }
@@ -259,12 +261,6 @@ struct Demo {
     }
 
     private var announcement: String { "living through \(days) \(days == 1 ? "day" : "days") …" }
-
-    /// What the learning has cost, in millionths of a US dollar, and of it what was paid for home timelines.
-    private func costs(_ mirror: HumanMirror, _ sandbox: Sandbox) async throws -> (spent: Int, home: Money) {
-        let purposes = try await mirror.spending.spending(at: mirror.clock.now).byPurpose
-        return (await sandbox.ledger.spentMicrodollars, purposes[SpendingPurpose.feed(.home).label] ?? .zero)
-    }
 
     /// Fixes a plan for the day on which a mirror is tried from `now` on, with posts that are still to come.
     private func planDay(at now: Date, _ mirror: HumanMirror, _ zone: TimeZone) async throws {

@@ -28,10 +28,17 @@ struct DemoPage: Sendable {
         return { try await ContinuousClock().sleep(until: start + .seconds($0)) }
     }
 
+    /// How long before the end of its last day the fast part ends, in seconds: in the evening, when
+    /// most of the day is there to be seen and something is still to come.
+    private static let evening: TimeInterval = 6 * 3_600
+
+    /// When a demo that lives from `origin` to `end` goes on in real time.
+    static func arrival(from origin: Date, until end: Date) -> Date { max(origin, end - evening) }
+
     /// Where a demo stands when its clock shows `now`.
-    static func moment(of now: Date, from origin: Date, days: Int) -> DemoMoment {
+    static func moment(of now: Date, from origin: Date, days: Int, arrival: Date) -> DemoMoment {
         let day = Int(now.timeIntervalSince(origin) / 86_400) + 1
-        return day > days ? .over(days: days) : .living(day: day, of: days, seconds: daySeconds)
+        return now >= arrival ? .over(days: days) : .living(day: day, of: days, seconds: daySeconds)
     }
 
     /// Serves the page, and does `work` once it is open, until one of them ends.

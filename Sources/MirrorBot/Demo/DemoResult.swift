@@ -88,13 +88,13 @@ struct DemoResult {
 }
 
 extension DemoResult {
-    /// Reads what came of a demo; what the learning had cost before its first day, in millionths of a US dollar, is no
-    /// part of what the days cost.
+    /// Reads what came of a demo; what the learning had cost before its first day is no part of
+    /// what the days cost.
     ///
     /// - Throws: The store's error.
     init(
         past: DemoPast, from: String?, days: Int, sandbox: Sandbox, mirror: HumanMirror,
-        learned: (favorites: Int, normals: Int), spentBefore: Int, homeBefore: Money
+        learned: (favorites: Int, normals: Int), bookedBefore: [String: Money]
     ) async throws {
         let (world, ledger) = (sandbox.world, await sandbox.ledger)
         self.past = past
@@ -105,6 +105,10 @@ extension DemoResult {
         actions = all.filter { $0.due < mirror.clock.now }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
         let slots = actions.filter { $0.kind == .post }
         let received = ledger.summary
+        let booked = try await mirror.spending.booked()
+        func spent(for label: String) -> Money {
+            max((booked[label] ?? .zero) - (bookedBefore[label] ?? .zero), .zero)
+        }
         // Whether the human would favorite a post is known of the sample's alone.
         summary = DemoSummary(
             days: days, planned: slots.count, posted: received.posted, skipped: slots.count { $0.state != .done },
@@ -113,14 +117,15 @@ extension DemoResult {
             favoritePrecision: from == nil ? received.favoritePrecision : nil,
             baseRate: from == nil ? received.baseRate : nil, unsolicited: received.unsolicited,
             errors: received.errors, duplicateSends: received.duplicateSends,
-            cost: network.descriptor.prices != nil ? Double(ledger.spentMicrodollars - spentBefore) / 1_000_000 : nil)
+            cost: network.descriptor.prices == nil
+                ? nil : booked.keys.map(spent).reduce(.zero, +).dollars)
         complaints = Self.complaints(ledger)
         costs = nil
         if let prices = network.descriptor.prices {
-            let spending = try await mirror.spending.spending(at: mirror.clock.now)
-            let home = spending.byPurpose[SpendingPurpose.feed(.home).label] ?? .zero
-            let since = max(home - homeBefore, .zero)
-            costs = (prices.assumptions(mirror.configuration) + ["the prices of \(prices.day)"], since.dollars)
+            let home = spent(for: SpendingPurpose.feed(.home).label).dollars
+            costs = (
+                prices.assumptions(mirror.configuration) + ["the prices of \(prices.day)"], home
+            )
         }
         let network = network
         names = Dictionary(

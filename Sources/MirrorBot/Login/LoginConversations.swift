@@ -18,9 +18,55 @@ struct LoginRequest {
     let mirror: HumanMirror
 }
 
-/// The account that a login conversation yields; its credentials are not verified yet.
+/// The account that a login opens, as its network answered.
+struct VerifiedLogin {
+    let account: Account
+    let network: any SocialNetwork
+    /// The session that was opened for it.
+    let session: TriedSession
+
+    /// Asks the network whose account a login opens.
+    ///
+    /// - Throws: `NetworkError`; the store's error.
+    init(_ login: AccountConfiguration, for mirror: HumanMirror) async throws {
+        session = TriedSession()
+        network = try await mirror.measuredNetwork(for: login, sessions: session)
+        account = try await network.verifyAccount()
+    }
+}
+
+/// Which answer of a login a network refused.
+enum RefusedAnswer {
+    /// The server or the handle: there is nothing to log in to.
+    case place
+    /// The code, the token or the password.
+    case secret
+
+    /// Tells a person why a network refused an answer, so that the question can be asked again.
+    ///
+    /// - Returns: The answer to ask for again.
+    /// - Throws: `error` itself where nobody can answer, and where no answer would help, as while a
+    ///   network limits requests.
+    static func told(_ error: NetworkError) throws -> RefusedAnswer {
+        guard Console.current.input.isInteractive else { throw error }
+        let answer: RefusedAnswer
+        switch error.code {
+        case .rateLimited, .creditsDepleted, .capReached, .overBudget, .accountDisabled,
+            .missingScope:
+            throw error
+        case .unauthorized, .rejected, .forbidden: answer = .secret
+        default: answer = .place
+        }
+        StandardError.write("error: \(Printable.lines("\(error)"))\n")
+        return answer
+    }
+}
+
+/// The account that a login conversation yields.
 struct LoginOutcome {
     let account: AccountConfiguration
+    /// What the network said of it; nil where the conversation did not ask.
+    var verified: VerifiedLogin?
     /// Warnings for the person, one sentence each.
     var warnings: [String]
     /// Gives back what the network issued for this login; nil where it issued nothing.
@@ -59,8 +105,10 @@ enum LoginConversations {
                 .outcome()
         },
         .bluesky: { asked in
-            try BlueskyConversation(
-                role: asked.role, handle: asked.handle, apiBaseURL: asked.apiBaseURL, given: asked.token
+            try await BlueskyConversation(
+                role: asked.role, handle: asked.handle, apiBaseURL: asked.apiBaseURL,
+                given: asked.token,
+                mirror: asked.mirror
             ).outcome()
         },
     ]

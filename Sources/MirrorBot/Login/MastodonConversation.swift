@@ -17,17 +17,45 @@ struct MastodonConversation {
     let mirror: HumanMirror
 
     func outcome() async throws -> LoginOutcome {
-        let server = try Question.answer(
-            given: server, "Server of the \(role.rawValue)'s account (https://HOST): "
-        ) { try ServerURL.normalized($0, setting: "the server") }
-        let login = try mirror.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
-        return pastesToken || token != nil ? try await pasted(server, login) : try await authorized(server, login)
+        let server = try askedServer(given: server)
+        return pastesToken || token != nil ? try await pasted(server) : try await authorized(server)
     }
 
-    private func authorized(_ server: String, _ login: MastodonLogin) async throws -> LoginOutcome {
-        let request = try await login.register(for: role == .human ? .human : .bot)
+    /// - Parameter refused: The server that a network error was about, which is proposed again: it
+    ///   may only have been down.
+    private func askedServer(given: String?, refused: String? = nil) throws -> String {
+        func normalized(_ text: String) throws -> String {
+            try ServerURL.normalized(text, setting: "the server")
+        }
+        let start = "Server of the \(role.rawValue)'s account"
+        if let refused {
+            return try Question.answer("\(start) [\(refused)]: ", default: refused, normalized)
+        }
+        return try Question.answer(given: given, "\(start) (https://HOST): ", normalized)
+    }
+
+    /// Registers an application at the server that the person means.
+    private func registered(
+        _ first: String
+    ) async throws -> (server: String, login: MastodonLogin, request: MastodonLoginRequest) {
+        var server = first
+        while true {
+            do {
+                let login = try mirror.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
+                return (
+                    server, login, try await login.register(for: role == .human ? .human : .bot)
+                )
+            } catch let error as NetworkError {
+                _ = try RefusedAnswer.told(error)
+                server = try askedServer(given: nil, refused: server)
+            }
+        }
+    }
+
+    private func authorized(_ first: String) async throws -> LoginOutcome {
+        let (server, login, request) = try await registered(first)
         LoginPage(address: request.authorizeURL, role: role).show("allow the access, and copy the code")
-        let grant = try await login.finish(request, code: try Question.answer("Code: ") { $0 })
+        let grant = try await granted(request, login)
         var outcome = outcome(server, grant.credentials, canWrite: grant.canWrite, lacks: [])
         outcome.revoke = { try await login.revoke(grant.credentials) }
         do {
@@ -40,12 +68,40 @@ struct MastodonConversation {
         }
     }
 
-    private func pasted(_ server: String, _ login: MastodonLogin) async throws -> LoginOutcome {
-        let token = try token ?? Question.secret("Access token: ")
-        let canWrite = try await login.canWrite(with: token)
-        return outcome(
-            server, MastodonCredentials(accessToken: token), canWrite: canWrite,
-            lacks: try await lacks(token, granted: nil, login))
+    /// Asks for the code until the server takes one: the application and its page stay the same.
+    private func granted(_ request: MastodonLoginRequest, _ login: MastodonLogin) async throws
+        -> MastodonLoginGrant
+    {
+        while true {
+            let code = try Question.answer("Code: ") { $0 }
+            do {
+                return try await login.finish(request, code: code)
+            } catch let error as NetworkError {
+                _ = try RefusedAnswer.told(error)
+                StandardError.tell("The same page shows another code.")
+            }
+        }
+    }
+
+    /// Asks for a token until the server takes one; the token is kept while the server is asked for
+    /// again.
+    private func pasted(_ first: String) async throws -> LoginOutcome {
+        var server = first
+        var token = try token ?? Question.secret("Access token: ")
+        while true {
+            do {
+                let login = try mirror.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
+                let canWrite = try await login.canWrite(with: token)
+                return outcome(
+                    server, MastodonCredentials(accessToken: token), canWrite: canWrite,
+                    lacks: try await lacks(token, granted: nil, login))
+            } catch let error as NetworkError {
+                switch try RefusedAnswer.told(error) {
+                case .place: server = try askedServer(given: nil, refused: server)
+                case .secret: token = try Question.secret("Access token: ")
+                }
+            }
+        }
     }
 
     /// What the bot will not do with the token, a sentence each.

@@ -88,9 +88,17 @@ struct StatsView {
         if let problem = report.wordsProblem { return wrapped("no favorites by author and word: \(problem)") }
         let words = report.wordsFor + report.wordsAgainst.reversed()
         guard !words.isEmpty else { return [] }
-        return table(
+        let rows = table(
             "favorites by word", ["human", "other", "weight"],
             words.map { ($0.word, ["\($0.favorites)", "\($0.normals)", String(format: "%+.2f", $0.logOdds)]) })
+        return Array(rows.prefix(1))
+            + zip(rows.dropFirst(), words).flatMap { [$0] + example(of: $1) }
+    }
+
+    /// A learned post with a word, in a line of its own.
+    private func example(of word: StatsReport.Word) -> [String] {
+        guard let example = word.example else { return [] }
+        return [terminal.dim("    " + Printable.line(example, columns: columns - 4))]
     }
 
     private func table(_ title: String, _ headings: [String], _ rows: [(name: String, cells: [String])]) -> [String] {

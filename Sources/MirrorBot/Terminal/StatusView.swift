@@ -56,7 +56,12 @@ enum StatusView {
     static func setup(_ report: StatusReport, terminal: Terminal) -> [String] {
         let headline = report.verdict.map { verdict($0, terminal) + [""] } ?? []
         guard let steps = report.setup else { return headline }
-        return headline + [terminal.bold("before it works")] + NextStep.lines(steps, terminal: terminal) + [""]
+        let lead = report.setupCommand.map {
+            // In one piece, so that it can be copied.
+            ["  → " + terminal.bold(Printable.line($0)) + " leads through these steps:"]
+        }
+        return headline + [terminal.bold("before it works")] + (lead ?? [])
+            + NextStep.lines(steps, terminal: terminal) + [""]
     }
 
     /// Where settings lie, and which other folder shares the mirror.

@@ -90,16 +90,20 @@ extension HumanMirror {
     package func bind(_ account: Account, openedBy login: AccountConfiguration, now: Date) async throws {
         let role = login.role
         try await table.bind(
-            human: role == .human ? account : nil, bot: role == .bot ? account : nil, settings: [role: "this login"],
+            human: role == .human ? account : nil, bot: role == .bot ? account : nil,
+            settings: [role: Self.thisLogin],
             // A refusal that is noted is that of other credentials, which may still be in use.
             credentials: [role: login.credentials.fingerprint], login: try await ownerLogin(login), now: now)
     }
+
+    /// A login that a person has just made, as errors name it.
+    static let thisLogin = "this login"
 
     /// How a login that a person has just made opens the human's account.
     ///
     /// - Returns: Nil for the bot's, and for one that needs no secret; `.standing` for the very credentials that were
     ///   there before.
-    private func ownerLogin(_ login: AccountConfiguration) async throws -> OwnerLogin? {
+    func ownerLogin(_ login: AccountConfiguration) async throws -> OwnerLogin? {
         guard login.role == .human, login.credentials.opensAccount else { return nil }
         do {
             guard let known = try await account(.human) else { return .fresh }

@@ -9,9 +9,22 @@ package import Settings
 package struct Rebinding: Sendable {
     package let role: AccountRole
     /// The account that the mirror is bound to; nil if it is bound to none yet.
-    package let bound: AccountID?
+    package let bound: BoundAccount?
     /// The account that the credentials open.
     package let found: Account
+}
+
+extension Rebinding {
+    /// Nil if the account that was found is the one that the mirror is bound to.
+    fileprivate init?(of role: AccountRole, in record: MirrorRecord, to found: Account) {
+        let bound =
+            switch role {
+            case .human: BoundAccount(record.human, called: record.humanHandle)
+            case .bot: BoundAccount(record.bot, called: record.botHandle)
+            }
+        guard bound?.id != found.id.canonical else { return nil }
+        self.init(role: role, bound: bound, found: found)
+    }
 }
 
 /// What came of binding a mirror anew.
@@ -35,7 +48,7 @@ package struct Rebound: Codable, Equatable, Sendable {
     package init(_ rebindings: [Rebinding], of mirror: String) {
         self.mirror = mirror
         accounts = rebindings.map {
-            Line(role: $0.role, before: $0.bound?.reference, now: $0.found.id.reference)
+            Line(role: $0.role, before: $0.bound?.id.reference, now: $0.found.id.reference)
         }
     }
 }
@@ -58,11 +71,29 @@ extension HumanMirror {
         var rebindings: [Rebinding] = []
         for role in roles {
             let found = try await requiredNetwork(of: role).verifyAccount()
-            let bound = role == .human ? record.human : record.bot
-            guard bound?.canonical != found.id.canonical else { continue }
-            rebindings.append(Rebinding(role: role, bound: bound, found: found))
+            if let rebinding = Rebinding(of: role, in: record, to: found) {
+                rebindings.append(rebinding)
+            }
         }
         return rebindings
+    }
+
+    /// Whether an account is the one that the mirror knows for a role.
+    ///
+    /// - Throws: The store's error.
+    package func isAccount(_ account: Account, of role: AccountRole) async throws -> Bool {
+        let record = try await table.record()
+        let known = role == .human ? record.human : record.bot
+        return known?.canonical == account.id.canonical
+    }
+
+    /// The account whose place the one of a new login would take; nil if the mirror knows none or
+    /// that one.
+    ///
+    /// - Throws: The store's error.
+    package func rebinding(of role: AccountRole, to found: Account) async throws -> Rebinding? {
+        let rebinding = Rebinding(of: role, in: try await table.record(), to: found)
+        return rebinding?.bound == nil ? nil : rebinding
     }
 
     /// Binds the mirror to the accounts that its credentials open.
@@ -71,23 +102,30 @@ extension HumanMirror {
     /// `MirrorTable.rebind(_:settings:credentials:now:)` for what does not.
     ///
     /// - Parameters:
-    ///   - rebindings: What ``rebindings(of:)`` returned.
+    ///   - rebindings: What ``rebindings(of:)`` returned, or ``rebinding(of:to:)``.
+    ///   - login: What a person has just logged in with; nil for the settings and stored logins.
     ///   - now: When it is done; nothing older is answered or favorited by a new bot.
     /// - Returns: False if a worker holds the mirror, so that nothing was done.
     /// - Throws: `ConfigurationError` if human and bot are one account, or another mirror has this bot; the store's
     ///   error.
-    package func rebind(_ rebindings: [Rebinding], now: Date) async throws -> Bool {
+    package func rebind(
+        _ rebindings: [Rebinding], openedBy login: AccountConfiguration? = nil, now: Date
+    ) async throws -> Bool {
         let keeper = LeaseKeeper(
             table: LeaseTable(storage: storage, mirror: configuration.mirror), clock: clock,
             timing: rehearsal.leaseTiming, logger: logger)
         let done: Void? = try await keeper.holdingNow { _ in
             let accounts = Dictionary(rebindings.map { ($0.role, $0.found) }) { first, _ in first }
             var used: [AccountRole: AccountConfiguration] = [:]
-            for role in accounts.keys { used[role] = try await account(role) }
+            for role in accounts.keys {
+                used[role] = if let login { login } else { try await account(role) }
+            }
+            let owner =
+                if let login { try await ownerLogin(login) } else { OwnerLogin(of: used[.human]) }
             try await table.rebind(
-                accounts, settings: used.mapValues(\.settingName),
-                credentials: used.mapValues(\.credentials.fingerprint),
-                login: OwnerLogin(of: used[.human]), now: now)
+                accounts,
+                settings: used.mapValues { login == nil ? $0.settingName : Self.thisLogin },
+                credentials: used.mapValues(\.credentials.fingerprint), login: owner, now: now)
         }
         return done != nil
     }

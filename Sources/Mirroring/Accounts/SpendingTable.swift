@@ -153,6 +153,22 @@ package struct SpendingTable: SpendingBook {
         )
     }
 
+    /// What was spent in all months, by the label of a `SpendingPurpose`: the one ledger of whole
+    /// and parts.
+    ///
+    /// - Throws: The store's error.
+    package func booked() async throws -> [String: Money] {
+        // A month's name is shorter than a day's.
+        let rows = try await storage.query(
+            "SELECT purpose, microdollars FROM spending WHERE mirror = \(mirror) AND LENGTH(period) = 7"
+        )
+        return Dictionary(
+            try rows.map {
+                (try $0.text("purpose"), Money(microdollars: try $0.int("microdollars")))
+            },
+            uniquingKeysWith: +)
+    }
+
     /// Returns what some mirrors spent in the month of `now`, and in all months, in one statement.
     ///
     /// - Parameter mirrors: The names, some hundred at most.

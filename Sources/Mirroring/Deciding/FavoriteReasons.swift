@@ -36,8 +36,11 @@ extension Explanation.Feature {
             guard sum.count > 0 else { return [] }
             return [Self(name: "\(name) (\(sum.count))", logOdds: sum.logOdds, sums: sum.count, group: group)]
         }
-        return told.strongest.map(one)
-            + sum(told.rest, number == nil ? "signs, small words" : "others", .words)
+        let rest =
+            number == nil
+            ? sum(told.rest, "signs, small words", .words)
+            : sum(told.restOfWords, "other words", .words) + sum(told.restOfPairs, "other pairs", .words)
+        return told.strongest.map(one) + rest
             + sum(told.spelling, "runs of letters", .spelling)
             + (number == nil ? told.form.map(one) : sum(.init(told.form), "form", .form))
     }

@@ -66,10 +66,40 @@ package struct PlanMaker: Sendable {
         _ day: LocalDay, now: Date, watching: Bool, seed: String? = nil, firstNumber: Int = 1,
         besides planned: [Action] = []
     ) async throws -> PlannedDay? {
-        let drawn = try await minutes(of: day, now: now, watching: watching, seed: seed, firstNumber: firstNumber)
-        guard let drawn else { return nil }
+        let drawing = try await drawing(of: day, now: now, watching: watching)
+        guard let drawn = drawing?.plan(seed: seed, firstNumber: firstNumber) else { return nil }
+        return try await filled(drawn, besides: planned, now: now)
+    }
+
+    /// The plan that would be made for a day that is to have so many posts after an instant.
+    ///
+    /// It is the day's own draw if that has them, else the first other draw that does, else the one
+    /// with most of them.
+    private func preview(
+        _ day: LocalDay, having count: Int, after instant: Date, now: Date, watching: Bool
+    ) async throws -> PlannedDay? {
+        guard let drawing = try await drawing(of: day, now: now, watching: watching) else {
+            return nil
+        }
+        var best: (count: Int, plan: DayPlan)?
+        for draw in 0..<Self.draws where best.map({ $0.count < count }) ?? true {
+            guard let drawn = drawing.plan(seed: draw == 0 ? nil : "\(day)/\(draw)") else {
+                return nil
+            }
+            let open = drawn.slots.count { $0.due > instant }
+            if open > best?.count ?? -1 { best = (open, drawn) }
+        }
+        guard let best else { return nil }
+        return try await filled(best.plan, now: now)
+    }
+
+    /// The plan of minutes that were drawn, with a text for each.
+    private func filled(_ drawn: DayPlan, besides planned: [Action] = [], now: Date) async throws
+        -> PlannedDay
+    {
         let plan = StoredPlan(
-            day: day, timeZone: configuration.name(of: zone), seed: String(drawn.seed), made: now,
+            day: drawn.day, timeZone: configuration.name(of: zone), seed: String(drawn.seed),
+            made: now,
             model: DayPlanner.modelVersion)
         return (plan, try await slots(of: drawn, besides: planned, now: now))
     }
@@ -87,17 +117,32 @@ package struct PlanMaker: Sendable {
     package func firstPost(of day: LocalDay, now: Date, watching: Bool) async throws -> Action? {
         // No text has to be chosen to know that none would leave by itself.
         guard !configuration.review.contains(.post),
-            let drawn = try await minutes(of: day, now: now, watching: watching)
+            let drawn = try await drawing(of: day, now: now, watching: watching)?.plan()
         else { return nil }
         func action(_ slot: Intent) -> Action { Action(slot, of: mirror, at: slot.due) }
         let slots = try await slots(of: drawn, now: now) { action($0).comes(after: now) }
         return slots.map(action).first { $0.comes(after: now) }
     }
 
-    /// Draws when the posts of a day are due; nil as for ``preview(_:now:watching:seed:firstNumber:besides:)``.
-    private func minutes(
-        of day: LocalDay, now: Date, watching: Bool, seed: String? = nil, firstNumber: Int = 1
-    ) async throws -> DayPlan? {
+    /// Everything from which the minutes of a day are drawn.
+    private struct Drawing {
+        let day: LocalDay
+        let zone: TimeZone
+        let mirror: String
+        let planner: DayPlanner
+        let recent: RecentDays
+
+        /// - Parameter seed: Makes another draw than the day's own; nil for that one.
+        func plan(seed: String? = nil, firstNumber: Int = 1) -> DayPlan? {
+            planner.plan(
+                for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber,
+                after: recent)
+        }
+    }
+
+    /// Reads from what a day is drawn; nil as for
+    /// ``preview(_:now:watching:seed:firstNumber:besides:)``.
+    private func drawing(of day: LocalDay, now: Date, watching: Bool) async throws -> Drawing? {
         guard try await past() != nil else { return nil }
         let times = try await archive.scheduleRows()
         guard let last = times.last?.day else { return nil }
@@ -107,7 +152,7 @@ package struct PlanMaker: Sendable {
         let history = PostingHistory(times: times, asOf: asOf)
         let planner = DayPlanner(history: history, configuration: configuration.schedule)
         let recent = try await recentDays(before: day, planner, from: yesterday.advanced(by: 1))
-        return planner.plan(for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber, after: recent)
+        return Drawing(day: day, zone: zone, mirror: mirror, planner: planner, recent: recent)
     }
 
     /// Chooses a text for one slot after the other.
@@ -169,7 +214,9 @@ package struct PlanMaker: Sendable {
     /// Makes and stores the plan of `day` unless it has one.
     ///
     /// Slots before the first start, and those that nobody waits for any more, are stored as skipped, so that a mirror
-    /// started in the afternoon keeps the right rate for the rest of the day.
+    /// started in the afternoon keeps the right rate for the rest of the day. The day of the first
+    /// start is drawn until a post is still to come: nobody should wait a day to see whether a new
+    /// mirror works.
     ///
     /// - Parameters:
     ///   - day: The day to plan.
@@ -189,7 +236,14 @@ package struct PlanMaker: Sendable {
             known.add(day)
             return nil
         }
-        guard var planned = try await preview(day, now: now, watching: watching) else { return nil }
+        let isFirst = activated != .distantPast && LocalTime(activated, in: zone).day == day
+        let drawn =
+            if isFirst, !makesNoPosts {
+                try await preview(
+                    day, having: 1, after: max(now, activated) + Self.firstNotice, now: now,
+                    watching: watching)
+            } else { try await preview(day, now: now, watching: watching) }
+        guard var planned = drawn else { return nil }
         onDrawn()
         for (index, slot) in planned.slots.enumerated() where slot.due < activated || slot.expires < now {
             (planned.slots[index].state, planned.slots[index].reason) = (.skipped, "before-start")
@@ -213,6 +267,9 @@ package struct PlanMaker: Sendable {
 
     /// How often a day is drawn that is to have some posts.
     private static let draws = 60
+    /// How long after the first start a post is due at the earliest that counts as still to come,
+    /// in seconds.
+    private static let firstNotice: TimeInterval = 60
 
     /// Makes and stores the plan of a day that has so many posts after an instant, drawn until it has them.
     ///
@@ -221,14 +278,29 @@ package struct PlanMaker: Sendable {
     /// - Throws: The store's error.
     package func make(_ day: LocalDay, atLeast count: Int, after instant: Date, now: Date) async throws {
         guard try await store.plan(for: day) == nil else { return }
-        var best: (count: Int, day: PlannedDay)?
-        for draw in 0..<Self.draws where best.map({ $0.count < count }) ?? true {
-            let seed = draw == 0 ? nil : "\(day)/\(draw)"
-            guard let drawn = try await preview(day, now: now, watching: true, seed: seed) else { return }
-            let open = drawn.slots.count { $0.due > instant && $0.state == .planned }
-            if open > best?.count ?? -1 { best = (open, drawn) }
+        let drawn = try await preview(day, having: count, after: instant, now: now, watching: true)
+        if let drawn { _ = try await store.store(drawn.plan, slots: drawn.slots) }
+    }
+
+    /// The texts that a plan would choose for a post that is due now, one after the other: for a
+    /// person who wants to send one.
+    ///
+    /// - Parameters:
+    ///   - count: How many at most.
+    ///   - now: When it would be due.
+    /// - Returns: Empty if nothing was learned, or nothing may be used.
+    /// - Throws: The store's error.
+    package func proposals(_ count: Int, now: Date) async throws -> [Action.Wording] {
+        guard try await past() != nil else { return [] }
+        let time = LocalTime(now, in: zone)
+        var texts = try await TextPool(maker: self, planned: [], now: now)
+        var wordings: [Action.Wording] = []
+        while wordings.count < count,
+            let wording = try await texts.next(at: time.minute, of: time.day).wording
+        {
+            wordings.append(wording)
         }
-        if let best { _ = try await store.store(best.day.plan, slots: best.day.slots) }
+        return wordings
     }
 
     /// Whether posts younger than `MIN_AGE_DAYS` may be used for want of others: there are no others.

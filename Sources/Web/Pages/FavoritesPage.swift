@@ -117,6 +117,7 @@ enum FavoritesPage: MirrorPage {
                 "word": .text(ListWords.cut(Words.cut(word.word, to: 60), 120)),
                 "bar": .markup(Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
                 "seen": .text("\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
+                "example": .text(word.example.map { ListWords.cut(Words.cut($0, to: 90), 270) }),
             ] as PageContext
         }
         return ["hasWords": .flag(!rows.isEmpty), "words": .list(rows)]

@@ -2,7 +2,7 @@
 package enum DemoMoment: Equatable, Sendable {
     /// It lives a day, the first is 1, in so many seconds.
     case living(day: Int, of: Int, seconds: Int)
-    /// Its days are over, and its clock goes at the usual speed.
+    /// It is the evening of its last day, and its clock goes at the usual speed.
     case over(days: Int)
 
     /// Whether its clock goes faster than a real one.
@@ -12,8 +12,9 @@ package enum DemoMoment: Equatable, Sendable {
     var words: String {
         switch self {
         case .living(let day, let days, let seconds): "Day \(day) of \(days), a day in \(seconds) s."
-        case .over(1): "Its day is over; its clock goes as yours does now."
-        case .over(let days): "Its \(days) days are over; its clock goes as yours does now."
+        case .over(1): "It is the evening of its day; its clock goes as yours does now."
+        case .over(let days):
+            "It is the evening of day \(days), the last; its clock goes as yours does now."
         }
     }
 }

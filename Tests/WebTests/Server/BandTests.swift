@@ -26,7 +26,9 @@ import Testing
             moment.withLock { $0 = .over(days: 3) }
             try await expect(stand.client.send("/m/mika/hours").body) { $0.contains("Its 3 days are over;") }
             moment.withLock { $0 = .over(days: 1) }
-            try await expect(stand.client.send("/m/mika/hours").body) { $0.contains("Its day is over;") }
+            try await expect(stand.client.send("/m/mika/hours").body) {
+                $0.contains("It is the evening of its day;")
+            }
         }
         try await WebStand.with(["ann", "bo"], demo: { .over(days: 3) }) { stand in
             try await expect(stand.client.send("/").body) { $0.contains(Self.words) }

@@ -138,6 +138,8 @@ enum ActionsPage: MirrorPage {
             "id": .text(action.id), "isOpen": .flag(opened != nil), "at": .markup(words.time(action.at)),
             "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
             "what": .text(marks.what), "whom": .text(marks.whom), "link": .text(link + (opened == nil ? "#why" : "")),
+            "asked": .text(
+                action.text == nil ? nil : action.about.map { ListWords.cut($0, textSize) }),
             "text": .text(rowText(action).map { ListWords.cut($0, textSize) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
             "why": .text(rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
@@ -147,7 +149,15 @@ enum ActionsPage: MirrorPage {
 
     private static func rowText(_ action: ReportedAction) -> String? { action.text ?? action.about }
 
-    private static func rowWhy(_ action: ReportedAction) -> String? { action.reasonText ?? action.why }
+    /// Why, with the rate of a favorite and the words that spoke most for it in the place of a
+    /// sentence that all have.
+    private static func rowWhy(_ action: ReportedAction) -> String? {
+        if let reason = action.reasonText { return reason }
+        guard action.kind == .favorite, let rate = action.rate else { return action.why }
+        let words = action.words ?? []
+        return "rate \(Words.rate(rate))"
+            + (words.isEmpty ? "" : " for \(words.joined(separator: ", "))")
+    }
 
     // MARK: Taking back
 

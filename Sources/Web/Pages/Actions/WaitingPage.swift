@@ -61,6 +61,13 @@ enum WaitingPage: MirrorPage {
             "next": .text(list.next.map { request.link("/waiting", [("after", $0)]) }),
             "items": .list(list.suggestions.map { item($0, words, request, isTicked: ticked.contains($0.id)) }),
         ]
+        let (canApprove, canNote) = (
+            list.suggestions.contains { $0.obstacle == nil },
+            list.suggestions.contains(where: \.isByHand)
+        )
+        context["canApprove"] = .flag(canApprove)
+        context["canNote"] = .flag(canNote)
+        context["lesson"] = .text(lesson(list.suggestions, request))
         context["whatComes"] = .text(whatComes(settings.favoriteMode == .suggest, list.total))
         let reviewed = [(ActionKind.post, "posts"), (.reply, "replies")].filter { settings.review.contains($0.0) }
         context["review"] = .text(reviewed.isEmpty ? "none" : reviewed.map(\.1).joined(separator: " and "))
@@ -77,6 +84,20 @@ enum WaitingPage: MirrorPage {
             rest > 0 ? "\(Words.count(rest, "more copy", "more copies")) will be asked about after these." : nil)
         let title = list.total > 0 ? "Waiting (\(Words.number(list.total)))" : "Waiting"
         return .page(PageContent(.waiting, title: title, in: section, context))
+    }
+
+    /// What becomes of what a person says of the favorites on the page; nil where there are none.
+    private static func lesson(_ rows: [SuggestionList.Suggestion], _ request: MirrorRequest)
+        -> String?
+    {
+        let favorites = rows.filter { $0.kind == .favorite }
+        guard !favorites.isEmpty else { return nil }
+        let learned = favorites.count { $0.isLearned ?? true }
+        if learned == favorites.count { return "What you say of a favorite is learned." }
+        let network = request.mirror.configuration.botNetwork.displayName
+        let start = learned == 0 ? "Nothing is learned" : "Something is learned of only \(learned)"
+        return
+            "\(start) of what you say of favorites here: what posts say is not kept, and \(network) is not asked again."
     }
 
     private static func count(_ total: Int) -> String {
@@ -118,7 +139,8 @@ enum WaitingPage: MirrorPage {
             "notKept": .text(isFavorite && row.about == nil ? "Its text is not kept here." : nil),
             "why": .text(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
             "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, 90) } : []),
-            "isByHand": .flag(row.isByHand), "address": .text(row.address),
+            "isByHand": .flag(row.isByHand), "canApprove": .flag(row.obstacle == nil),
+            "address": .text(row.address),
             "network": .text(request.mirror.configuration.botNetwork.displayName),
             "yes": .text(isFavorite ? "Favorite" : "Send it"),
             "no": .text(row.kind == .reply ? "Decline" : "Not this one"),
@@ -133,7 +155,11 @@ enum WaitingPage: MirrorPage {
         } else if let why = row.why {
             parts.append(FavoriteWords.sentence(ListWords.cut(why, 400)))
         }
-        if row.isByHand { parts.append("The network does not let software favorite, so only you can.") }
+        if row.isByHand {
+            parts.append("The network does not let software favorite, so only you can.")
+        } else if let obstacle = row.obstacle {
+            parts.append(FavoriteWords.sentence(obstacle))
+        }
         if row.kind == .reply { parts.append("After \(words.moment(row.expires)) it is too late to answer.") }
         if let cost = row.cost { parts.append("It costs \(Words.dollars(cost)) at most.") }
         return parts.joined(separator: " ")
@@ -164,6 +190,7 @@ enum WaitingPage: MirrorPage {
         return try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
             switch form["all"] {
             case "approve": try await many(request) { ApproveSuggestion(id: $0) }
+            case "done": try await many(request) { NoteSuggestionDone(id: $0) }
             case "decline": try await many(request) { DismissSuggestion(id: $0) }
             default: throw ChangeRefusal(.unusable, "the form does not say what is to be done; look again")
             }
@@ -206,7 +233,12 @@ enum WaitingPage: MirrorPage {
     }
 
     private static func summary(_ decided: [SuggestionDecision]) -> String {
-        let verb = decided[0].decision == .approved ? "Approved" : "Declined"
+        let verb =
+            switch decided[0].decision {
+            case .approved: "Approved"
+            case .done: "Noted that you did it"
+            case .dismissed, .reopened: "Declined"
+            }
         let kinds = ActionKind.allCases.compactMap { kind -> String? in
             let number = decided.count { $0.kind == kind }
             let word = kind == .reply ? ("reply", "replies") : (kind.rawValue, kind.rawValue + "s")

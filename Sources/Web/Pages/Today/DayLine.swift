@@ -99,7 +99,7 @@ struct DayLine {
             case .pinned: return shape("<path class=\"hollow\" d=\"M-5-5h10v10h-10z\"/>", at: x)
             case .suggested: return shape("<path class=\"hollow\" d=\"M0-7L7 0 0 7-7 0z\"/>", at: x)
             case .failed: return shape("<path class=\"hollow\" d=\"M0-7L7 6H-7z\"/>", at: x)
-            case .skipped, .expired, .undone:
+            case .skipped, .expired, .undone, .textless:
                 return shape("<path class=\"gone-mark\" d=\"M-4-4L4 4M4-4L-4 4\"/>", at: x)
             }
         }
@@ -168,10 +168,18 @@ extension Markup {
 /// The state of a slot as pages show it: one shape and one word each.
 enum SlotState: String, Sendable {
     case planned, pinned, preview, suggested, sending, done, skipped, expired, failed, undone
+    /// A slot that a person moved or kept, and that has no text: nothing is sent unless a person
+    /// gives it one.
+    case textless
 
     init(_ slot: PlanReport.Slot) {
         switch ActionState(rawValue: slot.state) {
-        case .planned, .claimed: self = slot.isPinned == true ? .pinned : .planned
+        case .planned, .claimed:
+            if slot.text == nil {
+                self = .textless
+            } else {
+                self = slot.isPinned == true ? .pinned : .planned
+            }
         case .sending: self = .sending
         case .done: self = .done
         case .skipped: self = .skipped
@@ -187,6 +195,7 @@ enum SlotState: String, Sendable {
     var symbol: String {
         switch self {
         case .planned, .preview, .sending: "a-planned"
+        case .textless: "a-skipped"
         default: "a-\(rawValue)"
         }
     }
@@ -195,6 +204,7 @@ enum SlotState: String, Sendable {
     var tag: String {
         switch self {
         case .pinned, .preview, .sending: "planned"
+        case .textless: "skipped"
         default: rawValue
         }
     }
@@ -202,5 +212,5 @@ enum SlotState: String, Sendable {
     /// Whether it is still to be sent as far as its state tells.
     var isAhead: Bool { [.planned, .pinned, .preview, .suggested, .sending].contains(self) }
     /// Whether a person can change it.
-    var canChange: Bool { [.planned, .pinned, .preview].contains(self) }
+    var canChange: Bool { [.planned, .pinned, .preview, .textless].contains(self) }
 }

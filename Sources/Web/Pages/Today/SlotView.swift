@@ -58,6 +58,7 @@ struct SlotView {
         return switch state {
         case .planned: "Planned" + reason
         case .pinned: "Planned, kept by you"
+        case .textless: "Nothing is sent, it has no text" + reason
         case .preview: "Planned, as far as one can tell"
         case .suggested: "Waits for you"
         case .sending: "Being sent"

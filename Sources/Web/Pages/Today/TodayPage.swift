@@ -21,7 +21,7 @@ package enum TodayPage: MirrorPage {
         .get("", page), .get("/slots/:id", oneSlot),
         .post("/slots/:id/skip", skip), .post("/slots/:id/restore", restore), .post("/slots/:id/move", move),
         .post("/slots/:id/pin", pin), .post("/days/:day/reroll", reroll), .post("/pause", pause),
-        .post("/resume", resume),
+        .post("/resume", resume), .post("/first-post", sendFirst),
     ]
 
     package static let confirmations: [String: @Sendable (MirrorRequest) async throws -> Confirmation] = [
@@ -52,6 +52,9 @@ package enum TodayPage: MirrorPage {
         if let zone = request.zone {
             let report = try await DayReporter(mirror: request.mirror, zone: zone).report(on: day, now: now)
             context.merge(dayContext(report, status, request)) { _, new in new }
+            if let offer = try await offer(report, status, request) {
+                context["offer"] = .fields(offer)
+            }
         }
         return .page(
             PageContent(
@@ -64,8 +67,8 @@ package enum TodayPage: MirrorPage {
         let (words, day) = (request.words, report.day)
         let isToday = day == words.today
         let slots = report.plan?.slots ?? []
-        let ahead = slots.filter { SlotState($0).isAhead || canRestore($0, request) }
-            .filter { $0.due > request.now || SlotState($0) == .sending }
+        // By the clock alone; what is left out is marked as such on either side of it.
+        let ahead = slots.filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
         let next = isToday ? ahead.first { SlotState($0).canChange && $0.due == status.nextSlot } : nil
         let isSpent = status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) } ?? false
@@ -96,6 +99,7 @@ package enum TodayPage: MirrorPage {
             "coming": .list(coming), "hasComing": .flag(!coming.isEmpty),
             "showsComing": .flag(day >= words.today || !coming.isEmpty),
             "nothingComing": .text(nothingComing(report, status, isToday: isToday)),
+            "offer": .none,
             "isPreview": .flag(report.plan?.isStored == false && !coming.isEmpty),
             "draw": canDraw && day >= words.today
                 ? .text(request.base + "/confirm/reroll" + WebFields.query([("day", day.description)])) : .none,
@@ -107,6 +111,51 @@ package enum TodayPage: MirrorPage {
             "toOthers": .list(report.toOthers.map { toOthers($0, request) }),
             "hasToOthers": .flag(!report.toOthers.isEmpty), "actions": .text(request.base + "/actions"),
         ]
+    }
+
+    // MARK: A post for a day without one
+
+    /// How many texts a person may be shown for it.
+    private static let offersAtMost = 20
+
+    /// A text that could be sent now: where nothing was posted today, and nothing is to come,
+    /// though the mirror works.
+    private static func offer(
+        _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
+    ) async throws -> PageContext? {
+        let states = (report.plan?.slots ?? []).map { SlotState($0) }
+        guard report.day == request.words.today, !request.access.isReadOnly,
+            report.plan?.isStored == true,
+            !states.contains(where: { $0.isAhead || $0 == .done }),
+            [.healthy, .hindered].contains(status.verdict?.state)
+        else { return nil }
+        let number =
+            request.query["other"].flatMap { Int($0) }.map { min(max($0, 0), offersAtMost) } ?? 0
+        guard let offer = try await PublishForecast.proposal(at: request.desk, number: number)
+        else { return nil }
+        let others = WebFields.query([("other", "\(number + 1)")]) + "#coming-list"
+        return [
+            "text": .text(Words.cut(offer.says.joined(separator: "\n"), to: 600)),
+            "language": .text(offer.post.language),
+            "written": .text(request.words.moment(offer.post.created)),
+            "cost": .text(offer.cost.map { "Costs \(Words.dollars($0)) at most." }),
+            "action": .text(request.base + "/first-post"), "post": .text(offer.post.post),
+            "token": .markup(request.hidden(seen: offer.post.seen)),
+            "other": number < offersAtMost ? .text(request.base + others) : .none,
+        ]
+    }
+
+    @Sendable private static func sendFirst(_ request: MirrorRequest) async throws -> WebReply {
+        guard let post = request.form.typed("post") else { return .missing("No post is named.") }
+        return try await request.perform(PublishPost(post: post), backTo: "", refusedBy: page) {
+            change in
+            guard change.isNew, let slot = change.slots.first else {
+                return Said("It is sent already.")
+            }
+            return Said(
+                "It is sent as soon as the worker comes to it.",
+                wayBack: button("Do not send it", "skip", slot, request))
+        }
     }
 
     private static func nothingComing(_ report: DayReport, _ status: StatusReport, isToday: Bool) -> String {
@@ -292,7 +341,9 @@ package enum TodayPage: MirrorPage {
         let drawn = slots.filter {
             [.planned, .preview].contains(SlotState($0)) && $0.due > request.now
         }
-        let kept = slots.count { SlotState($0) == .pinned && $0.due > request.now }
+        let kept = slots.count {
+            [.pinned, .textless].contains(SlotState($0)) && $0.due > request.now
+        }
         let isToday = day == request.words.today
         var confirmation = Confirmation(
             in: .today, isToday ? "Draw the rest of today anew?" : "Draw \(request.words.heading(day)) anew?",

@@ -73,7 +73,11 @@ struct VerdictView {
             }
             if !line.isEmpty { lines.append(line) }
         }
-        if state == .unset { lines.append("Do the next one in a terminal, in the folder of this mirror.") }
+        if state == .unset {
+            lines.append(
+                "\(status.setupCommand ?? "mirror-bot setup") leads through them, in a terminal in the folder of this mirror."
+            )
+        }
         if state != .unset { lines.append(worker(status, leading, request)) }
         return lines
     }
