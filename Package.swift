@@ -22,7 +22,7 @@ let isFuzzing = Context.environment["MIRROR_BOT_FUZZ"] != nil
 /// Set by `make check` and whatever else starts the harness. The program and `make test` need none of it.
 let hasHarnesses = Context.environment["MIRROR_BOT_HARNESSES"] != nil
 
-/// Whether the program is built without the commands `demo`, `evaluate` and `score`, which no worker needs.
+/// Whether the program is built without the commands `demo`, `evaluate`, `rehearse` and `score`, which no worker needs.
 ///
 /// Set by `bin/pre_compile` where a platform limits the time of a build: a third of the code serves those commands alone.
 let isWorkerOnly = Context.environment["MIRROR_BOT_WORKER_ONLY"] != nil
@@ -229,8 +229,8 @@ let package = Package(
         target(
             "Evaluation",
             [
-                "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Settings",
-                "Storage",
+                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Outbox", "Posts",
+                "Schedule", "Settings", "Storage",
             ]),
         // What a browser shows: pages and drawings of the reports.
         .target(

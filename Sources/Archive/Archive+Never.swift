@@ -31,6 +31,24 @@ extension Archive {
         return inserted == 1
     }
 
+    /// Keeps texts from ever being chosen, by what those that read the same have in common.
+    ///
+    /// For an archive that goes by the word of another one; which posts were meant is not noted.
+    ///
+    /// - Throws: The store's error.
+    package func neverUse(keys: Set<String>, now: Date) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            for key in keys.sorted() {
+                try connection.execute(
+                    """
+                    INSERT INTO never_texts (mirror, text_key, network, post_id, noted_ms)
+                    VALUES (\(mirror), \(key), '', '', \(now)) ON CONFLICT (mirror, text_key) DO NOTHING
+                    """)
+            }
+        }
+    }
+
     /// Lets a text be chosen again, in a transaction of the caller; what the rules make of it is found out anew.
     ///
     /// - Returns: False if nobody said that it is never to be sent.

@@ -96,6 +96,11 @@ extension Archive {
         try await posts(where: "is_reply = \(false)", "ORDER BY created_ms, post_id, network")
     }
 
+    /// All posts that were made before an instant, oldest first.
+    package func posts(before date: Date) async throws -> [Post] {
+        try await posts(where: "created_ms < \(date)", "ORDER BY created_ms, post_id, network")
+    }
+
     /// What the human has answered to a person, newest first.
     ///
     /// Accounts that the operator linked count as the same person.
@@ -121,6 +126,11 @@ extension Archive {
         package let original: Original
         /// The text of the answered post; nil if it is not known.
         package let answered: String?
+
+        package init(original: Original, answered: String?) {
+            self.original = original
+            self.answered = answered
+        }
     }
 
     /// What the human has answered to some accounts, by the account answered, newest first.

@@ -126,7 +126,7 @@ private struct DayLook {
 }
 
 /// Rows of numbers, each number told by the class that it falls into: 32 at most, of about as many rows.
-private struct ClassedRows {
+struct ClassedRows {
     static let most = 32
 
     /// The class of each row, by column.
@@ -150,7 +150,7 @@ private struct ClassedRows {
 /// Many small decisions, each of which mends a part of what those before it got wrong.
 ///
 /// Gradient boosting of the log loss (Friedman 2001) with trees of one cut each; nothing in it is left to chance.
-private struct BoostedStumps {
+struct BoostedStumps {
     private static let rounds = 60
     private static let rate = 0.2
     /// Keeps what few rows say small.

@@ -1,5 +1,5 @@
 package import Favorites
-import Foundation
+package import Foundation
 import Import
 package import Mirroring
 package import Posts
@@ -115,6 +115,14 @@ package struct LabelledFile: Sendable {
         return order.map { posts[$0] }
     }
 
+    /// The posts made at or after `start` and before `end`, from the oldest to the newest; none if a post has no time.
+    func posts(from start: Date, to end: Date) -> [LabelledPost] {
+        guard isTimed else { return [] }
+        let dated = posts.indices.filter { index in times[index].map { start <= $0 && $0 < end } ?? false }
+        let order = dated.sorted { (times[$0] ?? .distantPast, $0) < (times[$1] ?? .distantPast, $1) }
+        return order.map { posts[$0] }
+    }
+
     /// Whether every post has a time.
     var isTimed: Bool { times.allSatisfy { $0 != nil } }
 
@@ -133,13 +141,19 @@ extension ExampleTable {
     /// The newest examples of the mirror, the oldest of them first: what the running mirror learned, with what the
     /// human did.
     ///
-    /// - Parameter limit: How many at most.
+    /// - Parameters:
+    ///   - limit: How many at most.
+    ///   - start: Those that were last decided about before it are left out.
+    ///   - end: And those at or after it.
     /// - Returns: The posts in the order in which they were last decided about.
     /// - Throws: `StorageError` or `CancellationError`.
-    package func labelledPosts(atMost limit: Int) async throws -> [LabelledPost] {
+    package func labelledPosts(
+        atMost limit: Int, from start: Date = .distantPast, to end: Date = .distantFuture
+    ) async throws -> [LabelledPost] {
         let rows = try await storage.query(
             """
-            SELECT network, post_id, author, text, state FROM examples WHERE mirror = \(mirror)
+            SELECT network, post_id, author, text, state FROM examples
+            WHERE mirror = \(mirror) AND decided_ms >= \(start) AND decided_ms < \(end)
             ORDER BY decided_ms DESC, sequence DESC, network DESC, post_id DESC LIMIT \(limit)
             """)
         return try rows.reversed().compactMap { row in

@@ -17,7 +17,7 @@ struct ReplyEvaluation: Sendable {
     /// The most answers that are tested, the newest ones.
     private static let mostAnswers = 300
     /// The most replies to a person that compete, the newest ones.
-    private static let mostCandidates = 500
+    static let mostCandidates = 500
     /// The largest share of answers that the threshold holds back.
     private static let mostHeld = 0.9
 
@@ -27,13 +27,34 @@ struct ReplyEvaluation: Sendable {
     let mirror: String
 
     /// One of the human's replies with its words.
-    private struct Known: Sendable {
+    struct Known: Sendable {
         let past: Archive.PastReply
         let text: ReplyScorer.Text
         let answered: WordLikeness.Words?
 
         var post: Post { past.original.post }
         var person: AccountID? { past.original.post.replyTo?.author }
+
+        /// What it tells of the human's habits.
+        var habit: ReplyHabits.Reply {
+            ReplyHabits.Reply(
+                id: post.id, text: post.text, language: post.language, words: text.words, answered: past.answered)
+        }
+
+        /// The mention that it answered; nil if that is not known.
+        var mention: ReplyScorer.Text? {
+            // The language tag of the answered post is not kept.
+            past.answered.map { ReplyScorer.Text($0, language: post.language, words: answered ?? [:]) }
+        }
+    }
+
+    /// Old replies to a person that compete for answering a mention, and which one is chosen.
+    struct Contest {
+        let candidates: [ReplyCandidate]
+        let choice: ReplyChoice?
+
+        /// The candidate that was chosen; nil for silence.
+        var chosen: ReplyCandidate? { choice.flatMap { choice in candidates.first { $0.id == choice.id } } }
     }
 
     /// The outcome of one answer.
@@ -59,12 +80,7 @@ struct ReplyEvaluation: Sendable {
         let tested = answers.dropFirst(answers.count * 4 / 5).suffix(Self.mostAnswers)
         guard let first = tested.first, tested.count >= Self.fewestAnswers else { return nil }
         let scorer = ReplyScorer(
-            habits: ReplyHabits(
-                ordered[..<first].suffix(ReplyHabits.longest).map { reply in
-                    ReplyHabits.Reply(
-                        id: reply.post.id, text: reply.post.text, language: reply.post.language,
-                        words: reply.text.words, answered: reply.past.answered)
-                }))
+            habits: ReplyHabits(ordered[..<first].suffix(ReplyHabits.longest).map(\.habit)))
         var earlier: [AccountID: [Known]] = [:]
         for reply in ordered[..<first] { if let person = reply.person { earlier[person, default: []].append(reply) } }
         var outcomes: [Outcome] = []
@@ -83,7 +99,8 @@ struct ReplyEvaluation: Sendable {
         return Self.measure(of: outcomes, now: now)
     }
 
-    private func prepared(_ past: Archive.PastReply) -> Known {
+    /// Counts the words of a reply and of what it answered.
+    func prepared(_ past: Archive.PastReply) -> Known {
         let post = past.original.post
         return Known(
             past: past,
@@ -94,25 +111,12 @@ struct ReplyEvaluation: Sendable {
     private func outcome(
         of truth: Known, among competitors: [Known], by person: AccountID, _ scorer: ReplyScorer
     ) async -> Outcome? {
-        guard let asked = truth.past.answered else { return nil }
-        // The language tag of the answered post is not kept.
-        let mention = ReplyScorer.Text(asked, language: truth.post.language, words: truth.answered ?? [:])
-        let all = competitors + [truth]
-        let scores = await scorer.scores(
-            of: all.map { reply in
-                let isTruth = reply.post.id == truth.post.id
-                return ReplyScorer.Reply(reply.post.id, reply.text, answered: isTruth ? nil : reply.answered)
-            }, for: mention)
-        let names = person.network.traits.namesAreIdentities ? [person.value] : []
-        let filter = ReplyFilter(answering: [person], called: names, known: known)
-        let candidates = all.map { reply in
-            ReplyCandidate(
-                id: reply.post.id, textKey: TextRules.textKey(reply.post.text), isPlain: filter.passes(reply.post),
-                score: scores[reply.post.id]?.score ?? ReplyScore())
-        }
-        let choice = ReplyChooser().choose(from: candidates, mirror: mirror, mention: truth.post.id, now: .distantPast)
-        guard let choice, let chosen = candidates.first(where: { $0.id == choice.id }),
-            let own = candidates.first(where: { $0.id == truth.post.id })
+        guard let mention = truth.mention else { return nil }
+        let contest = await contest(
+            among: competitors + [truth], for: mention, truth.post.id, by: person, scorer,
+            isKnown: { $0.post.id != truth.post.id })
+        let candidates = contest.candidates
+        guard let chosen = contest.chosen, let own = candidates.first(where: { $0.id == truth.post.id })
         else { return nil }
         let plain = candidates.filter(\.isPlain)
         let competing = plain.isEmpty ? candidates : plain
@@ -128,6 +132,37 @@ struct ReplyEvaluation: Sendable {
             score: chosen.score.total, isSame: chosen.textKey == own.textKey, isOfKind: isOfKind,
             sameByChance: Double(same) / Double(competing.count),
             ofKindByChance: Double(ofKind) / Double(competing.count))
+    }
+
+    /// Lets old replies to a person compete for answering a mention, as a mirror does.
+    ///
+    /// - Parameters:
+    ///   - replies: The replies, whose scores depend on one another.
+    ///   - mention: What is answered.
+    ///   - id: Tells the mention from others.
+    ///   - person: Who is answered.
+    ///   - uses: When the bot last sent one of the replies to the person.
+    ///   - now: The time from which the uses are counted.
+    ///   - isKnown: Whether it is known what a reply once answered.
+    /// - Returns: The replies with their scores, and the choice.
+    func contest(
+        among replies: [Known], for mention: ReplyScorer.Text, _ id: PostID, by person: AccountID,
+        _ scorer: ReplyScorer, uses: [PostID: Date] = [:], now: Date = .distantPast,
+        isKnown: (Known) -> Bool = { _ in true }
+    ) async -> Contest {
+        let scores = await scorer.scores(
+            of: replies.map { reply in
+                ReplyScorer.Reply(reply.post.id, reply.text, answered: isKnown(reply) ? reply.answered : nil)
+            }, for: mention)
+        let names = person.network.traits.namesAreIdentities ? [person.value] : []
+        let filter = ReplyFilter(answering: [person], called: names, known: known)
+        let candidates = replies.map { reply in
+            ReplyCandidate(
+                id: reply.post.id, textKey: TextRules.textKey(reply.post.text), lastUsed: uses[reply.post.id],
+                isPlain: filter.passes(reply.post), score: scores[reply.post.id]?.score ?? ReplyScore())
+        }
+        let choice = ReplyChooser().choose(from: candidates, mirror: mirror, mention: id, now: now)
+        return Contest(candidates: candidates, choice: choice)
     }
 
     private static func measure(of outcomes: [Outcome], now: Date) -> ReplyMeasure {

@@ -19,7 +19,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
                 continue
             }
             #if WORKER_ONLY
-                if ["demo", "evaluate", "score"].contains(word) {
+                if ["demo", "evaluate", "rehearse", "score"].contains(word) {
                     return UnknownCommand(
                         description: "\(word) is not part of this build, which holds only what a worker needs",
                         parent: parent)

@@ -95,7 +95,7 @@ struct MirrorBot: AsyncParsableCommand {
     #else
         private static let demo: [any ParsableCommand.Type] = [DemoCommand.self]
         private static let measures = [
-            CommandGroup(name: "Measure", subcommands: [ScoreCommand.self, EvaluateCommand.self])
+            CommandGroup(name: "Measure", subcommands: [ScoreCommand.self, RehearseCommand.self, EvaluateCommand.self])
         ]
     #endif
 

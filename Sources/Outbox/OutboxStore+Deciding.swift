@@ -78,6 +78,22 @@ extension OutboxStore {
         """
     }
 
+    /// Takes planned and suggested posts that were due before an instant for sent, each at its time.
+    ///
+    /// For a life without a network, on a store that is thrown away.
+    ///
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
+    package func assumePostsSent(before date: Date) async throws {
+        try await write { connection in
+            _ = try connection.execute(
+                """
+                \(Self.changing) state = 'done', sending_ms = due_ms, departed_ms = due_ms, updated_ms = due_ms
+                WHERE mirror = \(mirror) AND kind = 'post' AND state IN ('planned', 'suggested')
+                    AND due_ms < \(date.milliseconds)
+                """)
+        }
+    }
+
     /// An SQL expression on a row of `posts`: when it was last planned or sent as a post of its own.
     package static let lastUse: SQL = """
         (SELECT MAX(due_ms) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'

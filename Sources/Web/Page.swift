@@ -2,9 +2,9 @@ import Foundation
 import Posts
 
 /// What all pages have in common: their frame, their look, and the elements of which they are made.
-enum Page {
+package enum Page {
     /// A whole file.
-    static func html(title: String, subtitle: Markup, sections: [Markup]) -> String {
+    package static func html(title: String, subtitle: Markup, sections: [Markup]) -> String {
         let page: Markup = """
             <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
             <head>
@@ -35,7 +35,7 @@ enum Page {
         return "<!DOCTYPE html>\n" + page.text
     }
 
-    static func section(_ name: String, _ title: String, _ body: [Markup]) -> Markup {
+    package static func section(_ name: String, _ title: String, _ body: [Markup]) -> Markup {
         """
         <section aria-labelledby="\(name)">
         <h2 id="\(name)">\(title)</h2>
@@ -45,7 +45,9 @@ enum Page {
     }
 
     /// A table whose first cells are the headings of their rows; `isText` where the cells are texts and not numbers.
-    static func table(_ caption: String, _ headings: [String], _ rows: [[Markup]], isText: Bool = false) -> Markup {
+    package static func table(_ caption: String, _ headings: [String], _ rows: [[Markup]], isText: Bool = false)
+        -> Markup
+    {
         let head = headings.map { "<th scope=\"col\">\($0)</th>" as Markup }
         let body = rows.map { cells in
             let rest = cells.dropFirst().map { "<td>\($0)</td>" as Markup }
@@ -84,6 +86,10 @@ enum Page {
         figure { margin: 0 }
         svg { display: block; width: 100%; max-width: 34rem; height: auto }
         svg text { fill: var(--ink) }
+        svg.wide { max-width: none }
+        .wide .human { stroke: var(--human) }
+        .wide .bot { stroke: var(--bot) }
+        .wide .grid { stroke: var(--line) }
         .human { fill: var(--human) }
         .bot { fill: var(--bot) }
         .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem }
@@ -100,6 +106,6 @@ enum Page {
         .said, .why { margin: 0 }
         .said { white-space: pre-line }
         code { font-size: .9em; color: var(--soft) }
-        @media (max-width: 40rem) { th, td { padding: .25rem } dl { grid-template-columns: 1fr } dd { margin-bottom: .5rem } }
+        @media (max-width: 40rem) { th, td { padding: .25rem } dl { grid-template-columns: 1fr } dd { margin-bottom: .5rem } .wide text { font-size: 24px } }
         """
 }

@@ -79,6 +79,7 @@ import Testing
         ("post", "post --now 20-0", 0),
         ("profile", "profile", 78),
         ("rebind", "rebind --yes", 78),
+        ("rehearse", "rehearse --year 2026", 65),
         ("report", "report --html page.html", 0),
         ("restore", "restore posts.jsonl", 65),
         ("resume", "resume", 0),

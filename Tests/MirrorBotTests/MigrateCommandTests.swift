@@ -22,7 +22,7 @@ import Testing
     @Test(arguments: [
         ["status"], ["status", "--check"], ["migrate"], ["run"], ["run", "--once"], ["run", "--dry-run"], ["plan"],
         ["train", "scheduler", "--from", "-"], ["train", "clear", "--yes"], ["people", "list"], ["suggestions"],
-        ["score"], ["logout", "--as", "bot"], ["backup", "copy"],
+        ["score"], ["rehearse", "--year", "2020"], ["logout", "--as", "bot"], ["backup", "copy"],
     ])
     func aDatabaseOfANewerProgramOnlyWantsAnUpdate(_ words: [String]) async throws {
         let stage = try Stage()

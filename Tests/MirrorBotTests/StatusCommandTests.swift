@@ -15,7 +15,7 @@ import Testing
     /// Looking at what is not there must not make it.
     @Test(arguments: [
         ["status"], ["status", "--json"], ["status", "--check"], ["plan"], ["explain", "a"],
-        ["stats"], ["report", "--html", "a"], ["score"],
+        ["stats"], ["report", "--html", "a"], ["score"], ["rehearse", "--year", "2020"],
         ["suggestions"], ["people", "list"],
         ["people", "unlink", "x:1"],
         ["logout", "--as", "bot"], ["train", "clear", "--yes"], ["backup", "copy.sqlite"],

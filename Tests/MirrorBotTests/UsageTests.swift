@@ -137,6 +137,7 @@ import Testing
         ("stats", "\(shared) --json --svg --force"),
         ("report", "\(shared) --html --json --force"),
         ("score", "\(shared) --json"),
+        ("rehearse", "\(shared) --year --seed --favorites --html --json --force"),
         ("evaluate scheduler", "--events --from --time-zone --json"),
         ("config", "\(shared) --json"),
         ("migrate", "\(shared) --json"),

@@ -12,7 +12,8 @@ struct ScoreCommand: AsyncParsableCommand {
             keeps what it learned; favorites are predicted one by one and learned after that, as the mirror does \
             every day. Of the last fifth of the human's answers whose mention is known, each competes with their earlier \
             replies to that person; from then on REPLIES goes by what is found. No network is asked, and what was learned \
-            stays as it is; the figures of favorites and replies are kept for mirror-bot stats and the page.
+            stays as it is; the figures of favorites and replies are kept for mirror-bot stats and the page. Its \
+            long form is mirror-bot rehearse, which shows a whole year.
             """)
 
     @OptionGroup var options: MirrorOptions

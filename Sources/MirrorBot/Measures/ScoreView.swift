@@ -33,7 +33,7 @@ enum ScoreView {
             lines += FavoriteScoresView(scores: scores, terminal: terminal).lines
         case .missing(let reason): lines += missing("favorites", reason, terminal)
         }
-        return lines
+        return lines + ["", terminal.dim("mirror-bot rehearse --year YEAR shows a whole past year beside the bot's")]
     }
 
     // MARK: In plain words

@@ -309,7 +309,7 @@ extension People {
 
 extension ReplyFilter.KnownNames {
     /// Those of some handles that say something.
-    fileprivate init(telling names: Set<String>) {
+    package init(telling names: Set<String>) {
         self.init(names.filter { !SmallFeatures.contains($0.lowercased()) })
     }
 }

@@ -30,7 +30,7 @@ package struct Unwanted: Sendable {
     ///   - post: One of the human's.
     ///   - key: What tells its text.
     /// - Returns: A stable code.
-    func reason(against post: Post, key: String) -> String? {
+    package func reason(against post: Post, key: String) -> String? {
         if never.contains(key) { return Archive.never }
         guard !muted.isEmpty else { return nil }
         return muted.reason(against: post.words, of: zones.time(of: post).day)?.rawValue

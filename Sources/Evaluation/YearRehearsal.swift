@@ -1,0 +1,365 @@
+import Archive
+import Blocking
+import Conduct
+import Favorites
+package import Foundation
+import MeCab
+package import Mirroring
+import Outbox
+import Posts
+import Schedule
+import Settings
+import Storage
+
+/// Why a year cannot be rehearsed.
+package struct YearProblem: Error, Equatable, Sendable, CustomStringConvertible {
+    package enum Code: Sendable {
+        /// The year has no day before today.
+        case future
+        /// The human posted nothing in it.
+        case noPosts
+        /// Too little is known of the time before it.
+        case tooEarly
+        /// The archive is empty.
+        case noArchive
+    }
+
+    package let code: Code
+    /// A clause in lower case without a full stop, which says what to do.
+    package let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+}
+
+/// Lives a past year of the human's as the mirror would have lived it.
+///
+/// The mirror begins with what the human had posted before the year, and learns of each later day when that day is over.
+/// Plans, texts, replies and favorites are decided by what a worker decides them by, with the settings of today, and with
+/// muted words and texts that are never to be sent as they are today. What a person's other decisions tell of texts is left
+/// out, because it was said later. The year is lived in a database in memory; the mirror's own is only read.
+package struct YearRehearsal: Sendable {
+    /// With fewer posts before the year the mirror would not have known the human.
+    package static let fewestPosts = HeldOutSplit.minimumPosts
+    /// After so many days the archive's habits are counted anew and all texts are judged by them.
+    ///
+    /// A younger text may usually not be used (`MIN_AGE_DAYS`); where it may, a plan judges it by its words alone.
+    private static let daysBetweenCounts = 14
+    /// How many posts are stored at once.
+    private static let batch = 10_000
+
+    let mirror: HumanMirror
+    let zone: TimeZone
+    let year: Int
+    let seed: UInt64?
+    let labels: String?
+
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - zone: The human's time zone, in which the year begins.
+    ///   - year: The year.
+    ///   - seed: Draws another life; nil for the one that the mirror itself would have lived.
+    ///   - labels: A file of JSON Lines that says of posts with times whether the human favorited them; nil for what the
+    ///     mirror has learned.
+    package init(mirror: HumanMirror, zone: TimeZone, year: Int, seed: UInt64? = nil, labels: String? = nil) {
+        self.mirror = mirror
+        self.zone = zone
+        self.year = year
+        self.seed = seed
+        self.labels = labels
+    }
+
+    /// Lives the year.
+    ///
+    /// - Parameters:
+    ///   - now: Only days before today are lived.
+    ///   - onDay: Told how many days were lived, and of how many.
+    /// - Returns: The year of both.
+    /// - Throws: ``YearProblem``; `ImportError` for the file of favorites; the store's error; `CancellationError`.
+    package func run(
+        now: Date, onDay: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws -> RehearsedYear {
+        let span = try span(now: now)
+        let zones = try await mirror.archive.zones(home: zone)
+        let posts = try await mirror.archive.posts(before: span.end)
+        let silence = Silence(
+            unwanted: Unwanted(try await mirror.archive.circumstances(home: zone)),
+            rules: mirror.textJudge(zone: zone).rules)
+        let past = Past(posts, zones, from: span.firstDay, to: span.lastDay, silence)
+        try check(past, span)
+        let file = try await labelledFile()
+        let lived = try await live(span, posts, zones, onDay: onDay)
+        let days = zip(span.days, lived).map { day, lived in
+            RehearsedYear.Day(
+                day: day, human: past.entries[day] ?? [], bot: lived.entries, withoutText: lived.withoutText)
+        }
+        return RehearsedYear(
+            mirror: mirror.name, year: year, timeZone: zone.name, seed: seed, postsBefore: past.before.count,
+            days: days, ownLikeness: Self.ownLikeness(of: past, days, span),
+            replies: try await replies(in: span, file, silence), favorites: try await favorites(in: span, file))
+    }
+
+    // MARK: Which days
+
+    /// The days that are lived, and their instants.
+    struct Span: Sendable {
+        let firstDay: LocalDay
+        let lastDay: LocalDay
+        /// The first instant of the first day, and that after the last one.
+        let start: Date
+        let end: Date
+
+        var days: [LocalDay] { (0...lastDay.days(since: firstDay)).map(firstDay.advanced(by:)) }
+    }
+
+    private func span(now: Date) throws -> Span {
+        let yesterday = LocalTime(now, in: zone).day.advanced(by: -1)
+        guard let first = LocalDay(year: year, month: 1, day: 1), let last = LocalDay(year: year, month: 12, day: 31),
+            first <= yesterday
+        else {
+            throw YearProblem(
+                .future,
+                "\(year) has no day that is over yet; name a year of the past, such as \(yesterday.components.year)")
+        }
+        let end = min(last, yesterday)
+        // A day that a zone skips has no instants; its neighbours have.
+        guard let start = beginning(of: first), let after = beginning(of: end.advanced(by: 1)) else {
+            throw YearProblem(.future, "\(year) has no days in \(zone.name)")
+        }
+        return Span(firstDay: first, lastDay: end, start: start, end: after)
+    }
+
+    /// The first instant of a day, or of the next one that there is.
+    private func beginning(of day: LocalDay) -> Date? {
+        (0..<3).lazy.compactMap { LocalDayMinutes(day.advanced(by: $0), in: zone).start }.first
+    }
+
+    /// What the human posted, by the days of their own clock.
+    private struct Past {
+        /// The times from which days are planned, of the days before the year.
+        private(set) var before: [LocalTime] = []
+        /// The human's posts of each day of the year.
+        private(set) var entries: [LocalDay: [RehearsedYear.Entry]] = [:]
+        private(set) var postsOfYears: [Int: Int] = [:]
+
+        init(
+            _ posts: [Post], _ zones: ZoneHistory, from first: LocalDay, to last: LocalDay, _ silence: Silence
+        ) {
+            for post in posts where !post.isReply && post.isTimeTrusted {
+                let time = zones.time(of: post)
+                postsOfYears[time.day.components.year, default: 0] += 1
+                if time.day < first { before.append(time) }
+                guard first...last ~= time.day else { continue }
+                entries[time.day, default: []].append(
+                    RehearsedYear.Entry(
+                        minute: time.minute, text: silence.covers(post) ? nil : post.text, language: post.language,
+                        why: nil))
+            }
+            for day in entries.keys { entries[day]?.sort { $0.minute < $1.minute } }
+        }
+    }
+
+    /// The posts whose texts a person does not want to be said.
+    struct Silence: Sendable {
+        let unwanted: Unwanted
+        let rules: TextRules
+
+        func covers(_ post: Post) -> Bool { unwanted.reason(against: post, key: rules.neverKey(of: post)) != nil }
+    }
+
+    private func check(_ past: Past, _ span: Span) throws {
+        let learn = "mirror-bot train scheduler --from FILE reads more of the past from a downloaded archive"
+        guard !past.postsOfYears.isEmpty else {
+            throw YearProblem(
+                .noArchive, "the archive holds no posts from before the end of \(year); \(learn)")
+        }
+        let years = past.postsOfYears.filter { $0.value > 0 }.keys.sorted()
+        guard past.postsOfYears[year] != nil, !past.entries.isEmpty else {
+            let known = years.map(String.init).joined(separator: ", ")
+            throw YearProblem(
+                .noPosts,
+                "the archive holds no posts of \(year); until then it has some of \(known); name another year, or "
+                    + learn)
+        }
+        guard past.before.count >= Self.fewestPosts else {
+            let count = past.before.count == 1 ? "1 post" : "\(past.before.count) posts"
+            throw YearProblem(
+                .tooEarly,
+                "the archive holds \(count) from before \(year), and a mirror learns from \(Self.fewestPosts) at least; "
+                    + "name a later year, or \(learn)")
+        }
+    }
+
+    /// How alike the human's days of the year and as many just before it are.
+    private static func ownLikeness(
+        of past: Past, _ days: [RehearsedYear.Day], _ span: Span
+    ) -> RehearsedYear.Likeness {
+        let first = past.before.map(\.day).min() ?? span.firstDay
+        let length = min(days.count, span.firstDay.days(since: first))
+        let before = (0..<length).map { span.firstDay.advanced(by: $0 - length) }
+        let rhythm = Rhythm(days: days.map { $0.human.map(\.minute) })
+        return RehearsedYear.Likeness(Rhythm(of: past.before, on: before).distance(to: rhythm))
+    }
+
+    // MARK: Living
+
+    /// A day of the bot's.
+    private struct LivedDay {
+        var entries: [RehearsedYear.Entry] = []
+        var withoutText = 0
+    }
+
+    /// Lives day after day in a database that is gone afterwards.
+    private func live(
+        _ span: Span, _ posts: [Post], _ zones: ZoneHistory, onDay: (Int, Int) -> Void
+    ) async throws -> [LivedDay] {
+        let storage = try await Storage.openInMemory()
+        return try await afterwards(storage.close) {
+            try await AccountSpelling.migrate(storage)
+            let stage = try await Stage(storage, self, zones)
+            return try await stage.live(span.days, posts, zone, onDay: onDay)
+        }
+    }
+
+    /// The mirror's archive and outbox as they would have been.
+    private struct Stage {
+        let archive: Archive
+        let outbox: OutboxStore
+        let maker: PlanMaker
+        let limit: Int
+
+        init(_ storage: any StorageEngine, _ rehearsal: YearRehearsal, _ zones: ZoneHistory) async throws {
+            let (mirror, zone) = (rehearsal.mirror, rehearsal.zone)
+            var configuration = mirror.configuration
+            configuration.mirror = rehearsal.livedName
+            archive = Archive(storage: storage, mirror: configuration.mirror)
+            outbox = OutboxStore(storage: storage, mirror: configuration.mirror, lease: nil)
+            maker = PlanMaker(
+                archive: archive, store: outbox, configuration: configuration, judge: mirror.textJudge(zone: zone),
+                past: { .whole })
+            limit = configuration.archiveLimit
+            for span in zones.spans { _ = try await archive.add(span, now: .distantPast) }
+            let circumstances = try await mirror.archive.circumstances(home: zone)
+            for note in circumstances.muted { _ = try await archive.mute(note.kind, note.value, now: note.noted) }
+            try await archive.neverUse(keys: circumstances.never, now: .distantPast)
+        }
+
+        /// Lives some days, at the beginning of each of which the human's posts until then are learned.
+        func live(
+            _ days: [LocalDay], _ posts: [Post], _ zone: TimeZone, onDay: (Int, Int) -> Void
+        ) async throws -> [LivedDay] {
+            var lived: [LivedDay] = []
+            var learned = 0
+            for (number, day) in days.enumerated() {
+                try Task.checkCancellation()
+                guard let midnight = LocalDayMinutes(day, in: zone).start else {
+                    lived.append(LivedDay())
+                    continue
+                }
+                learned += try await learn(posts[learned...], until: midnight, zone)
+                if number % YearRehearsal.daysBetweenCounts == 0 { try await archive.prepare(by: maker.judge) }
+                try await outbox.assumePostsSent(before: midnight)
+                let planned = try await maker.make(day, now: midnight, watching: true)
+                lived.append(Self.lived(planned?.slots ?? [], zone))
+                onDay(number + 1, days.count)
+            }
+            return lived
+        }
+
+        /// Stores the posts before an instant and returns how many they are.
+        private func learn(_ posts: ArraySlice<Post>, until end: Date, _ zone: TimeZone) async throws -> Int {
+            let new = posts.prefix { $0.createdAt < end }
+            for start in stride(from: new.startIndex, to: new.endIndex, by: YearRehearsal.batch) {
+                let part = new[start..<min(start + YearRehearsal.batch, new.endIndex)]
+                _ = try await archive.keep(Array(part), timeZone: zone, limit: limit)
+            }
+            return new.count
+        }
+
+        private static func lived(_ slots: [Intent], _ zone: TimeZone) -> LivedDay {
+            var day = LivedDay()
+            for slot in slots {
+                guard case .post(_, let wording?) = slot.payload else {
+                    day.withoutText += 1
+                    continue
+                }
+                let text = ([wording.text] + wording.rest.map(\.text)).joined(separator: "\n")
+                day.entries.append(
+                    RehearsedYear.Entry(
+                        minute: LocalTime(slot.due, in: zone).minute, text: text, language: wording.language,
+                        why: slot.explanation?.summary))
+            }
+            return day
+        }
+    }
+
+    /// The name that the mirror lives under: plans, texts and replies are drawn from it.
+    var livedName: String { mirror.name + (seed.map { "/\($0)" } ?? "") }
+
+    // MARK: Favorites
+
+    private func labelledFile() async throws -> LabelledFile? {
+        guard let labels else { return nil }
+        let executor = ThreadExecutor(name: "import")
+        defer { executor.shutdown() }
+        return try await executor.run { try LabelledFile(path: labels) }
+    }
+
+    private func favorites(
+        in span: Span, _ file: LabelledFile?
+    ) async throws -> ScoreReport.Part<RehearsedFavorites> {
+        let configuration = mirror.configuration
+        let extractor: FeatureExtractor
+        do {
+            extractor = FeatureExtractor(
+                tokenizer: try Tokenizer(dictionary: mirror.process.dictionary), words: configuration.featureWords)
+        } catch {
+            return .missing("\(error)")
+        }
+        let (before, during) = try await labelled(in: span, file, extractor)
+        guard during.count(where: \.state.isSeen) >= ScoreReporter.minimumSeenPosts else {
+            return .missing(missingFavorites(during, file))
+        }
+        let executor = ThreadExecutor(name: "evaluation")
+        defer { executor.shutdown() }
+        return try await executor.run {
+            let evaluation = FavoriteEvaluation(extractor: extractor, configuration: configuration.favorites)
+            let outcome = evaluation.prequential(training: before, testing: during)
+            let examples = Dictionary(during.map { ($0.id, $0.example) }) { first, _ in first }
+            let choices = outcome.predictions.filter { $0.isFavorite || $0.isFired }.compactMap { prediction in
+                examples[prediction.id].map { example in
+                    RehearsedFavorites.Choice(
+                        author: example.author, text: example.text, isHumans: prediction.isFavorite,
+                        isBots: prediction.isFired)
+                }
+            }
+            return .measured(
+                RehearsedFavorites(learnedBefore: before.count, scores: outcome.scores, choices: choices))
+        }
+    }
+
+    /// The posts of others of which the mirror would have learned before the year, and in it.
+    private func labelled(
+        in span: Span, _ file: LabelledFile?, _ extractor: FeatureExtractor
+    ) async throws -> (before: [LabelledPost], during: [LabelledPost]) {
+        let limit = mirror.configuration.favorites.exampleLimit
+        if let file {
+            let before = file.posts(from: .distantPast, to: span.start).suffix(limit)
+            return (Array(before), file.posts(from: span.start, to: span.end))
+        }
+        let table = ExampleTable(storage: mirror.storage, mirror: mirror.name, extractor: extractor)
+        return (
+            try await table.labelledPosts(atMost: limit, to: span.start),
+            try await table.labelledPosts(atMost: limit, from: span.start, to: span.end)
+        )
+    }
+
+    private func missingFavorites(_ during: [LabelledPost], _ file: LabelledFile?) -> String {
+        if let file, !file.isTimed { return "not every line of \(file.path) has created_at, so no year can be told" }
+        let posts = during.count { $0.state.isSeen }
+        return "\(posts) posts of a home timeline are known of \(year); at least \(ScoreReporter.minimumSeenPosts) are "
+            + "needed; a mirror keeps them for some months, and --favorites FILE reads others"
+    }
+}

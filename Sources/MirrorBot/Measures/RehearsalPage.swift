@@ -1,0 +1,311 @@
+import Evaluation
+import Foundation
+import Posts
+import Web
+
+/// A rehearsed year on one page that a person can open and send on: one file, no script, nothing from elsewhere.
+///
+/// Both years are strips: a column for each day, on which each post stands at its time. Below them are some weeks with
+/// their texts, side by side.
+struct RehearsalPage {
+    /// A page should not be larger, in bytes.
+    private static let largest = 60_000
+
+    /// How much of the year is shown.
+    private struct Detail {
+        let weeks: Int
+        /// Posts of each of the two on one day.
+        let postsPerDay: Int
+        /// Characters of a text.
+        let characters: Int
+        /// Replies and favorites.
+        let samples: Int
+        /// Marks of a strip.
+        let marks: Int
+
+        /// The first one that makes a page of at most the largest size counts, else the last one.
+        static let all = [
+            Detail(weeks: 4, postsPerDay: 6, characters: 140, samples: 12, marks: 1_500),
+            Detail(weeks: 3, postsPerDay: 5, characters: 120, samples: 10, marks: 1_200),
+            Detail(weeks: 2, postsPerDay: 4, characters: 100, samples: 8, marks: 1_000),
+            Detail(weeks: 1, postsPerDay: 3, characters: 80, samples: 5, marks: 800),
+            Detail(weeks: 1, postsPerDay: 2, characters: 60, samples: 3, marks: 500),
+        ]
+    }
+
+    let report: RehearsedYear
+
+    init(_ report: RehearsedYear) { self.report = report }
+
+    /// The whole file.
+    var html: String {
+        var html = ""
+        for detail in Detail.all {
+            html = page(detail)
+            if html.utf8.count <= Self.largest { break }
+        }
+        return html
+    }
+
+    private func page(_ detail: Detail) -> String {
+        let mirror = report.mirror == "default" ? "the mirror" : "the mirror \(report.mirror)"
+        return Page.html(
+            title: "\(report.year), lived twice",
+            subtitle: """
+                The year of the human beside the one that \(mirror) would have lived, clock of \(report.timeZone). \
+                It began with \(report.postsBefore) older posts and learned each day once it was over.
+                """,
+            sections: [
+                Page.section("words", "In words", words), Page.section("year", "Both years", year(detail)),
+                Page.section("weeks", "Some weeks, side by side", weeks(detail)),
+                Page.section("replies", "Replies", replies(detail)),
+                Page.section("favorites", "Favorites", favorites(detail)),
+            ])
+    }
+
+    private var words: [Markup] {
+        let sentences = RehearsalWords.sentences(report).map { sentence -> Markup in
+            "<li>\(sentence.prefix(1).uppercased() + sentence.dropFirst()).</li>"
+        }
+        return ["<ul>\(sentences)</ul>"]
+    }
+
+    // MARK: The year
+
+    private func year(_ detail: Detail) -> [Markup] {
+        let strips = YearStrips(report, marks: detail.marks).element
+        let months = Dictionary(grouping: report.days) { $0.day.components.month }
+        let rows = months.keys.sorted().map { month -> [Markup] in
+            let days = months[month] ?? []
+            let human = days.reduce(0) { $0 + $1.human.count }
+            let bot = days.reduce(0) { $0 + $1.bot.count }
+            return [
+                "\(YearStrips.months[month - 1])", "\(human)", "\(bot)", "\(days.count { !$0.human.isEmpty })",
+                "\(days.count { !$0.bot.isEmpty })",
+            ]
+        }
+        let headings = ["month", "posts, human", "posts, bot", "days with posts, human", "days with posts, bot"]
+        return [
+            """
+            <figure>\(strips)
+            <figcaption>A column for each day, from midnight at the top to midnight at the bottom; each mark is a time \
+            at which there were posts.</figcaption></figure>
+            """,
+            """
+            <details><summary>The months as a table</summary>
+            \(Page.table("Posts of the human and the bot by month", headings, rows))
+            </details>
+            """,
+        ]
+    }
+
+    // MARK: Weeks
+
+    private func weeks(_ detail: Detail) -> [Markup] {
+        let weeks = chosenWeeks(detail.weeks)
+        guard !weeks.isEmpty else { return ["<p>There is no whole week in which both have posts.</p>"] }
+        return ["<p>Weeks spread evenly over the year, and not chosen for what they show.</p>"]
+            + weeks.map { days in
+                let rows = days.map { day -> [Markup] in
+                    [
+                        "\(Self.weekdays[day.day.weekday - 1]) \(String("\(day.day)".dropFirst(5)))",
+                        entries(day.human, detail), entries(day.bot, detail),
+                    ]
+                }
+                return Page.table(
+                    "From \(days[0].day) to \(days[days.count - 1].day)", ["day", "the human", "the bot"], rows,
+                    isText: true)
+            }
+    }
+
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+    /// Weeks from Monday on in which both have posts, the nearest to even places of the year.
+    private func chosenWeeks(_ count: Int) -> [[RehearsedYear.Day]] {
+        let mondays = report.days.indices.filter { report.days[$0].day.weekday == 1 && $0 + 7 <= report.days.count }
+        let weeks = mondays.map { Array(report.days[$0..<$0 + 7]) }
+            .filter { week in week.contains { !$0.human.isEmpty } && week.contains { !$0.bot.isEmpty } }
+        guard weeks.count > count else { return weeks }
+        return (0..<count).map { weeks[(2 * $0 + 1) * weeks.count / (2 * count)] }
+    }
+
+    private func entries(_ entries: [RehearsedYear.Entry], _ detail: Detail) -> Markup {
+        let shown = entries.prefix(detail.postsPerDay).map { entry -> Markup in
+            let text = entry.text.map { Self.cut($0, to: detail.characters) } ?? "(a text that is never to be sent)"
+            let tag: Markup = entry.language.flatMap(LanguageTag.naming).map { " lang=\"\($0)\"" } ?? ""
+            return "<p class=\"said\">\(entry.minute.description) <bdi\(tag)>\(text)</bdi></p>"
+        }
+        let rest = entries.count - shown.count
+        let more: Markup = rest > 0 ? "<p class=\"why\">and \(rest) more</p>" : ""
+        return "\(Array(shown))\(more)"
+    }
+
+    private static func cut(_ text: String, to length: Int) -> String {
+        text.count > length ? text.prefix(length) + "…" : text
+    }
+
+    // MARK: Replies and favorites
+
+    private func replies(_ detail: Detail) -> [Markup] {
+        guard let replies = report.replies.scores else { return [missing(report.replies)] }
+        let rows = Self.spread(replies.looked, detail.samples).map { answer -> [Markup] in
+            let bot: Markup =
+                answer.bot.map { "<bdi>\(Self.cut($0, to: detail.characters))</bdi>" }
+                ?? (answer.isDoubtful ? "(silence: the best old reply hardly fitted)" : "(silence)")
+            return [
+                "<bdi>\(Self.cut(answer.mention, to: detail.characters))</bdi>",
+                "<bdi>\(Self.cut(answer.human, to: detail.characters))</bdi>", bot,
+            ]
+        }
+        return [
+            Page.table(
+                "\(rows.count) of \(replies.looked.count) mentions, spread evenly over the year",
+                ["somebody said", "the human answered", "the bot would have answered"], rows, isText: true)
+        ]
+    }
+
+    private func favorites(_ detail: Detail) -> [Markup] {
+        guard let favorites = report.favorites.scores else { return [missing(report.favorites)] }
+        let rows = Self.spread(favorites.choices, detail.samples).map { choice -> [Markup] in
+            let author: Markup = choice.author.map { "<bdi>@\($0)</bdi>: " } ?? ""
+            return [
+                "\(author)<bdi>\(Self.cut(choice.text, to: detail.characters))</bdi>",
+                choice.isHumans ? "yes" : "no", choice.isBots ? "yes" : "no",
+            ]
+        }
+        return [
+            Page.table(
+                "\(rows.count) of \(favorites.choices.count) posts that one of the two favorited",
+                ["post", "the human", "the bot"], rows, isText: true)
+        ]
+    }
+
+    private func missing<Scores>(_ part: ScoreReport.Part<Scores>) -> Markup {
+        guard case .missing(let reason) = part else { return "" }
+        return "<p>Nothing can be said: \(reason).</p>"
+    }
+
+    private static func spread<Element>(_ elements: [Element], _ count: Int) -> [Element] {
+        guard elements.count > count else { return elements }
+        return (0..<count).map { elements[(2 * $0 + 1) * elements.count / (2 * count)] }
+    }
+}
+
+/// A year of the human and a year of the bot, one above the other: the days from left to right, midnight at the top.
+private struct YearStrips {
+    static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    /// In units of the drawing.
+    private static let left = 34
+    private static let dayWidth = 2
+    /// Minutes that are one unit high.
+    private static let minutesPerUnit = 8
+    private static let height = MinuteOfDay.count / minutesPerUnit
+    /// How many units a mark may be high: the fewer posts there are, the finer they are shown.
+    private static let markHeights = [2, 3, 4, 6, 10, 15, 20]
+    /// The tops of the two strips, and the height of all.
+    private static let humanTop = 48
+    private static let botTop = humanTop + height + 44
+    private static let bottom = botTop + height + 8
+    private static let daysAcross = 366
+
+    private let report: RehearsedYear
+    private let marks: Int
+
+    /// - Parameter marks: The most marks of each strip.
+    init(_ report: RehearsedYear, marks: Int) {
+        self.report = report
+        self.marks = marks
+    }
+
+    var element: Markup {
+        let width = Self.left + Self.dayWidth * Self.daysAcross + 4
+        let human = path(report.days.map(\.human), top: Self.humanTop)
+        let bot = path(report.days.map(\.bot), top: Self.botTop)
+        return """
+            <svg class="wide" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(Self.bottom)" width="\(width)" \
+            height="\(Self.bottom)" role="img" aria-labelledby="strips-title strips-summary" font-family="sans-serif" \
+            font-size="14">
+            <title id="strips-title">\(report.year) of the human and of the bot</title>
+            <desc id="strips-summary">\(summary)</desc>
+            \(labels)
+            <path class="grid" fill="none" stroke="#d0d7de" d="\(grid)" />
+            <path class="human" fill="none" stroke="#1f5fd6" stroke-width="\(Self.dayWidth)" d="\(human)" />
+            <path class="bot" fill="none" stroke="#a3279f" stroke-width="\(Self.dayWidth)" d="\(bot)" />
+            </svg>
+            """
+    }
+
+    private var summary: String {
+        let (human, bot) = (report.human, report.bot)
+        return "Each day is a column. The human posted \(human.posts) times on \(human.daysWithPosts) days"
+            + "\(peak(report.days.map(\.human))); the bot \(bot.posts) times on \(bot.daysWithPosts) days"
+            + "\(peak(report.days.map(\.bot)))."
+    }
+
+    /// The hour in which the most posts come.
+    private func peak(_ days: [[RehearsedYear.Entry]]) -> String {
+        var hours = [Int](repeating: 0, count: 24)
+        for entry in days.joined() { hours[entry.minute.value / 60] += 1 }
+        guard let most = hours.max(), most > 0, let hour = hours.firstIndex(of: most) else { return "" }
+        return ", most of them from \(hour):00 on"
+    }
+
+    private func x(_ index: Int) -> Int { Self.left + Self.dayWidth * index + Self.dayWidth / 2 }
+
+    private var firstsOfMonths: [(index: Int, month: Int)] {
+        report.days.indices.filter { report.days[$0].day.components.day == 1 }
+            .map { ($0, report.days[$0].day.components.month) }
+    }
+
+    private var labels: [Markup] {
+        let sides: [Markup] = [
+            "<text x=\"\(Self.left)\" y=\"15\">the human</text>",
+            "<text x=\"\(Self.left)\" y=\"\(Self.botTop - 12)\">the bot</text>",
+        ]
+        let months: [Markup] = firstsOfMonths.map { index, month in
+            "<text x=\"\(x(index))\" y=\"\(Self.humanTop - 8)\">\(Self.months[month - 1])</text>"
+        }
+        let hours: [Markup] = [Self.humanTop, Self.botTop].flatMap { top in
+            [0, 6, 12, 18].map { hour in
+                "<text x=\"0\" y=\"\(top + hour * 60 / Self.minutesPerUnit + 11)\">\(hour)</text>" as Markup
+            }
+        }
+        return sides + months + hours
+    }
+
+    /// The borders of months and quarters of a day.
+    private var grid: String {
+        let right = Self.dayWidth * report.days.count
+        return [Self.humanTop, Self.botTop].map { top in
+            let hours = [0, 6, 12, 18, 24].map { "M\(Self.left) \(top + $0 * 60 / Self.minutesPerUnit)h\(right)" }
+            let months = firstsOfMonths.map { "M\(x($0.index) - Self.dayWidth / 2) \(top)v\(Self.height)" }
+            return (hours + months).joined()
+        }.joined()
+    }
+
+    /// The marks of a strip.
+    private func path(_ days: [[RehearsedYear.Entry]], top: Int) -> String {
+        var runs: [(day: Int, runs: [Range<Int>])] = []
+        for markHeight in Self.markHeights {
+            runs = days.enumerated().map { ($0, Self.runs($1, markHeight)) }
+            if runs.reduce(0, { $0 + $1.runs.count }) <= marks { break }
+        }
+        return runs.flatMap { day, runs in runs.map { "M\(x(day)) \(top + $0.lowerBound)v\($0.count)" } }.joined()
+    }
+
+    /// The stretches of a day with posts, in units from the top.
+    private static func runs(_ entries: [RehearsedYear.Entry], _ markHeight: Int) -> [Range<Int>] {
+        let places = Set(entries.map { $0.minute.value / (minutesPerUnit * markHeight) }).sorted()
+        var runs: [Range<Int>] = []
+        for place in places {
+            let start = place * markHeight
+            let end = min(start + markHeight, height)
+            if let last = runs.last, last.upperBound == start {
+                runs[runs.count - 1] = last.lowerBound..<end
+            } else {
+                runs.append(start..<end)
+            }
+        }
+        return runs
+    }
+}

@@ -1,0 +1,116 @@
+import Evaluation
+import Foundation
+
+/// The answer of `mirror-bot rehearse`: what is alike and what is not, in plain words.
+enum RehearsalView {
+    /// - Parameters:
+    ///   - report: The year.
+    ///   - terminal: Where the lines are shown.
+    ///   - page: The file with the page that is written as well; nil for none.
+    static func lines(_ report: RehearsedYear, terminal: Terminal, page: String?) -> [String] {
+        let span = report.days.count >= 365 ? "\(report.year)" : "the first \(report.days.count) days of \(report.year)"
+        let head = terminal.bold("mirror \(report.mirror)") + "  \(span) as the human and the bot lived it"
+        let columns = max(20, terminal.columns - 4)
+        let sentences = RehearsalWords.sentences(report).flatMap { sentence in
+            Printable.wrapped(Printable.line(sentence), columns: columns).enumerated().map { index, line in
+                (index == 0 ? "  " : "    ") + line
+            }
+        }
+        let end = page.map { "both years are drawn in \(Printable.line($0))" } ?? "--html FILE draws both years"
+        return [head] + sentences + ["", terminal.dim(end)]
+    }
+}
+
+/// What a rehearsed year says, as one would say it.
+enum RehearsalWords {
+    /// Of fewer favorites of the bot's no share of ten is told.
+    private static let fewestFavorites = 10
+
+    /// A sentence for each part, in lower case and without a full stop.
+    static func sentences(_ report: RehearsedYear) -> [String] {
+        [posts(report), alike(report), judge(report), replies(report), favorites(report)].compactMap(\.self)
+    }
+
+    private static func posts(_ report: RehearsedYear) -> String {
+        var words =
+            "the human posted \(times(report.human.posts)) on \(report.human.daysWithPosts) of \(report.days.count) days; "
+            + "the bot, which had learned from \(report.postsBefore) posts before, would have posted "
+            + "\(times(report.bot.posts)) on \(report.bot.daysWithPosts)"
+        if report.withoutText > 0 { words += " (and had no text for \(times(report.withoutText)) more)" }
+        return words
+    }
+
+    private static func times(_ number: Int) -> String { number == 1 ? "once" : "\(number) times" }
+
+    /// How alike hours and days are, beside the human's own days before the year.
+    private static func alike(_ report: RehearsedYear) -> String? {
+        let parts: [(name: String, bot: Double?, own: Double?)] = [
+            ("hours", report.likeness.hours, report.ownLikeness.hours),
+            ("posts a day", report.likeness.postsPerDay, report.ownLikeness.postsPerDay),
+            ("first posts of a day", report.likeness.firstPost, report.ownLikeness.firstPost),
+        ]
+        let told = parts.compactMap { name, bot, own in
+            bot.map { bot in "\(name) \(percent(bot))" + (own.map { " (\(percent($0)))" } ?? "") }
+        }
+        guard !told.isEmpty else { return nil }
+        return "alike are " + told.joined(separator: ", ")
+            + "; in brackets the human's own days just before the year, which differ as people do"
+    }
+
+    private static func percent(_ share: Double) -> String { "\(Int((100 * share).rounded())) %" }
+
+    private static func judge(_ report: RehearsedYear) -> String {
+        guard let judge = report.judge else {
+            return "a stranger cannot judge so few weeks; \(WeekJudge.fewestWeeks) are needed"
+        }
+        return "a stranger who sees a week guesses right \(ofTen(judge.right)) times in 10 whose it is (95 % certain: "
+            + "\(ofTen(judge.interval.lowerBound)) to \(ofTen(judge.interval.upperBound)); 5 is guessing)"
+    }
+
+    /// A share as a number of ten, with one digit where it needs one.
+    static func ofTen(_ share: Double) -> String {
+        let tenths = Int((100 * share).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func replies(_ report: RehearsedYear) -> String {
+        let replies: RehearsedReplies
+        switch report.replies {
+        case .missing(let reason): return "nothing is said of replies: \(reason)"
+        case .measured(let measured): replies = measured
+        }
+        var words =
+            "of \(replies.looked.count) mentions that the human answered, the bot would have answered \(replies.answered), "
+            + "\(replies.same) of them with the human's own words"
+        if replies.withKind > 0 {
+            words += " and \(replies.ofKind) of \(replies.withKind) with a reply of the same kind"
+        }
+        if replies.doubtful > 0 { words += "; to \(replies.doubtful) the best old reply hardly fitted" }
+        return words
+    }
+
+    private static func favorites(_ report: RehearsedYear) -> String {
+        let favorites: RehearsedFavorites
+        switch report.favorites {
+        case .missing(let reason): return "nothing is said of favorites: \(reason)"
+        case .measured(let measured): favorites = measured
+        }
+        let decisions = favorites.scores.decisions
+        let count =
+            "of \(decisions.posts) posts of the home timeline the human favorited \(decisions.favorites) and the bot would "
+            + "have favorited \(decisions.fired)"
+        let share: String =
+            if let precision = decisions.precision, decisions.fired >= fewestFavorites {
+                "; of ten of the bot's, \(ofTen(precision)) were the human's too"
+            } else {
+                "; \(decisions.hits) of the bot's were the human's too"
+            }
+        let ranking = favorites.scores.averagePrecision.map { precision in
+            let chance = favorites.scores.testing.share.map { ", by chance \(Self.short($0))" } ?? ""
+            return " (average precision \(Self.short(precision))\(chance))"
+        }
+        return count + share + (ranking ?? "")
+    }
+
+    private static func short(_ figure: Double) -> String { String(format: "%.2f", figure) }
+}
