@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -6,9 +7,6 @@ import Posts
 import Sandbox
 import Testing
 
-@testable import Control
-@testable import Fleet
-@testable import Mirroring
 @testable import Settings
 
 /// Who may quote and answer what the bot publishes, from the setting to the post.

@@ -1,5 +1,5 @@
-import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Logging
 import Networks
@@ -9,7 +9,6 @@ import Sandbox
 import Testing
 
 @testable import Control
-@testable import Fleet
 @testable import Mirroring
 
 /// Clocks that are set, and machines that sleep.

@@ -1,9 +1,8 @@
 import Control
 import Expectations
+import Fixtures
 import Foundation
 import Mirroring
-import Outbox
-import Posts
 import Sandbox
 import Settings
 import Storage

@@ -1,5 +1,6 @@
 import Control
 import Expectations
+import Fixtures
 import Foundation
 import Mirroring
 import Outbox
@@ -263,14 +264,6 @@ extension PostgresServer {
     /// Ends what ``chaos(in:every:_:)`` began.
     func calm(_ database: String) async throws {
         try await run("SET client_min_messages = error; DROP FUNCTION IF EXISTS chaos() CASCADE", database: database)
-    }
-}
-
-extension LeaseTable {
-    /// Gives back the lease of a holder that is gone, for the test of what comes after.
-    func free() async throws {
-        guard let record = try await record(), let lease = record.lease(of: record.owner) else { return }
-        try await release(lease, now: 0)
     }
 }
 

@@ -1,11 +1,11 @@
 import Control
 import Expectations
 import Favorites
+import Fixtures
 import Fleet
 import Foundation
 import MeCab
 import Mirroring
-import Outbox
 import Posts
 import Sandbox
 import TestSupport

@@ -1,10 +1,9 @@
 import Expectations
 import Favorites
+import Fixtures
 import Foundation
 import Outbox
-import Posts
 import Sandbox
-import Storage
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Archive
 import Conduct
 import Control
 import Expectations
+import Fixtures
 import Foundation
 import Mirroring
 import Networks

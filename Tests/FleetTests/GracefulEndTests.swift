@@ -1,14 +1,13 @@
 import Control
 import Expectations
+import Fixtures
 import Fleet
 import Foundation
 import Logging
 import Mirroring
 import Outbox
-import Posts
 import Sandbox
 import ServiceLifecycle
-import Settings
 import Storage
 import TestSupport
 import Testing

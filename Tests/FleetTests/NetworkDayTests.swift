@@ -1,10 +1,10 @@
 import Archive
 import Control
 import Expectations
+import Fixtures
 import Fleet
 import Foundation
 import Mirroring
-import Networks
 import Outbox
 import Posts
 import Sandbox

@@ -1,6 +1,7 @@
 import Control
 import Expectations
 import Favorites
+import Fixtures
 import Foundation
 import Mirroring
 import Outbox

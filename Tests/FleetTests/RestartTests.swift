@@ -1,6 +1,6 @@
-import Archive
 import Control
 import Expectations
+import Fixtures
 import Fleet
 import Foundation
 import Logging

@@ -1,5 +1,6 @@
 import Conduct
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Posts

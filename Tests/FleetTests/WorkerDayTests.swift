@@ -3,6 +3,7 @@ import Conduct
 import Control
 import Expectations
 import Favorites
+import Fixtures
 import Fleet
 import Foundation
 import Mirroring

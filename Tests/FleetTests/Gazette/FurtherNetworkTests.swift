@@ -1,5 +1,6 @@
 import Archive
 import Configuration
+import Fixtures
 import Fleet
 import Foundation
 import Networks
