@@ -11,7 +11,7 @@ import Testing
 @testable import Settings
 
 /// How many statements the short commands send, from the opening of the database on.
-@Suite(.mirrors, .timeLimit(.minutes(4))) struct CommandStatementsTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct CommandStatementsTests {
     private let clock = VirtualClock(startingAt: BareMirror.now)
 
     /// A mirror with stored logins, a setting, and plans for today and tomorrow.

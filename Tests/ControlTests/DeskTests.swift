@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// Every operation of a person: as it was seen, not any more as it was seen, twice, back again, and beside a worker.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct DeskTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct DeskTests {
     /// What is as the person saw it is changed, and the digest that a report gives is the one that counts.
     @Test(arguments: Engine.allCases, Wish.allCases)
     func whatIsAsItWasSeenIsChanged(_ engine: Engine, _ wish: Wish) async throws {

@@ -17,7 +17,7 @@ import Testing
 @testable import Mirroring
 
 /// What commands change at a network besides actions, and what becomes of it when they are cut.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct EffectTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct EffectTests {
     /// A mirror whose bot has an account in a sandbox, with posts of its own that say nearly what a
     /// probe says.
     private struct Place {

@@ -11,7 +11,7 @@ import Testing
 @testable import Storage
 
 /// What a person is told of many mirrors, by the process that holds them.
-@Suite(.mirrors, .timeLimit(.minutes(3))) struct FleetNotifierTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct FleetNotifierTests {
     private static let key = String(repeating: "5a", count: 32)
 
     private let clock = VirtualClock(startingAt: BareMirror.now)

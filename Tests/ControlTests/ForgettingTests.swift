@@ -16,7 +16,7 @@ import Testing
 @testable import Mirroring
 
 /// What a person wants to be gone, as the network and the tables see it.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ForgettingTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ForgettingTests {
     private static let now = Sample.hour(0.1)
 
     private func forgetting(_ fixture: MirrorFixture) -> Forgetting {

@@ -15,7 +15,7 @@ import Testing
 @testable import Storage
 
 /// That the facts of a mirror's health are read as they are, and lead to the same everywhere.
-@Suite(.mirrors, .timeLimit(.minutes(4))) struct HealthFactsTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct HealthFactsTests {
     private let clock = VirtualClock(startingAt: BareMirror.now)
 
     private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }

@@ -11,7 +11,7 @@ import Testing
 @testable import Mirroring
 
 /// What reports keep, and that nothing kept is older than the last change.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct KeptReportsTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct KeptReportsTests {
     /// Counts how often a value is made.
     private actor Maker {
         private(set) var made = 0

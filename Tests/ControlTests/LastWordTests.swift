@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// Once a person's command has returned, nothing leaves that it forbids.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct LastWordTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct LastWordTests {
     private static let friend = AccountID(network: .mastodon, value: "friend")
 
     /// What a person may say while something is about to leave.

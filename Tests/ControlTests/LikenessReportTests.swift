@@ -12,7 +12,7 @@ import Testing
 @testable import Settings
 
 /// What the reports of hours, favorites, texts and settings tell that the pages show.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct LikenessReportTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct LikenessReportTests {
     // MARK: Likeness
 
     private func times(_ hours: [Int], from day: Int = 20_000) -> [LocalTime] {

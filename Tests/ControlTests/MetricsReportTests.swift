@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// The metrics of all mirrors of a database, read with few statements.
-@Suite(.countedMirrors, .timeLimit(.minutes(5))) struct MetricsReportTests {
+@Suite(.countedMirrors, .timeLimit(.minutes(30))) struct MetricsReportTests {
     private typealias Town = MirrorsStatusTests.Town
 
     private static let now = BareMirror.now

@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// Adding, importing and exporting mirrors.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct MirrorRegisterTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct MirrorRegisterTests {
     private static let key = ["SECRET_KEY": "planted-key-planted-key-planted-key"]
 
     private func data(_ lines: String...) -> Data { Data(lines.map { $0 + "\n" }.joined().utf8) }

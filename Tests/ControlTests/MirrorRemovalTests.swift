@@ -11,7 +11,7 @@ import Testing
 @testable import Mirroring
 
 /// Removing a mirror with everything that is stored of it, whatever interrupts that.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct MirrorRemovalTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct MirrorRemovalTests {
     /// Rows of a table that several transactions remove.
     private static let rows = 2 * RemoveMirror.batchSize + 3
 

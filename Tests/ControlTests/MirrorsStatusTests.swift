@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// The state of all mirrors at once: the same verdicts as of each alone, the worst first, with few statements.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct MirrorsStatusTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct MirrorsStatusTests {
     private static let now = BareMirror.now
 
     /// A database with a mirror in every kind of state.

@@ -10,7 +10,7 @@ import Testing
 @testable import Settings
 
 /// What the next month is expected to cost.
-@Suite(.mirrors, .timeLimit(.minutes(2))) struct MonthForecastTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct MonthForecastTests {
     private static let both: [AccountRole: NetworkName] = [.human: .x, .bot: .x]
     private static let accounts = [
         "NETWORK": "x", "X_ACKNOWLEDGE_POLICY": "yes", "HUMAN_CONSUMER_KEY": "hk", "HUMAN_CONSUMER_SECRET": "hs",

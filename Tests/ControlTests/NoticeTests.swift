@@ -13,7 +13,7 @@ import Testing
 @testable import Settings
 
 /// What a person is told while nobody looks: once a day for each cause, and once when it is over.
-@Suite(.mirrors, .timeLimit(.minutes(3))) struct NoticeTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct NoticeTests {
     private let clock = VirtualClock(startingAt: BareMirror.now)
     private let pulse = WorkerPulse()
 
@@ -312,7 +312,7 @@ import Testing
 }
 
 /// The ways on which a notice leaves, whatever is at their end.
-@Suite(.timeLimit(.minutes(2))) struct NoticeSenderTests {
+@Suite(.timeLimit(.minutes(30))) struct NoticeSenderTests {
     private static let notice = Notice.test(of: "test", now: BareMirror.now)
 
     /// Longer than a test may take.

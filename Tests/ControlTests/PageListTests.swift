@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// What lists and previews tell that pages show: nobody and nothing twice, and numbers that hold.
-@Suite(.mirrors, .timeLimit(.minutes(4))) struct PageListTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct PageListTests {
     private static func person(_ number: Int) -> AccountID {
         .mastodon("pal\(number)@far.example", localHost: "")
     }

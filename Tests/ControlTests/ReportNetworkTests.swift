@@ -12,7 +12,7 @@ import Testing
 @testable import Settings
 
 /// What `status` tells about accounts, money and silence on each network.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ReportNetworkTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ReportNetworkTests {
     private static let xBot = [
         "BOT_NETWORK": "x", "BOT_CONSUMER_KEY": "planted-ck", "BOT_CONSUMER_SECRET": "planted-cs",
         "BOT_ACCESS_TOKEN": "planted-at", "BOT_ACCESS_TOKEN_SECRET": "planted-ats",

@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// What `status` and `plan` tell.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ReportTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ReportTests {
     private func status(_ mirror: HumanMirror, at hour: Double = 0) async throws -> StatusReport {
         try await StatusReporter(mirror: mirror).report(now: Sample.hour(hour))
     }

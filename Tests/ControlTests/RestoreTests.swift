@@ -16,7 +16,7 @@ import Testing
 @testable import Mirroring
 
 /// What a mirror does after an older state of its database was put back.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct RestoreTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct RestoreTests {
     /// The state of the current database when the backup is restored.
     enum Loss: String, CaseIterable, Sendable {
         /// It is all there.

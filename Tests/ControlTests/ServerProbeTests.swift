@@ -11,7 +11,7 @@ import Testing
 @testable import Settings
 
 /// What one post shows of a server.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ServerProbeTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ServerProbeTests {
     /// A bot on a server with habits.
     private func bot(
         _ habits: MastodonHabits, on network: NetworkName = .mastodon

@@ -18,7 +18,7 @@ import Testing
 @testable import Settings
 
 /// What a person changes of what a mirror does, as the network sees it.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct SteeringTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct SteeringTests {
     private func changes(_ fixture: MirrorFixture) -> PlanChanges {
         PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
     }

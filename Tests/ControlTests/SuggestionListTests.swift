@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// Whether a person who decides sees what about, and for how long and how much.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct SuggestionListTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct SuggestionListTests {
     private static let word = "quillwort"
 
     /// A mirror whose replies wait for a person, with a mention of somebody whom the human answered before.

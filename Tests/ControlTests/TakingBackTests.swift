@@ -12,7 +12,7 @@ import Testing
 @testable import Mirroring
 
 /// What a person, or the mirror itself, wants taken back, by a worker and beside one.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct TakingBackTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct TakingBackTests {
     private func done(_ fixture: MirrorFixture) async throws -> [Action] {
         try await fixture.mirror.outbox(lease: nil).undoable(ActionKind.allCases, since: nil, limit: 10_000)
             .filter { $0.state == .done }

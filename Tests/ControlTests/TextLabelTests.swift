@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// What a person's decisions say of texts, and what becomes of others by that.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct TextLabelTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct TextLabelTests {
     private static let zone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
     /// Monday 2026-03-02.
     private static let firstDay = LocalDay(ordinal: 20_514)

@@ -10,7 +10,7 @@ import Testing
 @testable import Mirroring
 
 /// How often the reply that would be chosen is the human's own.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ReplyEvaluationTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ReplyEvaluationTests {
     private func outcome(_ score: Double, _ isRight: Bool) -> ReplyEvaluation.Outcome {
         ReplyEvaluation.Outcome(
             score: score, isSame: false, isOfKind: isRight, sameByChance: 0, ofKindByChance: 0)

@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// What a mirror says of itself, on real stores.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ScoreReporterTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ScoreReporterTests {
     private func report(
         _ mirror: HumanMirror, zone: TimeZone? = Sample.zone, now: Date = Sample.origin
     ) async throws -> ScoreReport {

@@ -10,7 +10,7 @@ import Testing
 @testable import Settings
 
 /// Who may quote and answer what the bot publishes, from the setting to the post.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct AudienceTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct AudienceTests {
     private func deliveries(
         on network: NetworkName, _ variables: [String: String]
     ) async throws -> [SandboxLedger.Delivery] {

@@ -12,7 +12,7 @@ import Testing
 @testable import Mirroring
 
 /// Clocks that are set, and machines that sleep.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ClockFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ClockFaultTests {
     private func expectNothingTwice(_ fixture: MirrorFixture) async throws {
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)

@@ -13,7 +13,7 @@ import Testing
 /// Half a day of a mirror in which the Postgres server does what servers do.
 ///
 /// The worker goes on by itself, does nothing twice, and loses nothing that was not too late by then.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct DatabaseFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct DatabaseFaultTests {
     /// A mirror whose way to its own database leads through a relay.
     ///
     /// - Parameters:

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// What the mirror does without a dictionary.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct DictionaryTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct DictionaryTests {
     private let folder: TemporaryDirectory
     /// Where the dictionary is, or will be.
     private var path: String { folder.path("dictionary") }

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 /// Workers that are told to end, whatever they are at.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct GracefulEndTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct GracefulEndTests {
     /// Longer than a test may take: what must be cancelled to end does not end.
     private static let forever: Duration = .seconds(36_000)
     /// Soon over, where what was begun goes on until it is cancelled.

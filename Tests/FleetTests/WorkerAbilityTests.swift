@@ -14,7 +14,7 @@ import Transport
 @testable import Networks
 
 /// How much of the work a process can do.
-@Suite(.mirrors, .timeLimit(.minutes(2))) struct WorkerAbilityTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkerAbilityTests {
     private static let begin = BareMirror.now
 
     private let clock = VirtualClock(startingAt: Self.begin)

@@ -9,7 +9,7 @@ import Testing
 @testable import Settings
 
 /// Which account a role has: the settings' or the stored one, and whose it may be.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountLoginTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct AccountLoginTests {
     private static let bluesky = StoredLogin(
         credentials: .bluesky(identifier: "mirror.example", appPassword: Secret("planted-password")))
     private static let x = StoredLogin(

@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// One person has one name, whoever spelled it and whenever it was stored.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountSpellingTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct AccountSpellingTests {
     private static let person = AccountID.mastodon("stadt@bäw.example", localHost: "")
 
     @Test(arguments: Engine.allCases) func whatWasStoredGetsItsForm(_ engine: Engine) async throws {

@@ -15,7 +15,7 @@ import Testing
 @testable import Settings
 
 /// Which accounts a mirror accepts, and what it needs before it acts.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct AccountTests {
     @Test func refusesToMirrorAnAccountIntoItself() async throws {
         let fixture = try await MirrorFixture.start()
         let mirror = try await fixture.reopened(changing: ["HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken])

@@ -14,7 +14,7 @@ import Testing
 @testable import Settings
 
 /// Whose a mirror is, and what follows when it becomes another account's.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct BindingTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct BindingTests {
     private static let human = account("human")
     private static let bot = account("bot")
 

@@ -17,7 +17,7 @@ import Testing
 
 /// Whether nothing leaves a mirror before somebody agreed to it, whatever way leads into it, and nothing after its human
 /// has stopped it.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct ConsentTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ConsentTests {
     // MARK: The sandbox
 
     /// The human logs in, and stops the mirror by a mention at noon.

@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// Whether every mention gets a row, or a reason that `status` names, whatever the network does.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct HearingTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct HearingTests {
     private static let friend = AccountID(network: .mastodon, value: "friend")
 
     /// A mirror that knows a friend, and has begun to listen.

@@ -9,7 +9,7 @@ import Testing
 @testable import Mirroring
 
 /// The past of a human whose server lists only the newest posts.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct HiddenPastTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct HiddenPastTests {
     private static func posts(_ count: Int) -> [ObservedPost] {
         (0..<count).map { number in
             paperPost(

@@ -12,7 +12,7 @@ import Testing
 @testable import Settings
 
 /// What the mirrors of one process share, and what each has to itself.
-@Suite(.mirrors, .timeLimit(.minutes(4))) struct InstallationTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct InstallationTests {
     private static let key = ["SECRET_KEY": String(repeating: "planted-", count: 8)]
 
     private let clock = VirtualClock(startingAt: BareMirror.now)

@@ -15,7 +15,7 @@ import Testing
 
 /// Whether of who wants to be left alone nothing is kept on any network, also where a person's name is not what the
 /// network calls them for good.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct LeavingAloneTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct LeavingAloneTests {
     /// Where a mirror keeps what it knows.
     enum Store: String, CaseIterable, Sendable {
         case sqlite, postgres, redis

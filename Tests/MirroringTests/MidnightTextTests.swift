@@ -10,7 +10,7 @@ import Testing
 
 /// Around midnight the original of 2014 took replies for standalone posts: a condition of its query held for one of the
 /// two days only.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct MidnightTextTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct MidnightTextTests {
     private static let firstDay = LocalDay(ordinal: 20_514)
 
     @Test(arguments: Engine.allCases)

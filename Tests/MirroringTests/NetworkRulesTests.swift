@@ -11,7 +11,7 @@ import Testing
 @testable import Mirroring
 
 /// What the mirror decides where networks differ in what they allow.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct NetworkRulesTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct NetworkRulesTests {
     private static let summary = "the human favorites posts like this one"
 
     private func replies(_ paper: PaperMirror) async throws -> [String: Action] {

@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// Trainings on X, month by month, against the sandbox's bills.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct PaidTrainingTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct PaidTrainingTests {
     /// Of the human's posts the sandbox has 130, which cost 65 cents.
     private static let budget = Money(microdollars: 1_000_000)
     private static let favorites = 100

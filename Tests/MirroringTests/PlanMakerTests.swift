@@ -15,7 +15,7 @@ import Testing
 @testable import Settings
 
 /// Plans made day by day, without a network.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct PlanMakerTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct PlanMakerTests {
     private static let zone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
     /// Monday 2026-03-02.
     private static let firstDay = LocalDay(ordinal: 20_514)

@@ -14,7 +14,7 @@ import Testing
 @testable import Networks
 
 /// Whether nothing but a mention by the account itself proves it, and no proof is answered.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct ProofTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ProofTests {
     /// A mirror on paper, whose human has answered two people before.
     private struct Ground {
         let paper: PaperMirror

@@ -10,7 +10,7 @@ import Testing
 @testable import Mirroring
 
 /// When feeds were read, stored for the mirrors of a process together.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ReadTimesTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ReadTimesTests {
     private static let now = BareMirror.now
     private static let feed = FeedName.botMentions
 

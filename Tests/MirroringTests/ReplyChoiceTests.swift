@@ -12,7 +12,7 @@ import Testing
 @testable import Mirroring
 
 /// Which of the old replies to a person answers a mention.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct ReplyChoiceTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ReplyChoiceTests {
     private static let friend = AccountID(network: .mastodon, value: "friend")
 
     /// A mirror that has replied to the friend before, with these texts by their ids and, of some, what they answered.

@@ -15,7 +15,7 @@ import Testing
 @testable import Mirroring
 
 /// Silence beside the living: posts that wait while the human is posting, and a bot that only answers.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct SilenceTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct SilenceTests {
     // MARK: On paper
 
     /// A mirror without a network, with slots at some minutes of a day in Tokyo.

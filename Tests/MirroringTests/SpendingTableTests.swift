@@ -8,7 +8,7 @@ import Testing
 @testable import Mirroring
 
 /// A budget that holds, whatever happens at the same time.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct SpendingTableTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct SpendingTableTests {
     private static let cent = Money(microdollars: 10_000)
     private static let november = MonthPlanTests.date("2026-11-21T12:00:00Z")
 

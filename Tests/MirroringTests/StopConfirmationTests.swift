@@ -12,7 +12,7 @@ import Testing
 @testable import Networks
 
 /// Whether a person who asks the bot to stop is told once that it was understood, and nothing else afterwards.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct StopConfirmationTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct StopConfirmationTests {
     private func run(_ parts: WorkerParts) async throws {
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
     }

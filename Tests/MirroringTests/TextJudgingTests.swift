@@ -19,7 +19,7 @@ import Testing
 
 /// Texts are judged in short steps, after the looks and the posts of a worker, and again only when
 /// they are chosen.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct TextJudgingTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct TextJudgingTests {
     private static let zone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
     private static let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
     /// Two years after the last post.

@@ -11,7 +11,7 @@ import Testing
 @testable import Mirroring
 
 /// The zone of the human's clock, and what follows when it changes.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct TimeZoneTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct TimeZoneTests {
     @Test func rewritesTheMinutesOnceWhenTheZoneChanges() async throws {
         let fixture = try await MirrorFixture.start()
         let now = fixture.clock.now

@@ -17,7 +17,7 @@ import Testing
 @testable import Settings
 
 /// Learning the human's past from the network and from files.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct TrainerTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct TrainerTests {
     private func scheduler(
         _ fixture: MirrorFixture, progress: Recorder<TrainingProgress> = Recorder()
     ) -> SchedulerTrainer {

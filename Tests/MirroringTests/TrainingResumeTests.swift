@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// Trainings that are interrupted, and trainings that cost money.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct TrainingResumeTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct TrainingResumeTests {
     private static let count = 250
 
     /// A mirror whose human has said and favorited things.

@@ -16,7 +16,7 @@ import Testing
 
 /// Posts that are known from an archive alone, and posts that were not meant for everybody or not
 /// to stay.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct UnaskedPostsTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct UnaskedPostsTests {
     private static let human = AccountID(network: .mastodon, value: "human")
 
     private static func id(_ number: Int) -> PostID { PostID(network: .mastodon, value: "note-\(number)") }

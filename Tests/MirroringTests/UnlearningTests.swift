@@ -12,7 +12,7 @@ import Testing
 @testable import Mirroring
 
 /// What was learned from people who do not want that.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct UnlearningTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct UnlearningTests {
     enum Counts: String, CaseIterable, Sendable {
         case sqlite, postgres, redis
     }

@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// Feeds as accounts can read them, and servers that send things again.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct WatchedFeedTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WatchedFeedTests {
     private func names(_ parts: WorkerParts) -> [String] { Passes(parts: parts).all.map(\.name) }
 
     @Test func onlyReadableFeedsAreWatched() async throws {

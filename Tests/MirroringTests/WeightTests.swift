@@ -11,7 +11,7 @@ import Testing
 @testable import Mirroring
 
 /// Weights of the evidence in the life of a mirror: who fits them, when, and who may store them.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct WeightTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WeightTests {
     private func train(_ mirror: HumanMirror) async throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(Data(Sample.exampleLines.utf8), to: "examples.jsonl")

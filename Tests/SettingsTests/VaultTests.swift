@@ -11,7 +11,7 @@ import Testing
 @testable import Settings
 
 /// Logins and sessions in the database, of use to nobody but the mirror.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct VaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct VaultTests {
     private static let key = "planted-key-planted-key-planted-key"
     private static let keyed = ["SECRET_KEY": key]
 
