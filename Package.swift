@@ -286,6 +286,17 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        // Mirrors for the tests of several targets: in a sandbox, on paper, and with nothing but a database.
+        .target(
+            name: "Fixtures",
+            dependencies: [
+                "Archive", "Control", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox",
+                "Posts", "Sandbox", "Settings", "Storage", "TestSupport", logging,
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            path: "Tests/Fixtures",
+            swiftSettings: settings
+        ),
         // How tests say what they expect.
         .target(name: "Expectations", path: "Tests/Expectations", swiftSettings: settings),
         tests("BlockingTests", ["Blocking"]),
@@ -307,13 +318,42 @@ let package = Package(
         tests("SandboxTests", ["Posts", "Sandbox"]),
         tests("ConformanceTests", ["Networks", "Posts", "Sandbox", "Transport"]),
         tests(
+            "SettingsTests",
+            [
+                "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mirroring", "Networks",
+                "Posts", "Schedule", "Settings", "Storage", "TestSupport",
+                .product(name: "Configuration", package: "swift-configuration"),
+            ]),
+        tests(
+            "MirroringTests",
+            [
+                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mirroring",
+                "Networks", "Outbox", "Posts", "Sandbox", "Schedule", "Settings", "Storage",
+                "TestSupport", logging, lifecycle,
+                .product(name: "Configuration", package: "swift-configuration"),
+            ]),
+        tests(
+            "ControlTests",
+            [
+                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mirroring",
+                "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
+                "Storage", "TestSupport", logging, lifecycle,
+                .product(name: "Configuration", package: "swift-configuration"),
+            ]),
+        tests(
             "FleetTests",
             [
-                "Archive", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Mirroring", "Networks",
-                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport", lifecycle,
-                logging, tracing,
+                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "MeCab",
+                "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Settings", "Storage",
+                "TestSupport", "Transport", logging, lifecycle, tracing,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ]),
+        tests(
+            "EvaluationTests",
+            [
+                "Archive", "Control", "Evaluation", "Favorites", "Fixtures", "Fleet", "Import",
+                "Mirroring", "Posts", "Schedule", "TestSupport",
             ]),
         tests(
             "MirrorBotTests",

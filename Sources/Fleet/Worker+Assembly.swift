@@ -4,8 +4,8 @@ import Foundation
 import Logging
 import MeCab
 import Mirroring
-import Networks
-import Outbox
+package import Networks
+package import Outbox
 import Posts
 import Settings
 
@@ -57,7 +57,7 @@ extension Worker {
     }
 
     /// The same with networks that are made already.
-    func parts(
+    package func parts(
         bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
         gates: Gates = Gates()
     ) async throws -> WorkerParts {
@@ -278,7 +278,7 @@ extension Worker {
 }
 
 /// The gates before both accounts, which outlive a start that failed.
-final class Gates: @unchecked Sendable {
+package final class Gates: @unchecked Sendable {
     // Sendable because every access to `known` holds the lock.
     private let patience: AccountGate.Patience
     private let lock = NSLock()
@@ -299,7 +299,7 @@ final class Gates: @unchecked Sendable {
     func note(_ verified: Set<AccountRole>) { lock.withLock { roles.formUnion(verified) } }
 
     /// - Parameter patience: When the bot's credentials are given up. The human's never are: the bot can do without.
-    init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
+    package init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
 
     /// A gate before a role's account, with what an earlier one knew, or an earlier process stored.
     func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) async -> AccountGate {

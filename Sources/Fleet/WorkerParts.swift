@@ -11,7 +11,7 @@ import Posts
 import Settings
 
 /// What the passes of one worker work with, put together once at its start.
-struct WorkerParts: Sendable {
+package struct WorkerParts: Sendable {
     let configuration: MirrorSettings
     let clock: any WallClock
     let cadence: Cadence

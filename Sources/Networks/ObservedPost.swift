@@ -135,4 +135,11 @@ package struct PublishedPost: Sendable, Equatable {
     package var createdAt: Date
     /// Published, but not as the reply that it was meant to be: the server no longer knew the answered post.
     package var isMisplaced = false
+
+    package init(id: PostID, address: String, createdAt: Date, isMisplaced: Bool = false) {
+        self.id = id
+        self.address = address
+        self.createdAt = createdAt
+        self.isMisplaced = isMisplaced
+    }
 }

@@ -471,3 +471,16 @@ package struct Capabilities: Sendable, Equatable {
     /// Words of a text can lead to an address that is not in the text.
     package var linksWords = false
 }
+
+extension Capabilities {
+    /// The capabilities that every network states; the others have their usual values.
+    package init(
+        feeds: Set<Feed>, visibilities: Set<Visibility>, replies: ReplyPermission, replyNeedsMention: Bool,
+        automaticFavorites: FavoritePermission, supportsIdempotencyKey: Bool, requestDeadline: Duration
+    ) {
+        self.init(
+            feeds: feeds, visibilities: visibilities, replies: replies, replyNeedsMention: replyNeedsMention,
+            automaticFavorites: automaticFavorites, supportsIdempotencyKey: supportsIdempotencyKey,
+            resendWindow: nil, requestDeadline: requestDeadline)
+    }
+}

@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -6,13 +7,10 @@ import Posts
 import Sandbox
 import Testing
 
-@testable import Control
-@testable import Fleet
-@testable import Mirroring
 @testable import Settings
 
 /// Who may quote and answer what the bot publishes, from the setting to the post.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct AudienceTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct AudienceTests {
     private func deliveries(
         on network: NetworkName, _ variables: [String: String]
     ) async throws -> [SandboxLedger.Delivery] {

@@ -1,5 +1,5 @@
-import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Logging
 import Networks
@@ -9,11 +9,10 @@ import Sandbox
 import Testing
 
 @testable import Control
-@testable import Fleet
 @testable import Mirroring
 
 /// Clocks that are set, and machines that sleep.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ClockFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ClockFaultTests {
     private func expectNothingTwice(_ fixture: MirrorFixture) async throws {
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)

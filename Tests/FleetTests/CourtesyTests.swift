@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -14,7 +15,7 @@ import Testing
 @testable import Settings
 
 /// People who want to be left alone, and posts that the human takes back.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct CourtesyTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct CourtesyTests {
     private static let aoi = Sample.person("aoi")
 
     @Test func neverAnswersWhoIsOnTheDenyList() async throws {

@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -12,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// Networks that no longer take the credentials, for a moment or for good.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct CredentialFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct CredentialFaultTests {
     /// How each network refuses a token.
     private static func refusal(_ network: NetworkName) -> SandboxFault {
         switch network {

@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 import Expectations
+import Fixtures
 import Foundation
 import Outbox
 import Posts
@@ -14,7 +15,7 @@ import Testing
 @testable import Networks
 
 /// The human's custom emoji on the bot's server, which may lack them.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct CustomEmojiTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct CustomEmojiTests {
     private static let text = "so :blobcat: happy :other: today"
 
     /// A slot with a text of the human's, published.

@@ -1,9 +1,8 @@
 import Control
 import Expectations
+import Fixtures
 import Foundation
 import Mirroring
-import Outbox
-import Posts
 import Sandbox
 import Settings
 import Storage
@@ -11,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Half a day of a mirror whose database file is locked, full or elsewhere for a while.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct SQLiteDatabaseFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct SQLiteDatabaseFaultTests {
     private func start(from hour: Double = 8) async throws -> MirrorFixture {
         try await MirrorFixture.start(from: hour, variables: ["FAVORITES_PER_DAY": "1000"])
     }

@@ -1,5 +1,6 @@
 import Control
 import Expectations
+import Fixtures
 import Foundation
 import Mirroring
 import Outbox
@@ -12,7 +13,7 @@ import Testing
 /// Half a day of a mirror in which the Postgres server does what servers do.
 ///
 /// The worker goes on by itself, does nothing twice, and loses nothing that was not too late by then.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct DatabaseFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct DatabaseFaultTests {
     /// A mirror whose way to its own database leads through a relay.
     ///
     /// - Parameters:
@@ -263,14 +264,6 @@ extension PostgresServer {
     /// Ends what ``chaos(in:every:_:)`` began.
     func calm(_ database: String) async throws {
         try await run("SET client_min_messages = error; DROP FUNCTION IF EXISTS chaos() CASCADE", database: database)
-    }
-}
-
-extension LeaseTable {
-    /// Gives back the lease of a holder that is gone, for the test of what comes after.
-    func free() async throws {
-        guard let record = try await record(), let lease = record.lease(of: record.owner) else { return }
-        try await release(lease, now: 0)
     }
 }
 

@@ -1,18 +1,18 @@
 import Control
 import Expectations
 import Favorites
+import Fixtures
 import Fleet
 import Foundation
 import MeCab
 import Mirroring
-import Outbox
 import Posts
 import Sandbox
 import TestSupport
 import Testing
 
 /// What the mirror does without a dictionary.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct DictionaryTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct DictionaryTests {
     private let folder: TemporaryDirectory
     /// Where the dictionary is, or will be.
     private var path: String { folder.path("dictionary") }

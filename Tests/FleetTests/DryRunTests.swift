@@ -1,10 +1,9 @@
 import Expectations
 import Favorites
+import Fixtures
 import Foundation
 import Outbox
-import Posts
 import Sandbox
-import Storage
 import TestSupport
 import Testing
 
@@ -13,7 +12,7 @@ import Testing
 @testable import Mirroring
 
 /// Runs that decide and tell, and leave no trace.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct DryRunTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct DryRunTests {
     @Test(arguments: Engine.allCases) func tellsWhatItWouldSendAndKeepsNothing(_ engine: Engine) async throws {
         let fixture = try await MirrorFixture.start(engine, from: 9)
         try await fixture.live(until: 10.5)

@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Logging
 import Networks
@@ -12,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// What was found when the mirror was attacked where nobody had attacked it before, on networks on paper.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct EarnestTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct EarnestTests {
     private static let human = AccountID(network: .mastodon, value: "human")
     private static let friend = AccountID(network: .mastodon, value: "friend")
 

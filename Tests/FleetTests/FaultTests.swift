@@ -2,6 +2,7 @@ import Archive
 import Conduct
 import Control
 import Expectations
+import Fixtures
 import Foundation
 import Mirroring
 import Networks
@@ -12,7 +13,7 @@ import Settings
 import Testing
 
 /// Servers that fail, and answers that get lost.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct FaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct FaultTests {
     private static let statuses = "/api/v1/statuses"
 
     /// Hours of posts and replies in which the first requests fail.

@@ -1,20 +1,19 @@
 import Control
 import Expectations
+import Fixtures
 import Fleet
 import Foundation
 import Logging
 import Mirroring
 import Outbox
-import Posts
 import Sandbox
 import ServiceLifecycle
-import Settings
 import Storage
 import TestSupport
 import Testing
 
 /// Workers that are told to end, whatever they are at.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct GracefulEndTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct GracefulEndTests {
     /// Longer than a test may take: what must be cancelled to end does not end.
     private static let forever: Duration = .seconds(36_000)
     /// Soon over, where what was begun goes on until it is cancelled.

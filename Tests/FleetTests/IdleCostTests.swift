@@ -1,5 +1,5 @@
-import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox

@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Outbox
 import Posts
@@ -12,7 +13,7 @@ import Testing
 @testable import Networks
 
 /// Words of links, from the human's post to the bot's.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct LinkWordsTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct LinkWordsTests {
     private static let text = "why I left the city (https://blog.example/left), at last"
 
     @Test(arguments: [(NetworkName.bluesky, ["why I left the city"]), (.mastodon, []), (.x, [])])

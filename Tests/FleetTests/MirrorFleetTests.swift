@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Logging
 import Outbox
@@ -14,7 +15,7 @@ import Transport
 @testable import Settings
 
 /// Processes that work for many mirrors of a town, on a clock that stands still but for what a test lets pass.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct MirrorFleetTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct MirrorFleetTests {
     private static let begin = Date(timeIntervalSince1970: 1_795_000_000)
 
     private let clock = VirtualClock(startingAt: Self.begin)

@@ -1,10 +1,10 @@
 import Archive
 import Control
 import Expectations
+import Fixtures
 import Fleet
 import Foundation
 import Mirroring
-import Networks
 import Outbox
 import Posts
 import Sandbox
@@ -12,7 +12,7 @@ import Storage
 import Testing
 
 /// Whole days on every network and between two of them, as the sandbox tells them.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct NetworkDayTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct NetworkDayTests {
     private func live(_ fixture: MirrorFixture) async throws -> SandboxLedger {
         try await fixture.worker().run(until: fixture.sandbox.world.end)
         let ledger = await fixture.sandbox.ledger

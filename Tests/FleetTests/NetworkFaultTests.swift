@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -13,7 +14,7 @@ import Testing
 @testable import Settings
 
 /// Lost answers and spent money on networks other than Mastodon.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct NetworkFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct NetworkFaultTests {
     private static func publishing(_ network: NetworkName) -> String {
         network == .x ? "/2/tweets" : "/xrpc/com.atproto.repo.putRecord"
     }

@@ -1,5 +1,5 @@
-import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -13,7 +13,7 @@ import Testing
 @testable import Mirroring
 
 /// Servers and the way to them, broken in every manner, on every network.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct OutageTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct OutageTests {
     /// A way to fail, and whether the server has acted.
     struct Trouble: Sendable, CustomTestStringConvertible {
         let testDescription: String

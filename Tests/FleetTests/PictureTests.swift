@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -16,7 +17,7 @@ import Testing
 @testable import Settings
 
 /// The human's pictures on their way to the bot's account, on every network.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct PictureTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct PictureTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
 
     /// A mirror in the middle of the first day, and the one post that it is to publish.

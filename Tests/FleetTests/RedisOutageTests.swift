@@ -1,6 +1,7 @@
 import Control
 import Expectations
 import Favorites
+import Fixtures
 import Foundation
 import Mirroring
 import Outbox
@@ -10,7 +11,7 @@ import TestSupport
 import Testing
 
 /// What the mirror does while the counts cannot be reached.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct RedisOutageTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct RedisOutageTests {
     @Test func pausesFavoritesAloneAndRebuildsTheCounts() async throws {
         let server = try await RedisServer.start()
         let variables = ["REDIS_URL": server.url, "FAVORITES_PER_DAY": "1000"]

@@ -1,6 +1,6 @@
-import Archive
 import Control
 import Expectations
+import Fixtures
 import Fleet
 import Foundation
 import Logging
@@ -14,7 +14,7 @@ import TestSupport
 import Testing
 
 /// Workers that end and begin again, and workers that meet.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct RestartTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct RestartTests {
     @Test func keepsThePlanOfADayAcrossARestart() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5)
         try await fixture.live(until: 12.1)

@@ -1,5 +1,6 @@
 import Conduct
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Posts
@@ -16,7 +17,7 @@ import Testing
 
 /// Lost answers on servers that make other texts of what they get, leave posts out of their lists, and publish again
 /// what is sent again.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct RewritingServerTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct RewritingServerTests {
     /// Each is rewritten, or would be somewhere, in another manner.
     private static let texts = [
         "*Never* again without an umbrella", "I said _never_ and I meant it", "`make test` took an hour",

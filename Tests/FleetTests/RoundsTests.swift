@@ -1,7 +1,7 @@
 import Expectations
+import Fixtures
 import Foundation
 import Logging
-import Outbox
 import ServiceLifecycle
 import Testing
 

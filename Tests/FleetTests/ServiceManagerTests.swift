@@ -7,7 +7,7 @@ import Testing
 @testable import Fleet
 
 /// What a service manager hears on a real socket.
-@Suite(.timeLimit(.minutes(2))) struct ServiceManagerTests {
+@Suite(.timeLimit(.minutes(30))) struct ServiceManagerTests {
     private let folder: TemporaryDirectory
     private let listener: NotificationListener
 

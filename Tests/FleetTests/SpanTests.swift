@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import InMemoryTracing
 import Networks
@@ -11,7 +12,7 @@ import Tracing
 @testable import Mirroring
 
 /// What a tracer is told of a mirror's work.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct SpanTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct SpanTests {
     private typealias Span = FinishedInMemorySpan
 
     /// What nobody but the network, the mirror and its people may read.

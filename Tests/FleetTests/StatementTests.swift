@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Logging
 import Networks
@@ -15,7 +16,7 @@ import Testing
 @testable import Mirroring
 
 /// Every statement that a worker sends, as the server itself reports it.
-@Suite(.countedMirrors, .timeLimit(.minutes(10))) struct StatementTests {
+@Suite(.countedMirrors, .timeLimit(.minutes(30))) struct StatementTests {
     /// Tables that grow for as long as a mirror lives.
     private static let tables = "(actions|posts|examples|people|feature_counts|posting_days)"
     /// What reads all that a mirror has, and may.

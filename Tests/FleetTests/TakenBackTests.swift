@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -292,11 +293,11 @@ import Testing
         try await parts.originals.askAgain()
         let store = parts.store
         try await expect(slots(of: paper).count { $0.undo != nil }, equals: 10)
-        try await expect(paper.mirror.undoTally().proposed, equals: 3)
+        try await expect(ReportNumbers(of: paper.mirror, now: paper.clock.now).undo.proposed, equals: 3)
         try await expect(store.proposedUndos()) { $0.allSatisfy { $0.undo == nil && $0.state == .done } }
         expect(paper.log.values) { $0.contains { $0.contains("Not taken back without a person") } }
         try await expect(store.keepProposed(), equals: 3)
-        try await expect(paper.mirror.undoTally().proposed, equals: 0)
+        try await expect(ReportNumbers(of: paper.mirror, now: paper.clock.now).undo.proposed, equals: 0)
         try await paper.wait(2 * 86_400)
         _ = try await parts.originals.look()
         try await expect(slots(of: paper).count { $0.undo != nil }, equals: 10)

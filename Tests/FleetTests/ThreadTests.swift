@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -15,7 +16,7 @@ import Testing
 @testable import Mirroring
 
 /// The human's own threads, said again whole.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct ThreadTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct ThreadTests {
     private static let texts = [
         "A walk begins at the station.", "It goes up into the hills.", "There is soup at the end.",
     ]

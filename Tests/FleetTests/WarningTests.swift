@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 import Expectations
+import Fixtures
 import Foundation
 import Outbox
 import Posts
@@ -16,7 +17,7 @@ import Testing
 @testable import Settings
 
 /// Content warnings that go along with the texts they are about.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct WarningTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WarningTests {
     /// A mirror whose human once posted something with a warning.
     private func paper(
         _ network: NetworkName, _ warning: String, shown: String? = nil, variables: [String: String] = [:]

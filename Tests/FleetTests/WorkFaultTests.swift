@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Outbox
@@ -13,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// What a mirror says of itself while its worker cannot do its work, and that it says nothing before and afterwards.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkFaultTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkFaultTests {
     private let server: LoopbackServer
 
     init() throws { server = try LoopbackServer { _, connection in try connection.respond(status: 200) } }
@@ -338,7 +339,7 @@ import Testing
 }
 
 /// What is kept of a part that fails, and for how long.
-@Suite(.mirrors, .timeLimit(.minutes(2))) struct FaultLogTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct FaultLogTests {
     private struct Failure: Error {}
 
     private let clock = VirtualClock(startingAt: BareMirror.now)

@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Outbox
 import Posts
@@ -14,7 +15,7 @@ import Testing
 ///
 /// Counted is what the passes of a worker ask of the database between their beginning and their end, its reading of the
 /// feed and its look for other work included. Each transaction counts two more, for `BEGIN` and `COMMIT`.
-@Suite(.mirrors, .timeLimit(.minutes(6))) struct WorkStatementsTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkStatementsTests {
     /// A worker whose first pass is over, and which has made the plan of the day.
     private struct Stage {
         let fixture: MirrorFixture

@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Logging
 import MeCab
@@ -13,7 +14,7 @@ import Transport
 @testable import Networks
 
 /// How much of the work a process can do.
-@Suite(.mirrors, .timeLimit(.minutes(2))) struct WorkerAbilityTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkerAbilityTests {
     private static let begin = BareMirror.now
 
     private let clock = VirtualClock(startingAt: Self.begin)

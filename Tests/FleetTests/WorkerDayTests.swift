@@ -3,6 +3,7 @@ import Conduct
 import Control
 import Expectations
 import Favorites
+import Fixtures
 import Fleet
 import Foundation
 import Mirroring
@@ -13,7 +14,7 @@ import TestSupport
 import Testing
 
 /// The worker's days on the network, as the network tells them.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkerDayTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkerDayTests {
     @Test(arguments: [1, 2] as [UInt64]) func livesADayAsTheNetworkExpects(_ seed: UInt64) async throws {
         let fixture = try await MirrorFixture.start(seed: seed)
         try await fixture.worker().run(until: fixture.sandbox.world.end)

@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Networks
 import Posts
@@ -11,7 +12,7 @@ import Testing
 @testable import Settings
 
 /// What a worker does once, at its start.
-@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkerStartTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct WorkerStartTests {
     private func labels(_ mirror: PaperMirror) -> Int {
         mirror.bot.with { state in state.calls.count { $0 == .labelAccount } }
     }

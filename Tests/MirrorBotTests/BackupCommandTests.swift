@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot backup`.
-@Suite(.timeLimit(.minutes(3))) struct BackupCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct BackupCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }

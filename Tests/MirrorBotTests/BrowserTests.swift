@@ -7,7 +7,7 @@ import Testing
 @testable import MirrorBot
 
 /// Login pages in the browser of the person at the terminal.
-@Suite(.timeLimit(.minutes(2))) struct BrowserTests {
+@Suite(.timeLimit(.minutes(30))) struct BrowserTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

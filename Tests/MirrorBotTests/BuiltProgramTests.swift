@@ -9,7 +9,7 @@ import Testing
 @testable import MirrorBot
 
 /// Every command through the built program; other tests run commands in the process of the tests, see ``Stage``.
-@Suite(.timeLimit(.minutes(2))) struct BuiltProgramTests {
+@Suite(.timeLimit(.minutes(30))) struct BuiltProgramTests {
     /// The morning of a day whose plan has slots.
     private static let morning = Date(timeIntervalSince1970: 1_780_466_400)
 

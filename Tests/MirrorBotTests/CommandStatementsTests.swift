@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// How many statements whole commands send, as the server itself reports it: those of transactions are among them.
-@Suite(.timeLimit(.minutes(3))) struct CommandStatementsTests {
+@Suite(.timeLimit(.minutes(30))) struct CommandStatementsTests {
     @Test func aCommandAsksTheServerLittle() async throws {
         let server = try await PostgresServer.start(settings: ["log_statement": "all", "log_min_messages": "log"])
         let url = try await server.makeDatabase()

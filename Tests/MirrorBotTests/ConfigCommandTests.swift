@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot config`.
-@Suite(.timeLimit(.minutes(2))) struct ConfigCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct ConfigCommandTests {
     private struct Report: Decodable {
         var schema: String
         var groups: [Group]

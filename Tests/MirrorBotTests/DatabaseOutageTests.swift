@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot run` whose database is a server that comes late or stops answering.
-@Suite(.timeLimit(.minutes(3))) struct DatabaseOutageTests {
+@Suite(.timeLimit(.minutes(30))) struct DatabaseOutageTests {
     /// A mirror that has learned into a server, which `relay` leads to.
     private func stage(
         on sandbox: Sandbox, server: PostgresServer

@@ -9,7 +9,7 @@ import Testing
 /// `mirror-bot demo`.
 ///
 /// Each run takes seconds, so the tests share two of them.
-@Suite(.timeLimit(.minutes(5))) struct DemoCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct DemoCommandTests {
     /// The summary as documented; decoding fails for a missing key, and the keys are compared besides.
     private struct Summary: Decodable, Equatable {
         static let keys = [

@@ -13,7 +13,7 @@ import Transport
 @testable import MirrorBot
 
 /// `mirror-bot demo --web`: the page of a demo over loopback, in a time that the test lets pass.
-@Suite(.timeLimit(.minutes(5))) struct DemoPageTests {
+@Suite(.timeLimit(.minutes(30))) struct DemoPageTests {
     private static let pages = [
         "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings",
     ]

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot doctor`.
-@Suite(.timeLimit(.minutes(3))) struct DoctorCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct DoctorCommandTests {
     /// What `doctor --json` prints.
     private struct Report: Decodable {
         var schema: String

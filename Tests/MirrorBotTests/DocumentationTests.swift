@@ -6,7 +6,7 @@ import Settings
 import Testing
 
 /// What README, docs/ and the other texts for people say, compared with the program.
-@Suite(.timeLimit(.minutes(2))) struct DocumentationTests {
+@Suite(.timeLimit(.minutes(30))) struct DocumentationTests {
     /// The texts, by their paths below the root.
     private static let pages =
         ["README.md", "README.ja.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot evaluate classifier`.
-@Suite(.timeLimit(.minutes(2))) struct EvaluateClassifierCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct EvaluateClassifierCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

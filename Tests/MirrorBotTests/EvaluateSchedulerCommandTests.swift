@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot evaluate scheduler`.
-@Suite(.timeLimit(.minutes(2))) struct EvaluateSchedulerCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct EvaluateSchedulerCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot evaluate texts` as a person runs it.
-@Suite(.timeLimit(.minutes(2))) struct EvaluateTextsTests {
+@Suite(.timeLimit(.minutes(30))) struct EvaluateTextsTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Every documented exit code, reached by a mishap that a person can have.
-@Suite(.timeLimit(.minutes(2))) struct ExitCodeTests {
+@Suite(.timeLimit(.minutes(30))) struct ExitCodeTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "Europe/Berlin"]) }

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// `forget`, `people forget` and `people report`, as a person types them.
-@Suite(.timeLimit(.minutes(3))) struct ForgetCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct ForgetCommandTests {
     private static let zone = ["TIME_ZONE": "UTC"]
 
     /// A machine, with an embedded store or a server, that knows these posts.

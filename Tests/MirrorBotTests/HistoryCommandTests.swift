@@ -9,7 +9,7 @@ import Testing
 @testable import MirrorBot
 
 /// `mirror-bot history`, and the last actions of `status`.
-@Suite(.timeLimit(.minutes(2))) struct HistoryCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct HistoryCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }

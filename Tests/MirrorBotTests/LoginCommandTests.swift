@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot login` and `mirror-bot logout`, by a person at a terminal.
-@Suite(.timeLimit(.minutes(3))) struct LoginCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct LoginCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot status --metrics`.
-@Suite(.timeLimit(.minutes(3))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(30))) struct MetricsTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot migrate`, on the embedded database and on a server with a password.
-@Suite(.timeLimit(.minutes(3))) struct MigrateCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct MigrateCommandTests {
     @Test func theEmbeddedDatabaseIsMadeOnce() async throws {
         let stage = try Stage()
         let first = try await stage.run("migrate")

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot mirrors` and `mirror-bot status --all`.
-@Suite(.timeLimit(.minutes(3))) struct MirrorsCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct MirrorsCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

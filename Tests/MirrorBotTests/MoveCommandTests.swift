@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot move`, between files and a server with a password.
-@Suite(.timeLimit(.minutes(3))) struct MoveCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct MoveCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot notify`, and what `mirror-bot run` tells by itself.
-@Suite(.timeLimit(.minutes(4))) struct NotifyCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct NotifyCommandTests {
     private static func server(status: Int = 200) throws -> LoopbackServer {
         try LoopbackServer { _, connection in try connection.respond(status: status) }
     }

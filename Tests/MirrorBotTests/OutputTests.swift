@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Where answers and complaints go, and what they look like there.
-@Suite(.timeLimit(.minutes(2))) struct OutputTests {
+@Suite(.timeLimit(.minutes(30))) struct OutputTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }

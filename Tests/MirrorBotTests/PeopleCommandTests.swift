@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot people`.
-@Suite(.timeLimit(.minutes(2))) struct PeopleCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct PeopleCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

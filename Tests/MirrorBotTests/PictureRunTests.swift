@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The program as it is built, from an archive with files of pictures to a post with one, killed on the way.
-@Suite(.timeLimit(.minutes(5))) struct PictureRunTests {
+@Suite(.timeLimit(.minutes(30))) struct PictureRunTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
     private static let text = "A walk in the hills."
 
@@ -50,7 +50,7 @@ import Testing
         let rehearsal = Rehearsal.Settings(
             // Whole seconds, and not before what was asked for by the real clock.
             origin: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up)), started: Date(),
-            factor: 1, leaseSeconds: 0.5)
+            factor: 1, leaseSeconds: 3)
         let stage = try Stage(
             sandbox.settings(of: .bot, on: network).merging([
                 "HUMAN_NETWORK": "x", "TIME_ZONE": "UTC", "MIN_AGE_DAYS": "0", "MAX_PER_DAY": "0", "MEDIA": "own",

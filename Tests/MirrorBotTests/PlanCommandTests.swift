@@ -7,7 +7,7 @@ import Posts
 import Testing
 
 /// `mirror-bot plan`.
-@Suite(.timeLimit(.minutes(2))) struct PlanCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct PlanCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot profile`.
-@Suite(.timeLimit(.minutes(3))) struct ProfileCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct ProfileCommandTests {
     private let sandbox: Sandbox
 
     init() async throws { sandbox = try await Sandbox.live() }

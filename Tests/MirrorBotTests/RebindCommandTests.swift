@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot rebind`, and what keeps a mirror to its accounts.
-@Suite(.timeLimit(.minutes(3))) struct RebindCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct RebindCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }

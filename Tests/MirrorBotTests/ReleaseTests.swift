@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What names a program: its commit, and the release that it is of.
-@Suite(.timeLimit(.minutes(2))) struct ReleaseTests {
+@Suite(.timeLimit(.minutes(30))) struct ReleaseTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot restore`.
-@Suite(.timeLimit(.minutes(5))) struct RestoreCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct RestoreCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }

@@ -6,7 +6,7 @@ import Posts
 import Testing
 
 /// `mirror-bot score`.
-@Suite(.timeLimit(.minutes(2))) struct ScoreCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct ScoreCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Commands beside a process that works on the same embedded database.
-@Suite(.timeLimit(.minutes(4))) struct SecondProcessTests {
+@Suite(.timeLimit(.minutes(30))) struct SecondProcessTests {
     @Test func statusAndTrainingFindTheirWayBesideAProcessThatWritesAllTheTime() async throws {
         let stage = try Stage()
         try await stage.train(Fixture.lines(days: 4))

@@ -8,7 +8,7 @@ import Testing
 /// files below its home, its working and its temporary folder, every row of
 /// the databases, and every key and field of Redis. Only a person's own files may hold one, and the table of sealed
 /// logins holds them only sealed.
-@Suite(.timeLimit(.minutes(5))) struct SecretTests {
+@Suite(.timeLimit(.minutes(30))) struct SecretTests {
     @Test(arguments: SecretScenario.settings) func settings(_ scenario: SecretScenario) async throws {
         try await scenario.playAndSearch()
     }
@@ -20,7 +20,7 @@ import Testing
 
 /// The same on every network, and while workers live for hours of their clocks, are killed, and lose what they depend
 /// on: `make check` runs these.
-@Suite(.timeLimit(.minutes(5))) struct SecretLifeTests {
+@Suite(.timeLimit(.minutes(30))) struct SecretLifeTests {
     @Test(arguments: SecretScenario.networks) func networks(_ scenario: SecretScenario) async throws {
         try await scenario.playAndSearch()
     }

@@ -8,7 +8,7 @@ import Settings
 import Testing
 
 /// `--seen`, the ways back, and the reports that a person searches, through the command line.
-@Suite(.timeLimit(.minutes(3))) struct SeenCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct SeenCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot setup`: questions at a terminal, options in a script.
-@Suite(.timeLimit(.minutes(3))) struct SetupCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct SetupCommandTests {
     private typealias Answer = RecordedConsole.Answer
 
     private let stage: Stage

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What a person who sets a mirror up is told, step by step, and what a shell completes.
-@Suite(.timeLimit(.minutes(3))) struct SetupTests {
+@Suite(.timeLimit(.minutes(30))) struct SetupTests {
     /// The step that `status` points to.
     private func next(_ stage: Stage) async throws -> String? {
         try await stage.status().setup?.first { !$0.isDone }?.command

@@ -10,7 +10,7 @@ import Testing
 @testable import MirrorBot
 
 /// The screens of a setup: their width, and their signs.
-@Suite(.timeLimit(.minutes(3))) struct SetupViewTests {
+@Suite(.timeLimit(.minutes(30))) struct SetupViewTests {
     /// Lines that stay whole so that they can be copied: commands, addresses, and what a command reports.
     private func isCopied(_ line: String) -> Bool {
         let text = line.drop { $0 == " " || $0 == "→" || $0 == ">" }
@@ -72,7 +72,7 @@ import Testing
 }
 
 /// What is missing is told in the same words, whoever needs it.
-@Suite(.timeLimit(.minutes(3))) struct FirstMissingTests {
+@Suite(.timeLimit(.minutes(30))) struct FirstMissingTests {
     /// What the first lines of an ending say comes next.
     private func next(_ ending: Ending) -> Substring? {
         (ending.output + ending.error).firstMatch(of: /next is [^;\n]*/)?.output

@@ -11,7 +11,7 @@ import Testing
 @testable import MirrorBot
 
 /// `mirror-bot stats` and `mirror-bot report`.
-@Suite(.timeLimit(.minutes(3))) struct StatsCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct StatsCommandTests {
     private static let zone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
     /// Words alone, which are told by hand here.
     private static let settings = ["TIME_ZONE": "Asia/Tokyo", "FEATURES": "content"]

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot status`.
-@Suite(.timeLimit(.minutes(2))) struct StatusCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct StatusCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `pause`, `resume`, `set`, `unset`, `plan …`, `never` and `post`, as a person types them.
-@Suite(.timeLimit(.minutes(3))) struct SteeringCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct SteeringCommandTests {
     private static let zone = ["TIME_ZONE": "UTC"]
 
     /// A machine with a trained mirror, on the embedded store or on a server.

@@ -8,7 +8,7 @@ import Sandbox
 import Testing
 
 /// `mirror-bot suggestions`.
-@Suite(.timeLimit(.minutes(2))) struct SuggestionsCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct SuggestionsCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot texts review` and `texts keep` as a person uses them.
-@Suite(.timeLimit(.minutes(3))) struct TextsReviewTests {
+@Suite(.timeLimit(.minutes(30))) struct TextsReviewTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The program as it is built, killed between the parts of a thread.
-@Suite(.timeLimit(.minutes(5))) struct ThreadRunTests {
+@Suite(.timeLimit(.minutes(30))) struct ThreadRunTests {
     private static let texts = [
         "A walk begins at the station.", "It goes up into the hills.", "There is soup at the end.",
     ]

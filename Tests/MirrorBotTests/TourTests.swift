@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The README's tour, line for line, in a home that has never seen mirror-bot.
-@Suite(.timeLimit(.minutes(5))) struct TourTests {
+@Suite(.timeLimit(.minutes(30))) struct TourTests {
     /// The commands of the block that begins with `mirror-bot demo`, without what explains them.
     private static func commands() throws -> [String] {
         let text = try Repository.text(of: "README.md")

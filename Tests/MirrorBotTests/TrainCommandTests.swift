@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot train` with archives.
-@Suite(.timeLimit(.minutes(2))) struct TrainCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct TrainCommandTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot undo`, as a person types it.
-@Suite(.timeLimit(.minutes(3))) struct UndoCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct UndoCommandTests {
     private static let texts = ["The first of all loaves", "Another loaf", "A third one"]
 
     /// A mirror whose bot has three posts on the network, the newest last.

@@ -14,7 +14,7 @@ import TestSupport
 import Testing
 
 /// An update from 0.1.0 to today's program, on a database that 0.1.0 itself wrote.
-@Suite(.timeLimit(.minutes(5))) struct UpgradeTests {
+@Suite(.timeLimit(.minutes(30))) struct UpgradeTests {
     /// What a step has dropped since, because nothing asked for it.
     private static let dropped = [
         "posts": ["has_link", "observed_ms", "source", "weekday"], "actions": ["fence"], "leases": ["beat"],

@@ -5,7 +5,7 @@ import Testing
 @testable import MirrorBot
 
 /// What the program says of itself, and to whom misuses it.
-@Suite(.timeLimit(.minutes(2))) struct UsageTests {
+@Suite(.timeLimit(.minutes(30))) struct UsageTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }

@@ -7,7 +7,7 @@ import Testing
 import Transport
 
 /// `mirror-bot web` and `mirror-bot run --web`, as processes.
-@Suite(.timeLimit(.minutes(3))) struct WebCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct WebCommandTests {
     private func get(_ path: String, of program: RunningProgram) async throws -> HTTPResponse {
         try await program.waitForError("Web page opened")
         let opened = try #require(program.errorSoFar.firstMatch(of: #/address=http:\/\/127\.0\.0\.1:([0-9]+)\//#))

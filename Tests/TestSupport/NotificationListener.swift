@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A service manager's end of sd_notify(3): a datagram socket at a path, or with an abstract name behind `@`.
 package final class NotificationListener: Sendable {
@@ -34,23 +35,36 @@ package final class NotificationListener: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The next word that somebody says, waited for on a thread of its own; nil after a minute of silence.
+    /// The next word that somebody says, waited for on a thread of its own; nil if the task is cancelled.
     package func next() async -> String? {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [self] in
-                var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                var buffer = [UInt8](repeating: 0, count: 4_096)
-                guard poll(&event, 1, 60_000) == 1, case let count = recv(descriptor, &buffer, buffer.count, 0),
-                    count >= 0
-                else { return continuation.resume(returning: nil) }
-                continuation.resume(returning: String(decoding: buffer.prefix(count), as: UTF8.self))
+        let wait = Wait()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { [self] in continuation.resume(returning: word(during: wait)) }
             }
+        } onCancel: {
+            wait.isCancelled.withLock { $0 = true }
         }
+    }
+
+    private final class Wait: Sendable {
+        let isCancelled = Mutex(false)
+    }
+
+    private func word(during wait: Wait) -> String? {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // Short waits, because cancelling must be noticed too.
+        while poll(&event, 1, 50) == 0 {
+            if wait.isCancelled.withLock({ $0 }) { return nil }
+        }
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 
     /// Listens until somebody says `word`.
     ///
-    /// - Returns: Whether it was said before a minute of silence.
+    /// - Returns: Whether it was said before the task was cancelled.
     package func hears(_ word: String) async -> Bool {
         while let heard = await next() { if heard == word { return true } }
         return false

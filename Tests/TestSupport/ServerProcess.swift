@@ -118,7 +118,7 @@ package final class ServerProcess: Sendable {
     }
 
     /// After this time a server that is not ready counts as one that hangs; far more than any needs.
-    static let patience: Duration = .seconds(180)
+    static let patience: Duration = .seconds(1_800)
 
     private func waitUntil(_ isReady: (String) -> Bool) throws {
         let end = ContinuousClock.now + Self.patience

@@ -8,7 +8,7 @@ final class Browser {
     /// The program, if somebody asks for the tests that need it.
     static let program = ProcessInfo.processInfo.environment["MIRROR_BOT_BROWSER"]
     /// How long an answer may take, in milliseconds.
-    private static let patience: Int32 = 60_000
+    private static let patience: Int32 = 1_800_000
 
     /// A message of the browser.
     typealias Message = [String: Any]

@@ -9,7 +9,7 @@ import Testing
 @testable import MirrorBot
 
 /// A demo in a real browser; `make pictures` keeps what is seen here as the pictures of README.md.
-@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(3)), .serialized) struct DemoInBrowserTests {
+@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(30)), .serialized) struct DemoInBrowserTests {
     /// What a visitor has seen.
     private struct Sight: Sendable {
         var (desk, phone) = (Data(), Data())

@@ -11,7 +11,7 @@ import Testing
 @testable import Web
 
 /// The operations of the pages Texts and Settings: from the form to the row, and back.
-@Suite(.timeLimit(.minutes(3))) struct LikenessOperationsTests {
+@Suite(.timeLimit(.minutes(30))) struct LikenessOperationsTests {
     private static let post = "https://home.example/@ann/1000"
 
     private func setting(_ stage: PageStage, _ name: String) async throws -> String? {

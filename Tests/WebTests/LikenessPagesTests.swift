@@ -12,7 +12,7 @@ import Testing
 @testable import Web
 
 /// The pages Hours, Favorites, Texts and Settings: what they show.
-@Suite(.timeLimit(.minutes(3))) struct LikenessPagesTests {
+@Suite(.timeLimit(.minutes(30))) struct LikenessPagesTests {
     // MARK: Hours
 
     @Test func theTableOfHoursHasTheNumbersOfTheReport() async throws {

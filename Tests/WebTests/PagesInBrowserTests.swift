@@ -6,7 +6,7 @@ import Testing
 @testable import Web
 
 /// The pages in a real browser; `make check-pages` asks for it.
-@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(3)), .serialized) struct PagesInBrowserTests {
+@Suite(.enabled(if: Browser.program != nil), .timeLimit(.minutes(30)), .serialized) struct PagesInBrowserTests {
     /// Measures the contrast of every text with what lies behind it, as WCAG 2 defines it, and tells of those below 4.5.
     private static let faintTexts = """
         (() => {

@@ -14,7 +14,7 @@ import Testing
 
 /// The pages in use in Chromium: every operation without script from the page to the row, keys, focus, and what the script
 /// renews; `make check-pages` asks for it.
-@Suite(.enabled(if: BrowserVisit.python != nil), .timeLimit(.minutes(6)), .serialized) struct UseInBrowserTests {
+@Suite(.enabled(if: BrowserVisit.python != nil), .timeLimit(.minutes(30)), .serialized) struct UseInBrowserTests {
     // Nobody listens there: whatever is asked of the network fails at once.
     private static let variables = ["BOT_SERVER": "http://127.0.0.1:9", "HUMAN_SERVER": "http://127.0.0.1:9"]
 

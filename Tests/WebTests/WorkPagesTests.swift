@@ -13,7 +13,7 @@ import Testing
 @testable import Web
 
 /// The pages Waiting, Actions, People and Health: from the form to the row, whatever strangers wrote.
-@Suite(.timeLimit(.minutes(4))) struct WorkPagesTests {
+@Suite(.timeLimit(.minutes(30))) struct WorkPagesTests {
     // MARK: Waiting
 
     /// The button counts alone, whatever is ticked beside it.

@@ -177,7 +177,7 @@ package struct XNetwork: SocialNetwork {
     static let userFields = (name: "user.fields", value: "description,entities,name,protected,username")
 
     /// The numbers of items to try to pay for, the largest first.
-    static func halves(of count: Int, downTo minimum: Int) -> [Int] {
+    package static func halves(of count: Int, downTo minimum: Int) -> [Int] {
         var counts = [max(count, minimum)]
         while let last = counts.last, last > minimum { counts.append(max(last / 2, minimum)) }
         return counts

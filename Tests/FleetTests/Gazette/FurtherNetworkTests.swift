@@ -1,5 +1,6 @@
 import Archive
 import Configuration
+import Fixtures
 import Fleet
 import Foundation
 import Networks
@@ -12,7 +13,7 @@ import Testing
 @testable import Settings
 
 /// A network that mirror-bot does not bring along, made of the values that `docs/architecture.md` lists.
-@Suite(.timeLimit(.minutes(3))) struct FurtherNetworkTests {
+@Suite(.timeLimit(.minutes(30))) struct FurtherNetworkTests {
     /// In a process of its own: what is registered stays.
     @Test func aMirrorLivesADayOnANetworkOfItsOwn() async {
         await #expect(processExitsWith: .success) {

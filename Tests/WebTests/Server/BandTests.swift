@@ -7,7 +7,7 @@ import Testing
 @testable import Web
 
 /// The band of a demo, which stands on its pages and on no others.
-@Suite(.timeLimit(.minutes(3))) struct BandTests {
+@Suite(.timeLimit(.minutes(30))) struct BandTests {
     private static let words = "A demo. Nothing leaves this machine."
     private static let paths =
         ["", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings"].map {

@@ -8,7 +8,7 @@ import Testing
 @testable import Web
 
 /// The list of all mirrors, and the stream that tells of changes.
-@Suite(.timeLimit(.minutes(5))) struct IndexTests {
+@Suite(.timeLimit(.minutes(30))) struct IndexTests {
     @Test func withoutAMirrorItSaysHowToBegin() async throws {
         try await WebStand.with([]) { stand in
             let answer = try await stand.client.send("/")

@@ -10,7 +10,7 @@ import Testing
 @testable import Web
 
 /// The pages Hours, Favorites, Texts and Settings as the server sends them.
-@Suite(.timeLimit(.minutes(5))) struct LikenessServerTests {
+@Suite(.timeLimit(.minutes(30))) struct LikenessServerTests {
     private static let post = "https://social.example/@mika/0"
 
     @Test(arguments: [

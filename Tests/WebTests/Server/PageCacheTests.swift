@@ -11,7 +11,7 @@ import Testing
 @testable import Web
 
 /// Pages are made once for a second and a state of the database, and are never older than the last commit.
-@Suite(.timeLimit(.minutes(5))) struct PageCacheTests {
+@Suite(.timeLimit(.minutes(30))) struct PageCacheTests {
     private static let pages = [
         "", "/waiting", "/actions", "/hours", "/favorites", "/texts", "/people", "/health", "/settings",
     ].map { "/m/mika" + $0 }

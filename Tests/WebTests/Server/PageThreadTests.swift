@@ -6,7 +6,7 @@ import Testing
 @testable import Web
 
 /// Pages are made on their own thread, so that they do not delay the worker of the same process.
-@Suite(.timeLimit(.minutes(5))) struct PageThreadTests {
+@Suite(.timeLimit(.minutes(30))) struct PageThreadTests {
     /// A thread, as it reads the clock.
     private struct Place: Hashable {
         let name: String?

@@ -5,7 +5,7 @@ import Testing
 @testable import Web
 
 /// Requests of load balancers, monitors and reverse proxies.
-@Suite(.timeLimit(.minutes(5))) struct ProbeTests {
+@Suite(.timeLimit(.minutes(30))) struct ProbeTests {
     private static let guarded = ["WEB_PASSWORD": WebStand.password]
     private static let bearer = "Authorization: Bearer \(WebStand.password)\r\n"
 

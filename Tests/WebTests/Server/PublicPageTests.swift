@@ -13,7 +13,7 @@ import Testing
 @testable import Web
 
 /// The page for everybody: closed unless it is wanted, and a door to nothing else.
-@Suite(.timeLimit(.minutes(4))) struct PublicPageTests {
+@Suite(.timeLimit(.minutes(30))) struct PublicPageTests {
     private static let open = ["WEB_PASSWORD": WebStand.password, "PUBLIC_PAGE": "yes"]
     private static let pal = Account(
         id: AccountID(network: .mastodon, value: "pal@home.example"), handle: "pal@home.example")

@@ -12,7 +12,7 @@ import Testing
 @testable import Web
 
 /// Every rule of the page's safety, by who breaks it.
-@Suite(.timeLimit(.minutes(5))) struct SafetyTests {
+@Suite(.timeLimit(.minutes(30))) struct SafetyTests {
     private static let guarded = ["WEB_PASSWORD": WebStand.password]
 
     // MARK: Who may call

@@ -14,7 +14,7 @@ import Testing
 @testable import Web
 
 /// Strangers who take as much of the page as they get, and people who want to use it meanwhile.
-@Suite(.timeLimit(.minutes(5))) struct StrangerTests {
+@Suite(.timeLimit(.minutes(30))) struct StrangerTests {
     private static let open = [
         "WEB_PASSWORD": WebStand.password, "PUBLIC_PAGE": "yes", "WEB_PROXIES": "127.0.0.1",
     ]

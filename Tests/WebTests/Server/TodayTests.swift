@@ -13,7 +13,7 @@ import Testing
 @testable import Web
 
 /// The first page of a mirror and its operations, from the form to the row, as without a script.
-@Suite(.timeLimit(.minutes(5))) struct TodayTests {
+@Suite(.timeLimit(.minutes(30))) struct TodayTests {
     /// The path of the first form of the page that posts to an operation of a slot, with that form's fields.
     private func form(_ operation: String, in page: WebClient.Answer) throws -> (
         path: String, fields: [(String, String)]

@@ -1,0 +1,14 @@
+package import Foundation
+package import Outbox
+
+extension OutboxStore {
+    /// The subjects that already have an action of this kind.
+    package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
+        try await standing(kind, among: subjects, since: .distantPast) { _ in }.known
+    }
+
+    /// What became of the wish to take one action back.
+    package func askUndo(_ id: String, now: Date) async throws -> UndoAnswer {
+        try await askUndos([id], now: now)[id] ?? .unknown
+    }
+}
