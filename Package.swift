@@ -344,7 +344,7 @@ let package = Package(
             "FleetTests",
             [
                 "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "MeCab",
-                "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Settings", "Storage",
+                "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Schedule", "Settings", "Storage",
                 "TestSupport", "Transport", logging, lifecycle, tracing,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -352,8 +352,8 @@ let package = Package(
         tests(
             "EvaluationTests",
             [
-                "Archive", "Control", "Evaluation", "Favorites", "Fixtures", "Fleet", "Import",
-                "Mirroring", "Posts", "Schedule", "TestSupport",
+                "Archive", "Conduct", "Control", "Evaluation", "Favorites", "Fixtures", "Fleet",
+                "Import", "Mirroring", "Outbox", "Posts", "Schedule", "Settings", "TestSupport",
             ]),
         tests(
             "MirrorBotTests",

@@ -2,6 +2,7 @@ import Archive
 import Conduct
 import Expectations
 import Favorites
+import Fixtures
 import Foundation
 import Outbox
 import Posts

@@ -1,5 +1,6 @@
 import Expectations
 import Favorites
+import Fixtures
 import Foundation
 import Outbox
 import Posts

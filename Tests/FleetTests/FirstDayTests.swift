@@ -1,5 +1,6 @@
 import Archive
 import Expectations
+import Fixtures
 import Foundation
 import Outbox
 import Posts

@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 import Expectations
+import Fixtures
 import Foundation
 import Outbox
 import Posts

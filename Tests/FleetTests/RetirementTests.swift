@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Outbox
 import Posts

@@ -1,4 +1,5 @@
 import Expectations
+import Fixtures
 import Foundation
 import Posts
 import TestSupport
