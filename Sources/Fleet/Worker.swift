@@ -118,6 +118,9 @@ package final class Worker: Sendable {
                 await endPass(parts.bot)
             }
             return done != nil
+        } catch is MirrorChanged {
+            // The mirror's end came meanwhile: the next call carries it out.
+            return true
         } catch {
             await noteEnd(error)
             throw Self.cause(of: error)

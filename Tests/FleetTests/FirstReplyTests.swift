@@ -24,7 +24,8 @@ import Testing
 
     /// A mirror whose human once answered a friend.
     private func known(
-        _ network: NetworkName, _ variables: [String: String] = [:], answers: [String] = [words, "and all the best to you too"]
+        _ network: NetworkName, _ variables: [String: String] = [:],
+        answers: [String] = [words, "and all the best to you too"]
     ) async throws -> PaperMirror {
         let paper = try await PaperMirror(bot: network, variables: Self.usual.merging(variables) { $1 })
         let friend = AccountID(network: network, value: "friend")

@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import TestSupport
+
+@testable import Storage
 
 /// An engine that stops to answer after a number of changes, as for a process that is killed there.
 final class MortalEngine: StorageEngine, @unchecked Sendable {
