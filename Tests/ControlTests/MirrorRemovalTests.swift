@@ -44,7 +44,7 @@ import Testing
                     case "mirror": return .text(mirror)
                     case "human_account", "bot_account": return .text("mastodon:\(mirror)-\(column.name)@home.example")
                     case "released": return .boolean(true)
-                    case _ where column.name.hasPrefix("move_") || column.name.hasPrefix("pause"): return .null
+                    case let name where ["move_", "pause", "retire"].contains(where: name.hasPrefix): return .null
                     case "flight_ms": return .null
                     default: break
                     }

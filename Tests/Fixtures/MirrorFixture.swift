@@ -197,7 +197,7 @@ package struct MirrorFixture: Sendable {
     }
 
     /// The settings with which the mirror is open.
-    func configuration() throws -> MirrorConfiguration { try Self.configuration(variables) }
+    package func configuration() throws -> MirrorConfiguration { try Self.configuration(variables) }
 
     /// Where the data is, if on a server.
     package var databaseURL: String? { variables["DATABASE_URL"] }

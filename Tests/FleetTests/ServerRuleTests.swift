@@ -2,6 +2,8 @@ import Expectations
 import Fixtures
 import Foundation
 import Posts
+import Schedule
+import Settings
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import Mirroring
 import Posts
 import Sandbox
+import Settings
 import TestSupport
 import Testing
 
