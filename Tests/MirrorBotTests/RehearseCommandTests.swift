@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot rehearse`.
-@Suite(.timeLimit(.minutes(5))) struct RehearseCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct RehearseCommandTests {
     /// 2026-04-30 at six in the morning.
     private static let morning = Date(timeIntervalSince1970: 1_777_528_800)
     private static let hostile = #"</p><script>alert(1)</script> \" & ' rivers"#

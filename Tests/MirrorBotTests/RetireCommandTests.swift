@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `mirror-bot retire`, and what the other commands say of a mirror that retires.
-@Suite(.timeLimit(.minutes(3))) struct RetireCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct RetireCommandTests {
     private static let last = "Thank you all, this mirror ends here."
 
     private func stage() async throws -> (stage: Stage, sandbox: Sandbox) {

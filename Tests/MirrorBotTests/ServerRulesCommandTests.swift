@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What `login`, `doctor` and `status` tell of the rules of the bot's server, on each network.
-@Suite(.timeLimit(.minutes(3))) struct ServerRulesCommandTests {
+@Suite(.timeLimit(.minutes(30))) struct ServerRulesCommandTests {
     /// What `doctor --json` prints.
     private struct Report: Decodable {
         var findings: [Finding]

