@@ -42,14 +42,21 @@ let settings: [SwiftSetting] =
 /// Optimized, these save more of the tests' time than their build takes longer; the others would take longer to
 /// optimize than they run.
 let busiest: Set = [
-    "Blocking", "Conduct", "Favorites", "Networks", "Postgres", "Posts", "Sandbox", "Schedule", "Storage", "Transport",
+    "Blocking", "Conduct", "Favorites", "Postgres", "Posts", "Schedule", "Storage", "Transport",
 ]
 
-/// What one of our targets is compiled with: with optimization if it is fuzzed, or one of the busiest and `make test`
-/// asks for it.
+/// The targets that a release does not optimize: commands, pages, reports, settings and the demo's network.
+///
+/// They wait for a person, the database or a network. To optimize them takes longer than to compile all other targets of
+/// ours; see docs/measures.md.
+let coldest: Set = ["Control", "MirrorBot", "Sandbox", "Settings", "Web"]
+
+/// The compiler's settings of one of our targets: optimized if it is fuzzed, or one of the busiest and `make test` asks
+/// for it; not optimized in a release if it is one of the coldest.
 func settings(of name: String) -> [SwiftSetting] {
     let isTested = Context.environment["MIRROR_BOT_OPTIMIZED"] != nil && busiest.contains(name)
-    return settings + (isFuzzing || isTested ? [.unsafeFlags(["-O"])] : [])
+    if isFuzzing || isTested { return settings + [.unsafeFlags(["-O"])] }
+    return settings + (coldest.contains(name) ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
 }
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -270,7 +277,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ] + (isWorkerOnly ? [] : ["Evaluation", "Sandbox"]),
             exclude: isWorkerOnly ? ["Demo", "Measures"] : [],
-            swiftSettings: settings + (isWorkerOnly ? [.define("WORKER_ONLY")] : [])
+            swiftSettings: settings(of: "MirrorBot") + (isWorkerOnly ? [.define("WORKER_ONLY")] : [])
         ),
 
         // The commit that is built: generated with each build, and compiled apart so that a commit compiles nothing else.

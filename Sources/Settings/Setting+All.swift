@@ -282,7 +282,7 @@ extension Setting {
     package static let firstReplyNote = Setting(
         "FIRST_REPLY_NOTE", .replies,
         "the first reply to a person says below the human's words, where there is room, that a bot repeats them and "
-            + "that \"stop\" ends it",
+            + "that the word stop ends it",
         form: .choice(["auto", "on", "off"]), fallback: "auto", uptake: .nextDecision,
         effect: "What was decided already stays.",
         details:

@@ -102,7 +102,8 @@ package enum Page {
         th, td { padding: .25rem .5rem; border-bottom: 1px solid var(--line); text-align: end; vertical-align: top; font-weight: 400 }
         th:first-child, .texts td, .texts th { text-align: start }
         thead th { color: var(--soft) }
-        .texts th:first-child { width: 36% }
+        .texts th:first-child:nth-last-child(2) { width: 36% }
+        .texts td:nth-child(2):nth-last-child(2), .texts td:nth-child(3) { width: 44% }
         .said, .why { margin: 0 }
         .said { white-space: pre-line }
         code { font-size: .9em; color: var(--soft) }

@@ -199,7 +199,8 @@ import Transport
         }
         let error = await #expect(throws: OutboxError.self) { try await old.task.value }
         #expect(error?.code == .outdated)
-        try await expect(owners(stage)) { $0.isEmpty }
+        let leases = try await LeaseTable.records(of: stage.names, in: storage)
+        #expect(leases.values.allSatisfy(\.isReleased))
         for mirror in stage.names {
             try await expect(FaultTable(storage: storage, mirror: mirror).rows().faults) { $0.isEmpty }
         }

@@ -15,7 +15,7 @@ import Testing
 @testable import Networks
 
 /// How a mirror ends: one last post, a line in the profile, silence, and nothing left that could break it.
-@Suite(.mirrors, .timeLimit(.minutes(10))) struct RetirementTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct RetirementTests {
     private static let last = "Thank you for all these mornings. This mirror ends here."
     private static let onX = ["X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "50"]
 
@@ -247,7 +247,7 @@ import Testing
         var record = try await fixture.mirror.table.record()
         while record.retirement?.isOver != true, lives < 600 {
             lives += 1
-            engine.live(for: Int.random(in: 1...9, using: &generator))
+            engine.live(for: Int.random(in: 1...24, using: &generator))
             _ = try? await fixture.worker().runOnce()
             engine.live(for: nil)
             try await fixture.mirror.storage.execute("UPDATE leases SET released = \(true)")
@@ -267,6 +267,8 @@ import Testing
     @Test func aPauseHoldsItUp() async throws {
         let fixture = try await start()
         let desk = desk(fixture)
+        // No worker has seen the human's login yet.
+        try await fixture.mirror.storage.agree(to: fixture.mirror.name)
         _ = try await desk.perform(PauseMirror())
         _ = try await desk.perform(RetireMirror(last: Self.last))
         try await fixture.live(until: 8, after: "Paused", events: [])

@@ -72,9 +72,6 @@ import Testing
         try await passes.clean()
         // One is new, and two are gone.
         try await expect(news(paper), equals: 3)
-        let health = Health(
-            try await HealthReader(paper.mirror.installation).reading(of: paper.mirror, now: paper.clock.now).facts)
-        expect(health.obstacles.map(\.code)) { $0.contains(.rulesChanged) }
         let second = try await shown()
         expect(second.rules.map(\.state), equals: [.new, .gone, .gone])
         expect(second.findings.map(\.verdict), equals: [.warn, .warn, .warn])

@@ -83,6 +83,7 @@ import Testing
         ("report", "report --html page.html", 0),
         ("restore", "restore posts.jsonl", 65),
         ("resume", "resume", 0),
+        ("retire", "retire --cancel --yes", 0),
         ("run", "run", 78),
         ("score", "score", 0),
         ("set", "set MAX_PER_DAY=3", 0),

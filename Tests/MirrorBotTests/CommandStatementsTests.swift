@@ -16,7 +16,7 @@ import Testing
             try #require(ending.status == 0, "\(words): \(ending.error)")
         }
         let commands: [(words: [String], most: Int)] = [
-            (["status", "--check"], 25), (["plan", "skip", "next"], 16), (["pause", "--json"], 14),
+            (["status", "--check"], 25), (["plan", "skip", "next"], 17), (["pause", "--json"], 14),
             (["resume"], 12),
         ]
         for (words, most) in commands {

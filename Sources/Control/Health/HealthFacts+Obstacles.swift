@@ -157,9 +157,11 @@ extension HealthFacts {
     private var serverRules: [Obstacle] {
         guard changedRules > 0, !isElsewhere, hasBot else { return [] }
         let what = changedRules == 1 ? "1 sentence" : "\(changedRules) sentences"
+        let isAre = changedRules == 1 ? "is" : "are"
         return [
             make(
-                .rulesChanged, .note, of: [], "\(what) about bots in the rules of the bot's server are new or gone",
+                .rulesChanged, .note, of: [],
+                "\(what) about bots in the rules of the bot's server \(isAre) new or gone",
                 .run("mirror-bot doctor", "mirror-bot doctor shows them"))
         ]
     }

@@ -131,7 +131,7 @@ package struct RetirementSubject: Sendable {
     package var seen: Seen { Retirement.seen(record.retirement) }
 
     /// - Parameter last: As in ``RetireMirror/last``.
-    /// - Throws: ``ChangeRefusal`` for words that cannot be sent; the store's error.
+    /// - Throws: `ChangeRefusal` for words that cannot be sent; the store's error.
     package init(_ mirror: HumanMirror, last: String? = nil) async throws {
         record = try await mirror.table.record()
         outlook = try await Undoing(mirror: mirror).outlookOnEverything()
@@ -148,7 +148,7 @@ struct LastPost {
     /// Reads what a person typed: the address or id of an archived post, else the text itself.
     ///
     /// - Returns: What is stored, and the words as they would be sent now.
-    /// - Throws: ``ChangeRefusal`` for a post that is not to be sent, a text that is not fit to be, and an address that
+    /// - Throws: `ChangeRefusal` for a post that is not to be sent, a text that is not fit to be, and an address that
     ///   names no post.
     func read(_ typed: String) async throws -> (last: Retirement.Last, words: String) {
         if try await !mirror.archive.posts(named: typed).isEmpty {
@@ -167,7 +167,7 @@ struct LastPost {
 
     /// The last post as it is sent now.
     ///
-    /// - Throws: ``ChangeRefusal`` if it is not fit to be sent any more.
+    /// - Throws: `ChangeRefusal` if it is not fit to be sent any more.
     func wording(of last: Retirement.Last) async throws -> Action.Wording {
         switch last {
         case .text(let text): return try wording(saying: text)

@@ -245,7 +245,7 @@ package struct MastodonHabits: Equatable, Sendable {
     package var keepsLostParents = false
     package var maximumCharacters = 500
     /// The rules of the server, and its about page as HTML; nil for none.
-    package var rules = ["Automated accounts carry the bot flag."]
+    package var rules = ["Be kind to each other."]
     package var aboutPage: String?
     /// The rules stand only in the server's description of itself, as before Mastodon 4.
     package var lacksRules = false
