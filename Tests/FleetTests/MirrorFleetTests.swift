@@ -200,7 +200,7 @@ import Transport
         let error = await #expect(throws: OutboxError.self) { try await old.task.value }
         #expect(error?.code == .outdated)
         let leases = try await LeaseTable.records(of: stage.names, in: storage)
-        #expect(leases.values.allSatisfy(\.isReleased))
+        expect(leases.values) { $0.allSatisfy(\.isReleased) }
         for mirror in stage.names {
             try await expect(FaultTable(storage: storage, mirror: mirror).rows().faults) { $0.isEmpty }
         }
