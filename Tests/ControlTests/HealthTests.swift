@@ -255,7 +255,7 @@ import Testing
             .arriving, .botLoginUnusable, .botRefused, .botLacksScope, .storeReadOnly, .storeAway, .workerEnded,
             .workerLate, .passLate, .mentionsUnpaid, .creditsDepleted, .itemsUnreached, .ownPostsUnpaid, .zoneToCome,
             .zoneAdopted, .onlyAnswers, .alwaysQuiet, .quietHours, .noFavoritesADay, .dictionaryMissing,
-            .nothingToLearnFrom, .settingUnusable,
+            .nothingToLearnFrom, .settingUnusable, .retiring, .retired,
             .thresholdUnreached, .favoritesSpent, .humanLoginUnusable, .humanLacksScope, .humanDisabled,
         ]
         #expect(elsewhere.union(Self.faults.map(\.code)) == Set(Obstacle.Code.allCases))

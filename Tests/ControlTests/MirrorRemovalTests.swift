@@ -44,7 +44,9 @@ import Testing
                     case "mirror": return .text(mirror)
                     case "human_account", "bot_account": return .text("mastodon:\(mirror)-\(column.name)@home.example")
                     case "released": return .boolean(true)
-                    case let name where ["move_", "pause", "retire"].contains(where: name.hasPrefix): return .null
+                    case let name
+                    where ["move_", "pause", "retire"].contains(where: name.hasPrefix) && column.type != .boolean:
+                        return .null
                     case "flight_ms": return .null
                     default: break
                     }
