@@ -60,6 +60,9 @@ import Testing
     @Test func aRetiredMirrorStaysReadable() async throws {
         let (stage, sandbox) = try await stage()
         let settings = sandbox.botSettings
+        // No worker has seen the human's login yet.
+        try await expect(
+            stage.run("set", "HUMAN_CONSENT=self", environment: settings).status, equals: 0)
         try await expect(
             stage.run("retire", "--last", Self.last, "--yes", environment: settings).status, equals: 0)
         let pretended = try await stage.run("run", "--dry-run", environment: settings)
