@@ -24,7 +24,9 @@ import Testing
                 #expect(page.contains("ends the demo") == (path == "/m/mika"), "\(path)")
             }
             moment.withLock { $0 = .over(days: 3) }
-            try await expect(stand.client.send("/m/mika/hours").body) { $0.contains("Its 3 days are over;") }
+            try await expect(stand.client.send("/m/mika/hours").body) {
+                $0.contains("It is the evening of day 3, the last;")
+            }
             moment.withLock { $0 = .over(days: 1) }
             try await expect(stand.client.send("/m/mika/hours").body) {
                 $0.contains("It is the evening of its day;")
