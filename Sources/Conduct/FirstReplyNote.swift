@@ -1,19 +1,16 @@
 import Embedded
 import Posts
 
-/// The line below the first reply to a person: that a bot repeats old words, whose they are, and how to end it.
+/// The line below the first reply to a person.
+///
+/// It says that a bot repeats old words, whose they are, and how to end it.
 ///
 /// It is never a part of the human's words: it is stored, measured and taken away apart from them.
 package struct FirstReplyNote: Sendable {
     /// The lines by language, one with a place for a name and one without.
     private static let lines: [String: (named: String, nameless: String)] =
-        EmbeddedFiles.text(of: "Conduct/first-reply.tsv").split(separator: "\n")
-        .filter { !$0.hasPrefix("#") }
-        .reduce(into: [:]) { lines, row in
-            let cells = row.split(separator: "\t").map(String.init)
-            precondition(cells.count == 3, "first-reply.tsv has a row of \(cells.count) cells: \(row)")
-            lines[cells[0]] = (cells[1], cells[2])
-        }
+        EmbeddedFiles.rows(of: "Conduct/first-reply.tsv", columns: 3)
+        .reduce(into: [:]) { lines, cells in lines[cells[0]] = (cells[1], cells[2]) }
     private static let fallback = "en"
     private static let place = "{human}"
 
@@ -46,9 +43,6 @@ package struct FirstReplyNote: Sendable {
         guard let human else { return line.nameless }
         return line.named.replacing(Self.place, with: human)
     }
-
-    /// The text and the line, as they are published.
-    package static func joined(_ text: String, _ line: String) -> String { "\(text)\n\n\(line)" }
 }
 
 extension TextRules {
@@ -58,8 +52,6 @@ extension TextRules {
     ///   - text: The text as it may be sent.
     ///   - warning: The warning that goes with it; nil for none.
     package func hasRoom(for line: String, below text: String, warning: String?) -> Bool {
-        let length = network.traits.warnings == .words ? warning?.unicodeScalars.count ?? 0 : 0
-        let whole = FirstReplyNote.joined(text, line)
-        return TextLength.refusal(of: whole, besides: length, limits: limits) == nil
+        TextLength.refusal(of: text.noted(line), besides: length(ofWarning: warning), limits: limits) == nil
     }
 }

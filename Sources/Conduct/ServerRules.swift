@@ -3,7 +3,7 @@ import Foundation
 
 /// A sentence of a server's rules that concerns a bot.
 package struct RuleSentence: Equatable, Sendable {
-    /// What a sentence speaks of.
+    /// The subject of a sentence.
     package enum Kind: String, CaseIterable, Sendable {
         /// Programs that post.
         case bot
@@ -39,7 +39,7 @@ package struct RuleSentence: Equatable, Sendable {
 /// too much or too little: it chooses what a person reads first, and decides nothing.
 package struct ServerRules: Sendable {
     /// The words of this program.
-    package static let standard = ServerRules(EmbeddedFiles.text(of: "Conduct/server-rules.tsv"))
+    package static let standard = ServerRules(EmbeddedFiles.rows(of: "Conduct/server-rules.tsv", columns: 3))
 
     /// The most characters of a rule that are read, and of a sentence that are kept.
     private static let longestText = 20_000
@@ -48,7 +48,7 @@ package struct ServerRules: Sendable {
     private static let daysPerWeek = 7
 
     private var words: [(kind: RuleSentence.Kind, pattern: NSRegularExpression)] = []
-    /// What a server does, and no account: cut out before the words are looked for.
+    /// Phrases about the server itself, which are removed before the words are searched.
     private var others: [NSRegularExpression] = []
     private var units: [(unit: Unit, pattern: NSRegularExpression)] = []
     private var numbers: [(number: Int, pattern: NSRegularExpression)] = []
@@ -56,10 +56,8 @@ package struct ServerRules: Sendable {
 
     private enum Unit: String { case day, hour, week }
 
-    private init(_ table: String) {
-        for line in table.split(separator: "\n") where !line.hasPrefix("#") {
-            let cells = line.split(separator: "\t", maxSplits: 2).map(String.init)
-            precondition(cells.count == 3, "server-rules.tsv has a row of \(cells.count) cells: \(line)")
+    private init(_ rows: [[String]]) {
+        for cells in rows {
             let pattern = Self.pattern(cells[2])
             if let kind = RuleSentence.Kind(rawValue: cells[1]) {
                 words.append((kind, pattern))

@@ -181,9 +181,11 @@ package struct TextRules: Equatable, Sendable {
         }
     }
 
-    /// Characters of the server's limit that a content warning takes: the author's own words count.
-    private func warningLength(of post: Post) -> Int {
-        network.traits.warnings == .words ? warning(of: post)?.unicodeScalars.count ?? 0 : 0
+    private func warningLength(of post: Post) -> Int { length(ofWarning: warning(of: post)) }
+
+    /// Characters of the server's limit that a content warning takes: words count, labels do not.
+    func length(ofWarning warning: String?) -> Int {
+        network.traits.warnings == .words ? warning?.unicodeScalars.count ?? 0 : 0
     }
 
     private func cleaned(_ text: String) -> String { TextCleaning.inert(text, on: network) }

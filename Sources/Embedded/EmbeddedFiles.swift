@@ -38,4 +38,17 @@ package enum EmbeddedFiles {
     ///
     /// - Parameter path: As in ``bytes(of:)``.
     package static func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
+
+    /// The rows of a table whose cells are separated by tabs; lines that begin with `#` are comments.
+    ///
+    /// - Parameters:
+    ///   - path: As in ``bytes(of:)``.
+    ///   - columns: The number of cells that each row has to have: the tables are part of the program.
+    package static func rows(of path: String, columns: Int) -> [[String]] {
+        text(of: path).split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+            let cells = line.split(separator: "\t").map(String.init)
+            precondition(cells.count == columns, "\(path) has a row of \(cells.count) cells: \(line)")
+            return cells
+        }
+    }
 }

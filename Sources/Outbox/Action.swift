@@ -123,7 +123,7 @@ extension Action {
         package var published: String { published(text) }
 
         /// - Parameter text: What of the human's words is published.
-        package func published(_ text: String) -> String { note.map { "\(text)\n\n\($0)" } ?? text }
+        package func published(_ text: String) -> String { note.map(text.noted) ?? text }
 
         package init(
             source: PostID, text: String, language: String? = nil, visibility: Visibility, warning: String? = nil,

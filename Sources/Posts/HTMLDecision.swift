@@ -65,13 +65,12 @@ enum HTMLDecision: String {
     }
 
     /// The rows of the data file: the element or class, its decision, and who sends it.
-    static let rows: [(name: String, decision: HTMLDecision, senders: String)] = EmbeddedFiles.text(
-        of: "Posts/html.tsv"
-    ).split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
-        let fields = line.split(separator: "\t").map(String.init)
-        guard fields.count == 3, let decision = HTMLDecision(rawValue: fields[1]) else {
+    static let rows: [(name: String, decision: HTMLDecision, senders: String)] = EmbeddedFiles.rows(
+        of: "Posts/html.tsv", columns: 3
+    ).map { fields in
+        guard let decision = HTMLDecision(rawValue: fields[1]) else {
             // The decisions are part of the program.
-            preconditionFailure("html.tsv: \(line)")
+            preconditionFailure("html.tsv has no decision \(fields[1])")
         }
         return (fields[0], decision, fields[2])
     }
