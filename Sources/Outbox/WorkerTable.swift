@@ -112,20 +112,21 @@ package struct WorkerTable: Sendable {
             \(lateMilliseconds(worker)), \(worker.updatedMilliseconds),
             \(worker.disability?.since.milliseconds), \(worker.disability?.extent.rawValue),
             \(worker.disability?.reason))
-        ON CONFLICT (worker) DO UPDATE SET beat = excluded.beat, mirrors = excluded.mirrors,
-            late_ms = excluded.late_ms, updated_ms = excluded.updated_ms, unable_ms = excluded.unable_ms,
-            unable_extent = excluded.unable_extent, unable_reason = excluded.unable_reason
+        ON CONFLICT (worker) DO UPDATE SET \(changes(by: worker))
         """
     }
 
     /// The statement that stores a beat of a worker that has a row, and changes nothing without one; idempotent.
     static func beatOfEntered(_ worker: WorkerRecord) -> SQL {
+        "UPDATE workers SET \(changes(by: worker)) WHERE worker = \(worker.worker)"
+    }
+
+    /// The columns that a beat changes, with their values.
+    private static func changes(by worker: WorkerRecord) -> SQL {
         """
-        UPDATE workers SET beat = \(worker.beat), mirrors = \(worker.mirrors),
-            late_ms = \(lateMilliseconds(worker)), updated_ms = \(worker.updatedMilliseconds),
-            unable_ms = \(worker.disability?.since.milliseconds),
+        beat = \(worker.beat), mirrors = \(worker.mirrors), late_ms = \(lateMilliseconds(worker)),
+            updated_ms = \(worker.updatedMilliseconds), unable_ms = \(worker.disability?.since.milliseconds),
             unable_extent = \(worker.disability?.extent.rawValue), unable_reason = \(worker.disability?.reason)
-        WHERE worker = \(worker.worker)
         """
     }
 
