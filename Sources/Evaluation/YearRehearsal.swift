@@ -3,7 +3,6 @@ import Blocking
 import Conduct
 import Favorites
 package import Foundation
-import MeCab
 package import Mirroring
 import Outbox
 import Posts
@@ -313,8 +312,7 @@ package struct YearRehearsal: Sendable {
         let configuration = mirror.configuration
         let extractor: FeatureExtractor
         do {
-            extractor = FeatureExtractor(
-                tokenizer: try Tokenizer(dictionary: mirror.process.dictionary), words: configuration.featureWords)
+            extractor = try mirror.featureExtractor()
         } catch {
             return .missing("\(error)")
         }

@@ -250,12 +250,17 @@ package struct HumanMirror: Sendable {
     ///
     /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is wrong.
     package func favorites() throws -> Favorites {
-        let extractor = FeatureExtractor(
-            tokenizer: try installation.tokenizer(), words: configuration.featureWords)
-        return Favorites(
-            storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: extractor,
+        Favorites(
+            storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: try featureExtractor(),
             configuration: configuration.favorites,
             onStep: { [faultPoints = rehearsal.faultPoints] in faultPoints.pass(.learning($0)) })
+    }
+
+    /// Cuts posts into the features of the mirror's settings, with the dictionary of the process.
+    ///
+    /// - Throws: An error of MeCab if the dictionary is missing.
+    package func featureExtractor() throws -> FeatureExtractor {
+        FeatureExtractor(tokenizer: try installation.tokenizer(), words: configuration.featureWords)
     }
 
     /// Unlearns what was learned from a person who objects.
