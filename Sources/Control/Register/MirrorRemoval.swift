@@ -39,7 +39,7 @@ package struct RemoveMirror: PersonOperation {
             removal.wasInterrupted = try await begin(mirror, seen: seen, now: desk.now)
             // A request that left before the pause may still be under way.
             _ = try await LastWord(mirror: mirror).wait()
-            let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { $0.duty.removal == .withMirror }
+            let shapes = try await shapes(of: mirror)
             var isEmpty = false
             for _ in 0..<Self.rounds where !isEmpty {
                 isEmpty = true
@@ -128,10 +128,15 @@ package struct RemoveMirror: PersonOperation {
         }
     }
 
+    /// The tables whose rows are removed in portions, before the mirror's own row.
+    private func shapes(of mirror: HumanMirror) async throws -> [TableShape] {
+        try await TableShape.ofMirrors(in: mirror.storage).filter { $0.duty.removal == .withMirror }
+    }
+
     /// Removes the mirror's row, if nothing else is left of the mirror and no worker holds it.
     private func end(_ mirror: HumanMirror) async throws {
         let name = mirror.name
-        let shapes = try await TableShape.ofMirrors(in: mirror.storage).filter { $0.duty.removal == .withMirror }
+        let shapes = try await shapes(of: mirror)
         try await mirror.storage.transaction { connection in
             guard try MirrorOwnership.isFree(name, on: connection) else { throw Self.held(name) }
             for shape in shapes {
