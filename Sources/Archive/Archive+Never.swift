@@ -43,7 +43,8 @@ extension Archive {
                 try connection.execute(
                     """
                     INSERT INTO never_texts (mirror, text_key, network, post_id, noted_ms)
-                    VALUES (\(mirror), \(key), '', '', \(now)) ON CONFLICT (mirror, text_key) DO NOTHING
+                    VALUES (\(mirror), \(key), '', '', \(now))
+                    ON CONFLICT (mirror, text_key) DO NOTHING
                     """)
             }
         }

@@ -134,11 +134,12 @@ package struct People: Sendable {
         func acquaintance(with person: AccountID) -> Acquaintance {
             let known = byID[person]
             let others = known?.link.flatMap { byLink[$0] }?.filter { $0.id != person } ?? []
+            let rows = [known].compactMap(\.self) + others
             return Acquaintance(
                 stance: stance(of: person), isForgotten: byID[person.forgotten] != nil,
                 accounts: [person] + others.map(\.id),
-                handles: ([known].compactMap(\.self) + others).compactMap(\.handle),
-                wasAnswered: ([known].compactMap(\.self) + others).contains { $0.lastContact != nil })
+                handles: rows.compactMap(\.handle),
+                wasAnswered: rows.contains { $0.lastContact != nil })
         }
         return Dictionary(uniqueKeysWithValues: names.map { ($0, acquaintance(with: $0)) })
     }

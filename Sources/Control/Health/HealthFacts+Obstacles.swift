@@ -153,7 +153,7 @@ extension HealthFacts {
         }
     }
 
-    /// The rules of the bot's server that nobody was shown yet.
+    /// Changes of the server's rules that the operator has not been shown.
     private var serverRules: [Obstacle] {
         guard changedRules > 0, !isElsewhere, hasBot else { return [] }
         let what = changedRules == 1 ? "1 sentence" : "\(changedRules) sentences"

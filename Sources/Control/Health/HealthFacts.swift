@@ -54,7 +54,7 @@ package struct HealthFacts: Equatable, Sendable {
     /// Whether the bot's network lets it publish as the settings are.
     package var mayPublish = true
     package var consent = ConsentFact.given
-    /// The sentences about bots in the rules of the bot's server that are new or gone, and that nobody was shown.
+    /// Sentences about bots that the bot's server added or removed since the operator was shown its rules.
     package var changedRules = 0
     package var wishes = Wishes()
 

@@ -305,7 +305,7 @@ struct HealthReader {
         var next: Date?
         /// Probes and changes of the profile that are not over.
         var effects = 0
-        /// Rules of the bot's server that are new or gone, and that nobody was shown.
+        /// See ``HealthFacts/changedRules``.
         var changedRules = 0
 
         var hasPosts: Bool { !networks.isEmpty }

@@ -161,7 +161,7 @@ package struct Doctor: Sendable {
             + (await links(role, account, record, network))
     }
 
-    /// What the bot's server says that concerns a bot; a change since the last time is a warning.
+    /// The server's rules about bots; a change since the operator was last shown them is a warning.
     ///
     /// A server that does not tell now is no fault of the mirror.
     private func rules(of network: any SocialNetwork, _ account: AccountID) async throws -> [Finding] {

@@ -164,7 +164,7 @@ package struct ExplainReport: Codable, Sendable {
     package var target: KnownPost?
     /// What is said, or would be; of a post that might come, its text.
     package var text: String?
-    /// What is said below the text and is not the human's; nil for nothing.
+    /// The note that is published below the human's text; nil for none.
     package var note: String?
     /// What is said after it, as further parts of a thread; nil for nothing.
     package var rest: [String]?

@@ -25,7 +25,7 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     /// The same in plain words.
     package var reasonText: String?
     package var text: String?
-    /// What is said below the text and is not the human's; nil for nothing.
+    /// The note that is published below the human's text; nil for none.
     package var note: String?
     /// How many pictures go along; nil for none.
     package var pictures: Int?
