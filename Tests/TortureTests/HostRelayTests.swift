@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -42,11 +43,46 @@ import Testing
         #expect(relay.looks.count == 1)
     }
 
+    /// A process without network is refused, and its connections are no looks; others pass.
+    @Test func theConnectionsOfOneProcessAreRefused() async throws {
+        let server = try LoopbackServer { _, connection in
+            try connection.respond(status: 200, headers: [], body: Array("yes".utf8))
+            throw TestSupportError("the client waits for the end")
+        }
+        let cut = try NetworkCut()
+        let relay = try HostRelay(
+            on: "127.1.7.10", to: Int(server.port), replacing: "sandbox.example",
+            with: "m000001.example", cut: cut)
+        defer { relay.stop() }
+        let request = "GET /api/v1/notifications HTTP/1.1\r\n\r\n"
+        // This process reaches no network, and the shell that it starts does.
+        cut.cut(getpid())
+        try await expect(ask(relay, request)) { $0.hasSuffix("yes") }
+        #expect(cut.refusals == 0)
+        #expect(relay.looks.count == 1)
+        // A shell that waits until it is cut off.
+        let folder = try TemporaryDirectory()
+        let waiting = "until [ -e \(folder.path("go")) ]; do sleep 0.01; done; "
+        let shell = try WorkerProcess(
+            name: "shell", words: ["/bin/bash", "-c", waiting + Self.asking(relay), request],
+            environment: ["PATH": "/usr/bin:/bin"], logPath: folder.path("log"))
+        cut.cut(shell.process)
+        try folder.write(Data(), to: "go")
+        let state = await shell.wait(seconds: 60, until: \.hasEnded)
+        #expect(state.hasEnded)
+        #expect(!shell.output.contains("yes"))
+        #expect(cut.refusals == 1)
+        #expect(relay.looks.count == 1)
+    }
+
     /// With a shell, which knows nothing of names.
     private func ask(_ relay: HostRelay, _ request: String) async throws -> String {
+        try await ChildProcess.run(["bash", "-c", Self.asking(relay), request])
+    }
+
+    /// The words of a shell that sends its first argument and shows the answer.
+    private static func asking(_ relay: HostRelay) -> String {
         let place = relay.url.dropFirst("http://".count).replacing(":", with: "/")
-        return try await ChildProcess.run([
-            "bash", "-c", "exec 3<>/dev/tcp/\(place) && printf '%s' \"$0\" >&3 && cat <&3", request,
-        ])
+        return "exec 3<>/dev/tcp/\(place) && printf '%s' \"$0\" >&3 && cat <&3"
     }
 }

@@ -28,6 +28,8 @@ final class Crew {
     private var points: Deck<String>
     private var lanes: [CrewEvent.Lane: Task<Void, Never>] = [:]
     private let outages: Outages
+    /// Those beside the crew that cannot do their share.
+    let unable: UnableWorkers
     /// For how many seconds leases last now; nil for as long as in earnest.
     private var leaseSeconds: Double?
     /// The executable with which processes are started from now on.
@@ -65,6 +67,7 @@ final class Crew {
     init(on stage: CrewStage) {
         self.stage = stage
         outages = Outages()
+        unable = UnableWorkers(on: stage)
         generator = SampleGenerator(seed: stage.settings.seed ^ 0x63_7265_77)
         points = Deck(EpisodeSchedule.points(on: .mastodon).map(\.name), seed: stage.settings.seed ^ 6)
         leaseSeconds = stage.settings.leaseSeconds
@@ -92,11 +95,13 @@ final class Crew {
     ///   - leaseSeconds: How long leases last in it; nil for as long as in earnest.
     func begin(_ size: Int, leaseSeconds: Double?) async throws {
         (self.leaseSeconds, phaseStart) = (leaseSeconds, Date())
+        unable.begin()
         for _ in 0..<size { try await join() }
     }
 
     /// Ends a phase: all workers are asked to end, and do.
     func end() async throws {
+        await unable.end()
         for worker in workers { worker.due = [] }
         for process in workers.flatMap(\.processes) { wake(process) }
         try await leave(workers)
@@ -317,6 +322,7 @@ final class Crew {
 
     /// Starts again what is to be started, wakes what is to go on, and judges what ended by itself.
     private func lookAfter() throws {
+        try unable.lookAfter(leaseSeconds: leaseSeconds)
         let now = Date()
         for worker in workers {
             for process in worker.processes {
@@ -447,6 +453,7 @@ final class Crew {
     /// Ends everything at once, whatever comes of it.
     func abandon() async {
         for process in workers.flatMap(\.processes) { process.process.send(SIGKILL) }
+        unable.abandon()
         await finishLanes()
     }
 }

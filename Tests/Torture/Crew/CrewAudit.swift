@@ -21,11 +21,16 @@ struct CrewAudit: Sendable {
         var mirror: String?
         var interval: DateInterval
         var pauses: [DateInterval] = []
+        /// Its name, which its sessions have too; nil if that is not known.
+        var process: String?
     }
 
     var history: LeaseHistory
     var phases: [Phase]
+    /// Those of workers that can do their share.
     var lives: [Life]
+    /// Those of workers that cannot.
+    var unableLives: [UnableLife] = []
     /// When workers were killed or began to be held.
     var losses: [Date]
     /// The stretches in which the database could not be used.
@@ -49,9 +54,9 @@ struct CrewAudit: Sendable {
     /// What the statements of a look take at most, in seconds.
     private static let tolerance = 0.5
 
-    private var end: Date { phases.map(\.interval.end).max() ?? .distantPast }
+    var end: Date { phases.map(\.interval.end).max() ?? .distantPast }
 
-    private func phase(at date: Date) -> Phase {
+    func phase(at date: Date) -> Phase {
         phases.first { $0.interval.contains(date) } ?? phases.last
             ?? Phase(interval: DateInterval(start: date, end: date), lease: CrewSettings.usualLease)
     }
@@ -62,7 +67,9 @@ struct CrewAudit: Sendable {
     // MARK: Findings
 
     /// A line for everything that is wrong.
-    var findings: [String] { sluggish + stolen + left + neglected + driven }
+    var findings: [String] {
+        sluggish + stolen + left + neglected + driven + unseen + admitted + kept + endedOtherwise
+    }
 
     /// Workers that beat as rarely as with much longer leases: the run would not show what it says.
     private var sluggish: [String] {
@@ -154,7 +161,7 @@ struct CrewAudit: Sendable {
 
     // MARK: Parts
 
-    private var mirrors: [String] { looks.keys.filter { !excused.contains($0) }.sorted() }
+    var mirrors: [String] { looks.keys.filter { !excused.contains($0) }.sorted() }
 
     /// The stretches in which a mirror had no worker although one was there that nothing hindered.
     ///
@@ -166,21 +173,30 @@ struct CrewAudit: Sendable {
                 let loss = losses.last { $0 >= gap.start && $0 <= min(gap.end, gap.start + Self.silence * phase.beat) }
                 return DateInterval(start: loss ?? gap.start, end: gap.end)
             }
-            let free = lives.filter { $0.mirror == nil || $0.mirror == mirror }.flatMap { life in
-                Self.gaps(in: (life.pauses + hindrances).sortedAndMerged, within: life.readyInterval(Self.startup))
-            }
+            let free = unhindered(for: mirror)
             return gaps.flatMap { gap in free.compactMap { $0.intersection(with: gap) } }.filter { $0.duration > 0 }
         }
     }
 
-    private var hindrances: [DateInterval] {
+    /// The stretches in which a worker was there for a mirror that nothing hindered, each of one worker; nil for all
+    /// mirrors.
+    func unhindered(for mirror: String?) -> [DateInterval] {
+        lives.filter { life in mirror.map(life.works) ?? true }.flatMap { life in
+            Self.gaps(
+                in: (life.pauses + hindrances).sortedAndMerged,
+                within: life.readyInterval(Self.startup))
+        }
+    }
+
+    var hindrances: [DateInterval] {
         outages.map { DateInterval(start: $0.start, end: $0.end + Self.aftermath) }
     }
 
     /// The stretches in which a mirror had a worker that nothing hindered, each without its beginning.
     private func tended(_ mirror: String) -> [DateInterval] {
-        let owned = history.owned(mirror, beatingEvery: silence, until: end)
-        let held = lives.filter { $0.mirror == nil || $0.mirror == mirror }.flatMap(\.pauses)
+        let owned = history.owned(
+            mirror, beatingEvery: silence, until: end, except: Set(unableLives.map(\.process)))
+        let held = lives.filter { $0.works(for: mirror) }.flatMap(\.pauses)
         return owned.flatMap { Self.gaps(in: (hindrances + starvation + held).sortedAndMerged, within: $0) }
             .compactMap { stretch in
                 let start = stretch.start + lookPeriod
@@ -205,7 +221,7 @@ struct CrewAudit: Sendable {
         }.max()
     }
 
-    private func overlap(_ stretch: DateInterval, _ others: [DateInterval]) -> Double {
+    func overlap(_ stretch: DateInterval, _ others: [DateInterval]) -> Double {
         others.compactMap { $0.intersection(with: stretch)?.duration }.reduce(0, +)
     }
 
@@ -221,12 +237,14 @@ struct CrewAudit: Sendable {
         return gaps
     }
 
-    private static func text(_ seconds: Double) -> String { String(format: "%.1f s", seconds) }
+    static func text(_ seconds: Double) -> String { String(format: "%.1f s", seconds) }
 
     private static func share(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
 }
 
 extension CrewAudit.Life {
+    func works(for other: String) -> Bool { mirror == nil || mirror == other }
+
     /// Without the time that it takes to start.
     fileprivate func readyInterval(_ startup: Double) -> DateInterval? {
         let start = interval.start + startup

@@ -14,6 +14,11 @@ struct CrewCommand: AsyncParsableCommand {
             and five seconds, none may have been taken from a worker that lived, and all must have been looked after \
             alike. The last line of the output is one JSON object.
 
+            Beside them a worker with another SECRET_KEY begins again and again: it must hold no mirror and end with 78. \
+            Another one, whose database and Redis are reachable and no network is, must hand back what it took. No \
+            mirror may wait for a look longer than its poll and 40 seconds while an able worker lives (with leases of \
+            30 seconds; 10 seconds and a lease with shorter ones).
+
             With --upgrade-from, workers of an older program begin each time, which has made the database. It is \
             migrated while they run, or after they have ended or died, and they are replaced together or one after the \
             other. --mirrors counts for each upgrade.
@@ -61,6 +66,9 @@ struct CrewCommand: AsyncParsableCommand {
     /// As many that something is always being sent, in a day of the networks' clock.
     private static let mentionsWhileUpgrading = 240.0
 
+    @Flag(help: "Only workers that can do their share.")
+    var withoutUnable = false
+
     @Flag(name: .shortAndLong, help: "Tell of every event.")
     var verbose = false
 
@@ -103,6 +111,7 @@ struct CrewCommand: AsyncParsableCommand {
         settings.program = try binary ?? WorkerProgram.path()
         settings.factor = factor ?? CrewSettings.factor(for: mirrors)
         (settings.leaseSeconds, settings.only) = (leaseSeconds, only)
+        settings.hasUnableWorkers = !withoutUnable
         (settings.isVerbose, settings.keepsFolder) = (verbose, keep)
         if let upgradeFrom {
             settings.oldProgram = upgradeFrom

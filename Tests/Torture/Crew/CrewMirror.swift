@@ -19,10 +19,12 @@ struct CrewMirror: Sendable {
     ///   - settings: Of the run.
     ///   - past: The human's posts that the mirror has learned.
     ///   - days: How many days of the clock the network is to last.
+    ///   - cut: Names the process that does not reach it.
     ///   - now: The clock.
     /// - Throws: ``TestSupportError`` or `SandboxError` if it cannot be opened.
     static func open(
-        _ number: Int, _ settings: CrewSettings, past: [Post], days: Int, now: @escaping @Sendable () -> Date
+        _ number: Int, _ settings: CrewSettings, past: [Post], days: Int, cut: NetworkCut,
+        now: @escaping @Sendable () -> Date
     ) async throws -> CrewMirror {
         var configuration = SandboxWorld.Configuration.busy(
             seed: settings.seed &* 1_000 &+ UInt64(number), origin: Stage.origin, days: days, timeZone: Stage.zone,
@@ -35,7 +37,7 @@ struct CrewMirror: Sendable {
             world: SandboxWorld(configuration: configuration), rateLimits: .unlimited, now: now)
         let relay = try HostRelay(
             on: "127.1.\(number / 250).\(number % 250 + 1)", to: sandbox.port, replacing: SamplePeople.host,
-            with: host(number))
+            with: host(number), cut: cut)
         return CrewMirror(name: name(number), sandbox: sandbox, relay: relay)
     }
 

@@ -14,6 +14,11 @@ struct CrewReport: Sendable {
     var takeovers = 0
     /// The longest time for which some mirror had no worker although one was there, in seconds, by the length of leases.
     var longestOrphanage: [Double: Double] = [:]
+    /// The longest time for which nobody looked at some mirror although an able worker was there, in seconds, by the
+    /// length of leases.
+    var longestUnseen: [Double: Double] = [:]
+    /// What the workers did that cannot do their share.
+    var unable = CrewAudit.UnableFigures()
     /// The longest time for which nothing could be written, in seconds.
     var longestOutage = 0.0
     /// The lowest and the highest share of looks for mentions, compared with the middle one.
@@ -43,9 +48,25 @@ struct CrewReport: Sendable {
         }
         if takeovers == 0 { complaints.append("no mirror was taken from a worker that died") }
         if audit.pending > 0 { complaints.append("\(audit.pending) actions were still open in the end") }
-        guard kills >= Self.enoughForAll, settings.only.isEmpty, settings.oldProgram == nil else { return }
+        guard kills >= Self.enoughForAll else { return }
+        complainOfUnableWorkers()
+        guard settings.only.isEmpty, settings.oldProgram == nil else { return }
         for kind in CrewEvent.Kind.allCases where kind != .refuseLogin || settings.mode == .all {
             if events[kind.rawValue] == nil { complaints.append("there was no \(kind.rawValue) in \(kills) kills") }
+        }
+    }
+
+    /// How often each unable worker lives at least in a run in which all of them are expected.
+    private static let unableLivesAtLeast = 3
+
+    private mutating func complainOfUnableWorkers() {
+        for disability in settings.disabilities {
+            let lives = unable.lives[disability, default: 0]
+            guard lives < Self.unableLivesAtLeast else { continue }
+            complaints.append("there were \(lives) workers with \(disability.rawValue): that shows too little")
+        }
+        if settings.disabilities.contains(.noNetwork), unable.holds == 0 {
+            complaints.append("no worker without network took a mirror: that shows nothing")
         }
     }
 
@@ -60,6 +81,7 @@ struct CrewReport: Sendable {
         counts += other.counts
         takeovers += other.takeovers
         longestOrphanage.merge(other.longestOrphanage, uniquingKeysWith: max)
+        longestUnseen.merge(other.longestUnseen, uniquingKeysWith: max)
         longestOutage = max(longestOutage, other.longestOutage)
         if let added = other.shares {
             let known = shares ?? added
@@ -91,6 +113,9 @@ struct CrewReport: Sendable {
         var longestOutage: Double
         /// In seconds: with short leases, and with those in earnest.
         var longestUnowned, longestUnownedInEarnest, leastShare, mostShare: Double?
+        /// The same for mirrors at which nobody looked, and for mirrors that a worker without network held.
+        var longestUnseen, longestUnseenInEarnest, longestUnableHold: Double?
+        var wrongKeys, noNetworks, unableHolds: Int
         var actions, delivered, unconfirmed, expired, skipped, pending, unhindered, mentions, unreached: Int
         var duplicates, lost, unheard, unexplained, overwritten, complaints: Int
         var events: [String: Int]
@@ -106,6 +131,12 @@ struct CrewReport: Sendable {
             longestOutage = Self.rounded(report.longestOutage)
             longestUnowned = report.longestOrphanage[settings.leaseSeconds].map(Self.rounded)
             longestUnownedInEarnest = report.longestOrphanage[CrewSettings.usualLease].map(Self.rounded)
+            longestUnseen = report.longestUnseen[settings.leaseSeconds].map(Self.rounded)
+            longestUnseenInEarnest = report.longestUnseen[CrewSettings.usualLease].map(Self.rounded)
+            longestUnableHold = report.unable.longestHold.map(Self.rounded)
+            wrongKeys = report.unable.lives[.wrongKey, default: 0]
+            noNetworks = report.unable.lives[.noNetwork, default: 0]
+            unableHolds = report.unable.holds
             leastShare = report.shares.map { Self.rounded($0.least) }
             mostShare = report.shares.map { Self.rounded($0.most) }
             (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)

@@ -54,6 +54,7 @@ struct CrewRun: Sendable {
         say("\(crew.kills) kills; the others with leases of \(Int(CrewSettings.usualLease)) s …")
         try await crew.begin(settings.workers, leaseSeconds: nil)
         try await killInEarnest(crew)
+        await crew.unable.end()
         say("letting the workers settle what is open …")
         report.complaints += try await CrewSettlement(stage: stage, crew: crew).settle()
         try await crew.end()
@@ -119,13 +120,17 @@ struct CrewRun: Sendable {
         let history = LeaseHistory(try await stage.servers.leaseEntries())
         let starvation = stage.timeline.disturbances.filter { $0.cause == .starvation }
         let audit = CrewAudit(
-            history: history, phases: crew.phases, lives: crew.lives, losses: crew.losses.sorted(),
+            history: history, phases: crew.phases, lives: crew.lives,
+            unableLives: crew.unable.lives, losses: crew.losses.sorted(),
             outages: await crew.databaseOutages, starvation: starvation.map { stage.systemInterval($0.interval) },
             looks: Dictionary(uniqueKeysWithValues: stage.mirrors.map { ($0.name, $0.relay.looks) }),
             excused: Set(crew.refused.keys), lookPeriod: stage.lookPeriod)
-        report.complaints += await crew.complaints + crew.findings + audit.findings
+        report.complaints += await crew.complaints + crew.findings + crew.unable.findings
+        report.complaints += audit.findings
         (report.takeovers, report.longestOrphanage, report.shares) =
             (audit.takeovers, audit.longestOrphanage, audit.shares)
+        report.unable = audit.unableFigures
+        report.longestUnseen = audit.longestUnseen
         report.longestOutage = audit.outages.map(\.duration).max() ?? 0
         let compared = try await end.compareCounts()
         (report.counts, report.complaints) = (compared.counts, report.complaints + compared.complaints)

@@ -120,21 +120,24 @@ final class CrewServers: Sendable {
 
     // MARK: What is noted of leases
 
-    /// Lets the database note every change of a lease and every beat of a worker from now on.
+    /// Lets the database note every change of a lease and every beat of a worker from now on, with the name of the
+    /// session that made it.
     func noteLeases() async throws {
         try await run(
             """
             CREATE SCHEMA torture;
             CREATE TABLE torture.writes (number BIGSERIAL PRIMARY KEY);
             CREATE TABLE torture.leases (
-                number BIGSERIAL PRIMARY KEY, at_ms BIGINT NOT NULL, before TEXT, after TEXT);
+                number BIGSERIAL PRIMARY KEY, at_ms BIGINT NOT NULL, before TEXT, after TEXT,
+                process TEXT);
             CREATE FUNCTION torture.note() RETURNS TRIGGER LANGUAGE plpgsql AS $$
             BEGIN
                 IF TG_OP = 'UPDATE' AND NEW IS NOT DISTINCT FROM OLD THEN RETURN NULL; END IF;
-                INSERT INTO torture.leases (at_ms, before, after) VALUES (
+                INSERT INTO torture.leases (at_ms, before, after, process) VALUES (
                     (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT,
                     CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD)::TEXT END,
-                    CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW)::TEXT END);
+                    CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW)::TEXT END,
+                    NULLIF(current_setting('application_name'), ''));
                 RETURN NULL;
             END $$;
             DO $$
@@ -152,7 +155,7 @@ final class CrewServers: Sendable {
     /// What was noted of leases and workers so far.
     func leaseEntries() async throws -> [LeaseEntry] {
         let rows = try await withStorage { storage in
-            try await storage.query("SELECT at_ms, before, after FROM torture.leases ORDER BY number")
+            try await storage.query("SELECT at_ms, before, after, process FROM torture.leases ORDER BY number")
         }
         let decoder = JSONDecoder()
         func decoded(_ text: String?) throws -> LeaseEntry.Row? {
@@ -161,7 +164,8 @@ final class CrewServers: Sendable {
         return try rows.map { row in
             LeaseEntry(
                 date: try row.date("at_ms"), before: try decoded(try row.optionalText("before")),
-                after: try decoded(try row.optionalText("after")))
+                after: try decoded(try row.optionalText("after")),
+                process: try row.optionalText("process"))
         }
     }
 

@@ -6,6 +6,14 @@ enum CrewMode: String, CaseIterable, Codable, Sendable {
     case single
 }
 
+/// Why a worker of a crew cannot do its share.
+enum CrewDisability: String, CaseIterable, Codable, Sendable {
+    /// Its `SECRET_KEY` opens none of the logins: it ends at once.
+    case wrongKey = "wrong-key"
+    /// No server of a network answers it: it hands its mirrors back.
+    case noNetwork = "no-network"
+}
+
 /// What a run of a crew is told.
 struct CrewSettings: Sendable {
     var mode = CrewMode.all
@@ -31,8 +39,19 @@ struct CrewSettings: Sendable {
     var leaseSeconds = 5.0
     /// What alone happens besides kills; empty for everything.
     var only: Set<CrewEvent.Kind> = []
+    /// Whether workers that cannot do their share live beside the crew.
+    var hasUnableWorkers = true
     var isVerbose = false
     var keepsFolder = false
+
+    /// The unable workers of the run.
+    ///
+    /// A process of one mirror keeps it, able or not, and its logins are in its environment; an older program may know
+    /// no such rule.
+    var disabilities: [CrewDisability] {
+        guard hasUnableWorkers, mode == .all, oldProgram == nil else { return [] }
+        return CrewDisability.allCases
+    }
 
     /// The executable with which the run begins.
     var firstProgram: String { oldProgram ?? program }

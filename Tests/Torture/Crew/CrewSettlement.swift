@@ -151,7 +151,9 @@ struct CrewSettlement {
         input.kills = crew.kills
         input.stoppedWorkers = crew.stopped
         let whole = DateInterval(start: min(stage.started, end), end: end)
-        let owned = history.owned(mirror.name, beatingEvery: silence, until: end)
+        // A worker without network works for nobody.
+        let owned = history.owned(
+            mirror.name, beatingEvery: silence, until: end, except: crew.unable.names)
         let alone = CrewAudit.gaps(in: owned, within: whole).map { gap in
             Disturbance(
                 cause: .noWorker,

@@ -24,6 +24,8 @@ final class CrewStage: Sendable {
     /// The networks' clock and each worker's.
     let clock: AcceleratedClock
     let timeline: Timeline
+    /// Names the process that reaches no network.
+    let cut: NetworkCut
     private let watch: StarvationWatch
     /// When the networks' clock began, by the system's.
     let started: Date
@@ -75,13 +77,15 @@ final class CrewStage: Sendable {
         let seconds = Double(settings.kills) * secondsPerKill + secondsBesides
         var mirrors: [CrewMirror] = []
         let past = Self.past.posts()
+        let cut = try NetworkCut()
         for number in numbers {
             mirrors.append(
                 try await CrewMirror.open(
                     number, settings, past: past, days: Int(seconds * settings.factor / 86_400) + 2,
-                    now: { clock.now }))
+                    cut: cut, now: { clock.now }))
         }
-        let stage = CrewStage(settings, folder, servers, mirrors, numbers, clock, started, environment)
+        let stage = CrewStage(
+            settings, folder, servers, mirrors, numbers, cut, clock, started, environment)
         if settings.mode == .all { try await stage.importMirrors() }
         try await servers.noteLeases()
         return stage
@@ -89,11 +93,13 @@ final class CrewStage: Sendable {
 
     private init(
         _ settings: CrewSettings, _ folder: RunFolder, _ servers: CrewServers, _ mirrors: [CrewMirror],
-        _ numbers: ClosedRange<Int>, _ clock: AcceleratedClock, _ started: Date, _ environment: [String: String]
+        _ numbers: ClosedRange<Int>, _ cut: NetworkCut, _ clock: AcceleratedClock, _ started: Date,
+        _ environment: [String: String]
     ) {
         (self.settings, self.folder, self.servers, self.mirrors) = (settings, folder, servers, mirrors)
         (self.clock, self.started, self.environment) = (clock, started, environment)
         self.numbers = numbers
+        self.cut = cut
         timeline = Timeline(clock: clock)
         // Who works when is told by the leases.
         timeline.note(isWorking: true)
@@ -114,6 +120,15 @@ final class CrewStage: Sendable {
     var patience: TimeInterval { 60 + 4 * settings.factor }
 
     // MARK: Processes
+
+    /// What a worker is started with that cannot do its share.
+    func launch(of disability: CrewDisability) -> CrewLaunch {
+        var launch = CrewLaunch(words: ["run", "--all"])
+        if disability == .wrongKey {
+            launch.variables["SECRET_KEY"] = String(repeating: "6f", count: 32)
+        }
+        return launch
+    }
 
     /// What a worker is started with: a process, or one for each mirror.
     var launches: [CrewLaunch] {
@@ -138,9 +153,11 @@ final class CrewStage: Sendable {
     ) throws -> WorkerProcess {
         var rehearsal = self.rehearsal
         (rehearsal.leaseSeconds, rehearsal.fault) = (leaseSeconds, fault)
+        // libpq names the sessions of the process by it, so that the database knows who changed a lease.
+        let own = launch.variables.merging(["PGAPPNAME": name]) { $1 }
         return try WorkerProcess(
             name: name, words: [program] + launch.words,
-            environment: environment.merging(launch.variables) { $1 }.merging(rehearsal.variables) { $1 },
+            environment: environment.merging(own) { $1 }.merging(rehearsal.variables) { $1 },
             logPath: folder.log(name))
     }
 

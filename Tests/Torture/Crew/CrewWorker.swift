@@ -48,7 +48,8 @@ final class CrewProcess {
         let end = max(started, ended ?? Date())
         let held = stopped.map { [DateInterval(start: $0, end: max($0, end))] } ?? []
         return CrewAudit.Life(
-            mirror: launch.mirror, interval: DateInterval(start: started, end: end), pauses: pauses + held)
+            mirror: launch.mirror, interval: DateInterval(start: started, end: end), pauses: pauses + held,
+            process: process.name)
     }
 }
 

@@ -5,7 +5,7 @@ import TestSupport
 ///
 /// Every sandbox calls its server and its bot by the same names, and a database holds a bot once. The relay gives each
 /// sandbox a host of its own: what travels has one name replaced by another of the same length, so that no length that
-/// was announced changes. It also notes when the bot's mentions are asked for.
+/// was announced changes. It also notes when the bot's mentions are asked for, and refuses a process without network.
 ///
 /// One thread serves all its connections and waits for nobody: a worker that is held and reads nothing keeps no other
 /// waiting.
@@ -18,6 +18,7 @@ final class HostRelay: @unchecked Sendable {
     private let listener: Int32
     /// The name that the server has for itself, and the one that it has for others.
     private let names: (inner: Data, outer: Data)
+    private let cut: NetworkCut?
     private let lock = NSLock()
     private var asked: [Date] = []
     private var links: [Link] = []
@@ -32,14 +33,19 @@ final class HostRelay: @unchecked Sendable {
     ///   - server: The port of the sandbox on 127.0.0.1.
     ///   - inner: The host name that the sandbox uses.
     ///   - outer: The one that others see, of the same length.
+    ///   - cut: Names the process whose connections are refused; nil for none.
     /// - Throws: ``TestSupportError`` if no port can be had there.
-    init(on address: String, to server: Int, replacing inner: String, with outer: String) throws {
+    init(
+        on address: String, to server: Int, replacing inner: String, with outer: String,
+        cut: NetworkCut? = nil
+    ) throws {
         guard inner.utf8.count == outer.utf8.count else {
             throw TestSupportError("\(outer) is not as long as \(inner)")
         }
         let (listener, port) = try LoopbackSocket.listen(on: address)
         LoopbackSocket.hurry(listener)
         (self.listener, self.server) = (listener, UInt16(server))
+        self.cut = cut
         names = (Data(inner.utf8), Data(outer.utf8))
         url = "http://\(address):\(port)"
         Thread { [self] in
@@ -103,6 +109,10 @@ final class HostRelay: @unchecked Sendable {
         let client = accept(listener, nil, nil)
         guard client >= 0 else { return }
         LoopbackSocket.prepare(client)
+        if cut?.refuses(client) == true {
+            close(client)
+            return
+        }
         guard let server = LoopbackSocket.connect(to: self.server) else {
             close(client)
             return

@@ -40,6 +40,8 @@ struct LeaseEntry: Equatable, Sendable {
     var before: Row?
     /// Nil if the row was deleted.
     var after: Row?
+    /// The process that made the change, by the name of its sessions; nil for one that told none.
+    var process: String?
 }
 
 /// Who held which mirror when, and when each worker gave a sign of life.
@@ -53,12 +55,16 @@ struct LeaseHistory: Sendable {
         var end: Date?
         /// Who had it before and had not released it.
         var predecessor: String?
+        /// The process that took it, by the name of its sessions; nil if that is not known.
+        var process: String?
     }
 
     /// By mirror, in the order of time.
     private(set) var holds: [String: [Hold]] = [:]
     /// By worker, in the order of time; taking a mirror is a sign of life too.
     private(set) var beats: [String: [Date]] = [:]
+    /// The processes that stored a beat of their own.
+    private(set) var processes: Set<String> = []
 
     /// - Parameter entries: In the order in which they were committed.
     init(_ entries: [LeaseEntry]) {
@@ -67,6 +73,7 @@ struct LeaseHistory: Sendable {
             guard let mirror = row?.mirror else {
                 if let after = entry.after, after.beat != nil, after.beat != entry.before?.beat {
                     noteBeat(after.holder, entry.date)
+                    if let process = entry.process { processes.insert(process) }
                 }
                 continue
             }
@@ -85,7 +92,10 @@ struct LeaseHistory: Sendable {
         guard entry.before.map({ $0.isReleased || $0.fence != fence || $0.holder != holder }) ?? true else { return }
         let before = entry.before.flatMap { $0.isReleased || $0.holder == holder ? nil : $0.holder }
         if last >= 0, holds[mirror]?[last].end == nil { holds[mirror]?[last].end = entry.date }
-        holds[mirror, default: []].append(Hold(holder: holder, fence: fence, start: entry.date, predecessor: before))
+        holds[mirror, default: []].append(
+            Hold(
+                holder: holder, fence: fence, start: entry.date, predecessor: before,
+                process: entry.process))
     }
 
     private mutating func noteBeat(_ worker: String?, _ date: Date) {
@@ -112,10 +122,14 @@ struct LeaseHistory: Sendable {
     ///   - mirror: Which.
     ///   - seconds: How long a worker that lives is silent at most.
     ///   - end: The end of the run: who holds a mirror then lived until then if the last beat is that near.
+    ///   - others: The processes whose leases do not count.
     /// - Returns: Disjoint, in the order of time.
-    func owned(_ mirror: String, beatingEvery seconds: TimeInterval, until end: Date) -> [DateInterval] {
+    func owned(
+        _ mirror: String, beatingEvery seconds: TimeInterval, until end: Date,
+        except others: Set<String> = []
+    ) -> [DateInterval] {
         var owned: [DateInterval] = []
-        for hold in holds[mirror] ?? [] {
+        for hold in holds[mirror] ?? [] where hold.process.map(others.contains) != true {
             let last = hold.end ?? end
             for life in lives(of: hold.holder, beatingEvery: seconds) {
                 // A worker that releases its mirror or lives on was there between its last beat and then.
