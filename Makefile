@@ -194,7 +194,7 @@ torture: swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=
 		--network $(NETWORK) $(ARGS)
 
 torture-fleet: KILLS = 300
-torture-fleet: swift ## Kill workers that share MIRRORS=200 and fail over their stores, KILLS=300 times; SEED=1 ARGS="--mode single --mirrors 3" or ARGS="--upgrade-from PROGRAM --mirrors 4"
+torture-fleet: swift ## Kill workers that share MIRRORS=200 and fail over their stores, KILLS=300 times, beside workers with a wrong key and without network; SEED=1 ARGS=--without-unable, ARGS="--mode single --mirrors 3" or ARGS="--upgrade-from PROGRAM --mirrors 4"
 	$(install)
 	$(HARNESSES) $(SWIFT) build --product mirror-bot
 	$(HARNESSES) $(SWIFT) run --quiet Torture crew --kills $(KILLS) --seed $(SEED) --mirrors $(MIRRORS) $(ARGS)
