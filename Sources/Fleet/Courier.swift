@@ -136,7 +136,10 @@ package actor Courier {
             guard let next = attention.next, next <= clock.now else {
                 // Credentials are verified again when that is due, also while nothing else is.
                 _ = try await bot.isOpen()
+                let wishes = await originals.wishes
                 try await originals.askAgain()
+                // Something is to be taken back, which was not known before.
+                guard await originals.wishes == wishes else { return clock.now }
                 return attention.next
             }
             try await deliver(kinds, heard: heard, attention)

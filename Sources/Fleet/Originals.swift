@@ -82,6 +82,8 @@ actor Originals {
     private var surveyRests = Date.distantPast
     /// The largest page of that list so far.
     private var largestPage = usualPage
+    /// How often copies were to be taken back so far: the publisher does that, and is told of it.
+    private(set) var wishes = 0
     /// The number of originals to ask for in one list: fewer after a failure.
     private var listSize = Int.max
 
@@ -637,6 +639,7 @@ actor Originals {
         let room = max(0, Self.undosPerHour - (try await store.automaticUndos(since: now - 3_600)))
         let ids = copies.map(\.id)
         _ = try await store.askUndos(Array(ids.prefix(room)), reason: reason, now: now)
+        wishes += 1
         for copy in copies.prefix(room) {
             var metadata = await people.metadata(of: copy)
             metadata[LogKeys.reason] = "\(reason)"
@@ -659,6 +662,7 @@ actor Originals {
         let now = clock.now
         _ = try await store.askUndos(
             actions.map(\.id), reason: Action.Reason.humanFavorite, now: now, labelling(now))
+        wishes += 1
         logger.info("Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
     }
 }

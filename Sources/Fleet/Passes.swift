@@ -241,7 +241,7 @@ final class Passes: Sendable {
         }
         let session = classifier.session()
         let next = try await feed.look { items, _ in
-            try await parts.originals.noteShown(items)
+            try await noteShown(items)
             let stances = try await deciding(.favorite) {
                 let (decided, stances) = try await parts.favoriteDecider.decide(
                     items, with: session, now: parts.clock.now)
@@ -279,7 +279,7 @@ final class Passes: Sendable {
     func humanHome(_ feed: FeedReader) async throws -> Date {
         guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
         return try await feed.look { items, _ in
-            try await parts.originals.noteShown(items)
+            try await noteShown(items)
             let events = try await parts.learnable.among(items).map { FavoriteEvent.seen($0.example) }
             try await learn(events, with: classifier)
             return []
@@ -293,19 +293,19 @@ final class Passes: Sendable {
         return try await feed.look { items, _ in
             let events = try await parts.learnable.among(items).map { FavoriteEvent.favorited($0.example) }
             try await learn(events, with: classifier)
-            try await parts.originals.noteFavorites(items)
+            try await tellingOfWishes { try await parts.originals.noteFavorites(items) }
             return []
         }
     }
 
     /// Archives what the human posts.
     func humanPosts(_ feed: FeedReader) async throws -> Date {
-        try await feed.look(keep) { [originals = parts.originals] in try await originals.noteShown($0) }
+        try await feed.look(keep) { try await noteShown($0) }
     }
 
     private func keep(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
         // Before the archive has them: a change is told by what it has.
-        try await parts.originals.noteShown(items)
+        try await noteShown(items)
         let posts = items.map(\.post)
         let kept = try await parts.archive.keep(
             posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
@@ -313,6 +313,18 @@ final class Passes: Sendable {
         if kept.stored > 0 { onTexts() }
         onNews()
         return []
+    }
+
+    /// Looks at the originals among what a list shows.
+    private func noteShown(_ items: [ObservedPost]) async throws {
+        try await tellingOfWishes { try await parts.originals.noteShown(items) }
+    }
+
+    /// Does something after which copies may have to be taken back, and hurries the publisher then.
+    private func tellingOfWishes(_ work: () async throws -> Void) async throws {
+        let wishes = await parts.originals.wishes
+        try await work()
+        if await parts.originals.wishes != wishes { onNews() }
     }
 
     /// Judges some of the human's texts that are new, or all in turn after a change of the rules,

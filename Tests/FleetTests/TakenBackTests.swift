@@ -330,6 +330,45 @@ import Testing
         try await expect(slots(of: paper).map(\.text)) { $0.contains("thought number zero, said better") }
     }
 
+    /// The publisher may sleep for hours, and is told of what a list led to.
+    @Test func aWishThatAListLedToHurriesThePublisher() async throws {
+        let (paper, parts) = try await published(1, ["FOLLOW_EDITS": "delete"])
+        _ = try await parts.originals.look()
+        let hurries = Recorder<Date>()
+        let passes = Passes(parts: parts, onNews: { hurries.add(paper.clock.now) })
+        let feed = try #require(parts.feeds.humanPosts)
+        let human = try #require(paper.human)
+        _ = try await passes.humanPosts(feed)
+        // Nothing is new, and what is shown again is as it was.
+        human.with { $0.shownAgain = $0.feeds[.ownPosts] ?? [] }
+        try await paper.wait(60)
+        let before = hurries.values.count
+        _ = try await passes.humanPosts(feed)
+        try #require(hurries.values.count == before)
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        human.with { $0.shownAgain = $0.feeds[.ownPosts] ?? [] }
+        try await paper.wait(60)
+        _ = try await passes.humanPosts(feed)
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: ["source-edited"])
+        #expect(hurries.values.count == before + 1)
+    }
+
+    /// What the publisher itself finds out is due at once, and not when it looks again.
+    @Test func aWishOfThePublisherIsDueAtOnce() async throws {
+        let (paper, parts) = try await published(2)
+        paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
+        _ = try await parts.originals.look()
+        try await paper.wait(660)
+        let next = try await parts.courier.deliverDue(ActionKind.allCases)
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: ["source-gone", nil])
+        expect(next) { next in next.map { $0 <= paper.clock.now } == true }
+        try await parts.courier.deliverDue(ActionKind.allCases)
+        try await expect(slots(of: paper).map(\.state), equals: [.undone, .done])
+    }
+
     /// What a list shows is not enough: the post itself decides.
     @Test func aListAloneChangesNothing() async throws {
         let (paper, parts) = try await published(1)
