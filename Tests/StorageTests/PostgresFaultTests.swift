@@ -13,6 +13,15 @@ import Testing
         try await #require(throws: StorageError.self) { try await engine.execute(sql) }
     }
 
+    /// Tries until there is an answer: a busy machine may give none in a short time, nor take a connection.
+    private func answered<Value>(_ work: () async throws -> Value) async throws -> Value {
+        while true {
+            do {
+                return try await work()
+            } catch let error as StorageError where [.unavailable, .outcomeUnknown].contains(error.code) {}
+        }
+    }
+
     @Test(arguments: [PostgresServer.Ending.fast, .immediate])
     func aServerThatRestartsInTheMiddleLosesNothing(_ ending: PostgresServer.Ending) async throws {
         let server = try await PostgresServer.start()
@@ -43,14 +52,6 @@ import Testing
         let database = try await server.makeDatabase()
         let relay = try Relay(to: server.port)
         try await server.run("CREATE TABLE t (x BIGINT)", database: database)
-        // A busy machine may not answer in that time, nor take a connection.
-        func answered<Value>(_ work: () async throws -> Value) async throws -> Value {
-            while true {
-                do {
-                    return try await work()
-                } catch let error as StorageError where [.unavailable, .outcomeUnknown].contains(error.code) {}
-            }
-        }
         let engine = try await answered {
             try await PostgresEngine.open(url: server.url(database, through: relay) + "?connect_timeout=1") {
                 $0.answerTimeout = .milliseconds(300)
@@ -70,6 +71,38 @@ import Testing
         // What was given up is not done later by the server.
         let left = try await answered { try await engine.query("SELECT x FROM t") }
         try expect(Set(left.map { try $0.integer("x") }), equals: [2])
+        await engine.close()
+    }
+
+    /// The kernel gives up bytes that it cannot deliver (`tcp_user_timeout`), long before the engine gives up an answer.
+    ///
+    /// The other end takes no more bytes here. A network that loses them ends the connection by the same timer; a relay
+    /// cannot lose them, for the kernel acknowledges what has arrived.
+    @Test func aConnectionThatDeliversNothingIsGivenUp() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        let relay = try Relay(to: server.port)
+        try await server.run("CREATE TABLE t (x TEXT)", database: database)
+        let url = server.url(database, through: relay) + "?connect_timeout=2&tcp_user_timeout=1000"
+        let engine = try await answered {
+            try await PostgresEngine.open(url: url) {
+                // Longer than the test may take.
+                $0.answerTimeout = .seconds(3_600)
+            }
+        }
+        _ = try await answered { try await engine.execute("DELETE FROM t") }
+        let known = relay.connections
+        relay.behave(.silent)
+        // More than the buffers of the sockets hold.
+        let text = String(repeating: "x", count: 32 << 20)
+        let error = try await failure(engine, "INSERT INTO t (x) VALUES (\(text))")
+        #expect(error.code == .unavailable)
+        #expect(error.isTransient)
+        relay.behave(.pass)
+        try await expect(
+            answered { try await engine.execute("INSERT INTO t (x) VALUES (\("short"))") }, equals: 1)
+        #expect(relay.connections > known)
+        try await expect(server.run("SELECT DISTINCT x FROM t", database: database), equals: "short\n")
         await engine.close()
     }
 

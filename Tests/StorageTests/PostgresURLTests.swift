@@ -75,6 +75,9 @@ import Testing
     }
 
     /// The kernel ends a connection whose other end is gone, whether or not data is on its way.
+    ///
+    /// `PostgresFaultTests` lives through the end of one with data on its way, in a shorter time. Of keep-alive only the
+    /// numbers are tested: any kernel that is there answers its probes, whatever the process behind it does.
     @Test func aSilentConnectionEndsWithinThirtySeconds() throws {
         let host = try #require(try PostgresConfiguration(url: "postgres://u@h/n").hosts.first)
         func seconds(_ name: String) throws -> Int { try #require(host[name].flatMap { Int($0) }) }
