@@ -53,25 +53,6 @@ import Testing
         #expect(after.duplicates.isEmpty)
     }
 
-    /// A worker was killed between a decision and its sending: nothing tells the next one but the row, which waits for
-    /// the mentions to be read.
-    @Test func whatWasDecidedBeforeATakeoverLeavesWithinSeconds() async throws {
-        let fixture = try await MirrorFixture.start(from: 9)
-        try await fixture.live(until: 12)
-        let reply = try #require(try await fixture.actions(.reply).first { $0.state == .done })
-        let now = fixture.clock.now
-        try await fixture.mirror.storage.lenient.execute(
-            """
-            UPDATE actions SET state = 'planned', created_ms = \(now.milliseconds), due_ms = \(now.milliseconds),
-                updated_ms = \(now.milliseconds), expires_ms = \((now + 86_400).milliseconds), sending_ms = NULL,
-                remote_id = NULL, next_attempt_ms = NULL
-            WHERE id = \(reply.id)
-            """)
-        try await fixture.worker(on: try await fixture.reopened()).run(until: now + 15)
-        let sent = try await fixture.actions(.reply).first { $0.id == reply.id }
-        #expect(sent?.state == .done)
-    }
-
     @Test func letsOneWorkerActAtATime() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, rehearsal: .meeting)
         let leases = fixture.leases
