@@ -185,9 +185,13 @@ import Testing
         #expect(question.verb == "Take back 2")
         #expect(question.things.count == 2)
         let form = question.fields + [("seen", try #require(question.seen).description)]
+        let store = stage.mirror.outbox(lease: nil)
+        let version = try await store.wishVersion()
         let said = try #require(try await stage.post(ActionsPage.self, question.action, form).way?.said)
         #expect(said.text.hasPrefix("2 will be taken back"), "\(said.text)")
-        try await expect(stage.mirror.outbox(lease: nil).wantedUndos().count, equals: 2)
+        try await expect(store.wantedUndos().count, equals: 2)
+        // A worker sees that, and need not wait for its publisher's next look.
+        try await expect(store.wishVersion()) { $0 > version }
         let twice = try #require(try await stage.post(ActionsPage.self, question.action, form).way?.said)
         #expect(twice.text.hasPrefix("2 will be taken back"), "\(twice.text)")
         await stage.close()
@@ -358,10 +362,13 @@ import Testing
             let reply = try await stage.post(HealthPage.self, question.action, form + [("sure", typed)])
             #expect(reply.content?.refusal?.isMisuse == true, "\(typed)")
         }
-        try await expect(stage.mirror.outbox(lease: nil).wantedUndos(), equals: [])
+        let store = stage.mirror.outbox(lease: nil)
+        try await expect(store.wantedUndos(), equals: [])
+        let version = try await store.wishVersion()
         let reply = try await stage.post(HealthPage.self, question.action, form + [("sure", "@BOT")])
         #expect(try #require(reply.way?.said).text.hasPrefix("3 will be taken back"))
-        try await expect(stage.mirror.outbox(lease: nil).wantedUndos().count, equals: 3)
+        try await expect(store.wantedUndos().count, equals: 3)
+        try await expect(store.wishVersion()) { $0 > version }
         await stage.close()
     }
 
