@@ -243,6 +243,9 @@ import Testing
         settings = CrewSettings()
         settings.oldProgram = "/old"
         #expect(settings.disabilities == [])
+        settings = CrewSettings()
+        settings.only = [.refuseLogin]
+        #expect(settings.disabilities == [])
     }
 
     @Test func aRunWithoutUnableWorkersSaysSo() throws {

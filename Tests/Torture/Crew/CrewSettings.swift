@@ -49,7 +49,7 @@ struct CrewSettings: Sendable {
     /// A process of one mirror keeps it, able or not, and its logins are in its environment; an older program may know
     /// no such rule.
     var disabilities: [CrewDisability] {
-        guard hasUnableWorkers, mode == .all, oldProgram == nil else { return [] }
+        guard hasUnableWorkers, mode == .all, oldProgram == nil, only.isEmpty else { return [] }
         return CrewDisability.allCases
     }
 

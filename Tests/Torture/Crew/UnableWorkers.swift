@@ -11,6 +11,8 @@ final class UnableWorkers {
     /// How long a worker without network rests before it asks a server, and all else that it does, in seconds of the
     /// networks' clock.
     private static let (rest, work) = (300.0, 60.0)
+    /// The most real seconds for both: a slow clock leaves no time for the rest, and a run is to have several of them.
+    private static let longest = 45.0
     /// How long a worker with another key may take to end, in real seconds.
     private static let ending = 60.0
     /// How long one that is asked to end may take, and how much longer where the machine lets it wait.
@@ -94,7 +96,9 @@ final class UnableWorkers {
         let lifetime: Double =
             switch disability {
             case .wrongKey: Self.ending
-            case .noNetwork: clockSeconds / stage.settings.factor + (leaseSeconds ?? CrewSettings.usualLease)
+            case .noNetwork:
+                min(clockSeconds / stage.settings.factor, Self.longest)
+                    + (leaseSeconds ?? CrewSettings.usualLease)
             }
         // Before its first request, which comes after its first statements.
         if disability == .noNetwork { stage.cut.cut(process.process) }
