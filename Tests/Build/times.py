@@ -51,6 +51,22 @@ def argument_after(name, arguments):
     return next((value for option, value in zip(arguments, arguments[1:]) if option == name), None)
 
 
+def stand_in(folder, compiler):
+    """Makes what is called in place of the compiler; returns its path.
+
+    SwiftPM looks for the toolchain's libraries in `lib` beside the compiler's folder, and for tools in the folder.
+    """
+    programs = os.path.dirname(os.path.realpath(compiler))
+    home = os.path.join(os.path.abspath(folder), "compiler")
+    os.makedirs(os.path.join(home, "bin"))
+    os.symlink(os.path.join(os.path.dirname(programs), "lib"), os.path.join(home, "lib"))
+    path = os.path.join(home, "bin", "swiftc")
+    with open(path, "w") as script:
+        script.write(f'#!/bin/sh\nexec "{sys.executable}" "{os.path.abspath(__file__)}" "$@"\n')
+    os.chmod(path, 0o755)
+    return path
+
+
 def build(folder, command, *more):
     """Runs a build below a folder; returns its exit code, its calls of the compiler, its processor and wall seconds."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -59,7 +75,7 @@ def build(folder, command, *more):
     open(log, "w").close()
     compiler = os.environ.get(COMPILER_VARIABLE) or shutil.which("swiftc")
     environment = os.environ | {
-        "SWIFT_EXEC": os.path.abspath(__file__), LOG_VARIABLE: log, COMPILER_VARIABLE: compiler}
+        "SWIFT_EXEC": stand_in(folder, compiler), LOG_VARIABLE: log, COMPILER_VARIABLE: compiler}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
     code = subprocess.run([*command, *more, "--scratch-path", folder], env=environment).returncode
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
