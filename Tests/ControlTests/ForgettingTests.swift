@@ -35,8 +35,8 @@ import Testing
         await fixture.sandbox.ledger.deliveries.map(\.text)
     }
 
-    @Test(arguments: Engine.allCases) func aForgottenPostIsGoneForGood(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine)
+    @Test func aForgottenPostIsGoneForGood() async throws {
+        let fixture = try await MirrorFixture.start(.postgres)
         let (slot, source) = try await slot(fixture)
         let forgetting = forgetting(fixture)
         let subject = try await forgetting.subject(post: source.id.value)
@@ -74,8 +74,8 @@ import Testing
         #expect(outcome.changed.first?.reason == "forgotten")
     }
 
-    @Test(arguments: Engine.allCases) func aMutedWordIsNeitherKeptNorSaid(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine)
+    @Test func aMutedWordIsNeitherKeptNorSaid() async throws {
+        let fixture = try await MirrorFixture.start()
         let (slot, source) = try await slot(fixture)
         let archive = fixture.mirror.archive
         let letters = source.text.prefix { $0.isLetter }
@@ -192,8 +192,8 @@ import Testing
         #expect(found == [])
     }
 
-    @Test(arguments: Engine.allCases) func ofAForgottenPersonNothingIsKept(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine, from: 8.5)
+    @Test func ofAForgottenPersonNothingIsKept() async throws {
+        let fixture = try await MirrorFixture.start(from: 8.5)
         let mirror = fixture.mirror
         try await fixture.live(until: 14)
         let aoi = Sample.person("aoi")

@@ -25,8 +25,8 @@ import Testing
 
     // MARK: Pausing
 
-    @Test(arguments: Engine.allCases) func nothingLeavesWhileTheMirrorPauses(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine)
+    @Test func nothingLeavesWhileTheMirrorPauses() async throws {
+        let fixture = try await MirrorFixture.start()
         let table = fixture.mirror.table
         try await fixture.live(
             until: 23.9,
@@ -94,8 +94,8 @@ import Testing
 
     // MARK: Settings
 
-    @Test(arguments: Engine.allCases) func aRunningWorkerTakesUpWhatIsSet(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine, from: 8, variables: ["FAVORITE_MODE": "auto"])
+    @Test func aRunningWorkerTakesUpWhatIsSet() async throws {
+        let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "auto"])
         let mirror = fixture.mirror
         try await fixture.live(
             until: 20,
@@ -136,8 +136,8 @@ import Testing
 
     // MARK: Review
 
-    @Test(arguments: Engine.allCases) func nothingIsDoneThatNobodyAgreedTo(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine, variables: ["REVIEW": "all"])
+    @Test func nothingIsDoneThatNobodyAgreedTo() async throws {
+        let fixture = try await MirrorFixture.start(variables: ["REVIEW": "all"])
         let mirror = fixture.mirror
         let review = SuggestionReview(mirror: mirror)
         let approved = Recorder<Action>()
@@ -262,8 +262,8 @@ import Testing
         expect(nobody?.description) { $0?.contains("no slot at 23:58, but at ") == true }
     }
 
-    @Test(arguments: Engine.allCases) func whatAPersonChangedIsSentAsTheyWantIt(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine)
+    @Test func whatAPersonChangedIsSentAsTheyWantIt() async throws {
+        let fixture = try await MirrorFixture.start(.postgres)
         let changes = changes(fixture)
         let now = Sample.hour(0.1)
         // Made by the first change, as the preview showed it.
@@ -357,8 +357,8 @@ import Testing
         #expect(after.text == pinned.text)
     }
 
-    @Test(arguments: Engine.allCases) func aTextThatIsNeverWantedIsGoneForGood(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine)
+    @Test func aTextThatIsNeverWantedIsGoneForGood() async throws {
+        let fixture = try await MirrorFixture.start()
         let changes = changes(fixture)
         let slots = try await fixture.slotsOfPlan()
         let slot = try #require(slots.first { $0.due > Sample.hour(6) })

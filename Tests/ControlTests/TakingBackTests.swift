@@ -27,10 +27,8 @@ import Testing
         return ids
     }
 
-    @Test(arguments: Engine.allCases) func theWorkerTakesBackWhatIsUnwantedAndNothingElse(
-        _ engine: Engine
-    ) async throws {
-        let fixture = try await MirrorFixture.start(engine, from: 8)
+    @Test func theWorkerTakesBackWhatIsUnwantedAndNothingElse() async throws {
+        let fixture = try await MirrorFixture.start(.postgres, from: 8)
         let wanted = Recorder<String>()
         try await fixture.live(
             until: 20, events: [(16, { for id in try await askForOneOfEach(fixture) { wanted.add(id) } })])
@@ -79,8 +77,8 @@ import Testing
         try await expect(fixture.mirror.undoTally(), equals: UndoTally())
     }
 
-    @Test(arguments: Engine.allCases) func aPauseDoesNotStopIt(_ engine: Engine) async throws {
-        let fixture = try await MirrorFixture.start(engine, from: 8)
+    @Test func aPauseDoesNotStopIt() async throws {
+        let fixture = try await MirrorFixture.start(from: 8)
         try await fixture.live(
             until: 20,
             events: [

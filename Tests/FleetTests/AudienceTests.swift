@@ -15,7 +15,7 @@ import Testing
         on network: NetworkName, _ variables: [String: String]
     ) async throws -> [SandboxLedger.Delivery] {
         let fixture = try await MirrorFixture.start(from: 12, bot: network, variables: variables)
-        try await fixture.live(until: 20)
+        try await fixture.live(until: 16)
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.summary.errors == 0)
         #expect(ledger.summary.duplicateSends == 0)
