@@ -233,7 +233,6 @@ enum HealthPage: MirrorPage {
             }
             let operation = AskUndoEverything(bot: request.form.typed("sure") ?? "")
             let wishes = try await request.desk.perform(PersonRequest(operation, seen: seen))
-            try await request.wakeWorker()
             let isAtWork = try await request.mirror.isAtWork(now: request.now)
             return .seeOther(request.link("/health"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
         }

@@ -206,7 +206,6 @@ enum ActionsPage: MirrorPage {
                 throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
             }
             let wishes = try await request.desk.perform(PersonRequest(AskUndo(ids: ids), seen: seen))
-            try await request.wakeWorker()
             let isAtWork = try await request.mirror.isAtWork(now: request.now)
             return .seeOther(request.link("/actions"), saying: Said(UndoWords.said(wishes, isAtWork: isAtWork)))
         }

@@ -83,11 +83,6 @@ package struct MirrorRequest: Sendable {
         }
     }
 
-    /// Lets the mirror's worker look within seconds at what was just noted for it: its publisher may sleep for hours.
-    ///
-    /// - Throws: The store's error.
-    func wakeWorker() async throws { try await mirror.table.raiseVersion() }
-
     /// Runs several operations, or one with its own checks; a `ChangeRefusal` becomes the page with status 400 or 409.
     package func attempt(
         refusedBy page: MirrorRoute.Handler, _ body: () async throws -> WebReply
