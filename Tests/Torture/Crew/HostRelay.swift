@@ -126,7 +126,12 @@ final class HostRelay: @unchecked Sendable {
 
     private func pass(from one: RelayEnd, to other: RelayEnd, _ events: Int16, isRequest: Bool) {
         if events & Int16(POLLOUT) != 0 { one.drain() }
-        guard events & Int16(POLLIN | POLLHUP | POLLERR) != 0, let bytes = one.read() else { return }
+        guard events & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return }
+        guard let bytes = one.read() else {
+            // A part of a name that is the end was none.
+            if one.isOver { one.letGo(to: other) }
+            return
+        }
         if isRequest, bytes.starts(with: Self.look) { lock.withLock { asked.append(Date()) } }
         other.write(one.renaming.pass(bytes))
     }
