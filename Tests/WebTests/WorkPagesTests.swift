@@ -186,7 +186,7 @@ import Testing
         #expect(question.things.count == 2)
         let form = question.fields + [("seen", try #require(question.seen).description)]
         let store = stage.mirror.outbox(lease: nil)
-        // Which has a version from its first row on.
+        // A mirror has a version from its first row on.
         try await stage.mirror.storage.agree(to: stage.mirror.name)
         let version = try await store.wishVersion()
         let said = try #require(try await stage.post(ActionsPage.self, question.action, form).way?.said)
@@ -366,7 +366,7 @@ import Testing
         }
         let store = stage.mirror.outbox(lease: nil)
         try await expect(store.wantedUndos(), equals: [])
-        // Which has a version from its first row on.
+        // A mirror has a version from its first row on.
         try await stage.mirror.storage.agree(to: stage.mirror.name)
         let version = try await store.wishVersion()
         let reply = try await stage.post(HealthPage.self, question.action, form + [("sure", "@BOT")])

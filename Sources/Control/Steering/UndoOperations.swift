@@ -25,7 +25,7 @@ package struct AskUndo: PersonOperation {
         at desk: Desk, seen: Seen?, _ note: @escaping OutboxStore.Note
     ) async throws -> UndoWishes {
         let answers = try await desk.outbox.askUndos(ids, seen: seen, now: desk.now, note)
-        // Whose publisher may sleep for hours.
+        // The worker's publisher may sleep for hours.
         try await desk.mirror.table.raiseVersion()
         // What is leaving at this moment is known in a moment.
         if answers.values.contains(.remembered) {
