@@ -19,7 +19,7 @@ TEST = $(TESTING) $(SWIFT) test $(TEST_BUILD)
 # Suites in which workers live and die for long: `make check` runs them, `make test` does not.
 LONG_SUITES = SecretLifeTests|OutageTests|DatabaseOutageTests|RedisOutageTests|NetworkDayTests|GracefulEndTests|$\
 	TourTests
-# The crash harness, its tests and the fuzzer's tests are part of the package for those alone who ask for them:
+# The crash harness, its tests, the fuzzer's tests and the benchmarks are part of the package for those alone who ask:
 # `make test` is faster built without.
 HARNESSES = MIRROR_BOT_HARNESSES=1
 LONG ?=
@@ -50,7 +50,7 @@ DOCS_BUILD ?= .build/docs
 # What DocC documents: every target but the C libraries.
 DOCUMENTED = $(filter-out CArchive CCrypto CCurl CEmbedded CHiredis CMeCab CPostgres CSQLite,$(notdir $(wildcard Sources/*)))
 
-SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
+SOURCES = Sources Tests Benchmarks/Sources Package.swift
 
 .PHONY: help deps swift build build-times demo pictures dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
 	try-heroku bench bench-fleet docs lint format torture torture-fleet torture-mutants soak fuzz
@@ -173,8 +173,9 @@ check-pages: swift ## Look at the pages in a browser without a window; pictures 
 check-bench: PACKAGES += curl nginx-light python3-venv sqlite3
 check-bench: swift ## Run every line of the benchmarks with tiny data; ARGS="--filter learn" for some
 	$(install)
-	MIRROR_BOT_STRICT=1 $(SWIFT) build -c release --package-path Benchmarks --quiet
-	@Benchmarks/.build/release/Benchmarks --smoke --json $(ARGS)
+	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
+	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product Benchmarks
+	@.build/debug/Benchmarks --smoke --json $(ARGS)
 
 check-packages: PACKAGES += debootstrap lintian python3-venv
 check-packages: deb ## Try the archive and the Debian package in clean folders; as root, ARGS="dist" for one of them
@@ -213,8 +214,9 @@ soak: swift ## Live through DAYS=30 in the sandbox and watch memory, descriptors
 
 bench: swift ## Measure the hot paths beside C and public tools; ARGS="--json --quick --filter tokenise"
 	$(install)
-	$(SWIFT) build -c release --package-path Benchmarks --quiet
-	@Benchmarks/.build/release/Benchmarks $(ARGS)
+	$(SWIFT) build -c release -debug-info-format none --quiet --product mirror-bot
+	$(HARNESSES) $(SWIFT) build -c release -debug-info-format none --quiet --product Benchmarks
+	@.build/release/Benchmarks $(ARGS)
 
 bench-fleet: swift ## Measure workers with FLEET=10000 mirrors for SECONDS=180 each; ARGS="--smoke", "--measures day,one --json"
 	$(install)

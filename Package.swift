@@ -17,9 +17,9 @@ let symbols = Context.environment["MIRROR_BOT_SYMBOLS"].map { folder in
 /// Set by `make fuzz`, which compiles everything for libFuzzer: our own targets fast, and Tests/Fuzz as its program.
 let isFuzzing = Context.environment["MIRROR_BOT_FUZZ"] != nil
 
-/// Whether the crash harness, its tests and the fuzzer's tests belong to the package.
+/// Whether the crash harness, its tests, the fuzzer's tests and the benchmarks belong to the package.
 ///
-/// Set by `make check` and whatever else starts the harness. The program and `make test` need none of it.
+/// Set by `make check`, `make bench` and whatever else starts one of them. The program and `make test` need none of it.
 let hasHarnesses = Context.environment["MIRROR_BOT_HARNESSES"] != nil
 
 /// Whether the program is built without the commands `demo`, `evaluate`, `rehearse` and `score`, which no worker needs.
@@ -97,7 +97,7 @@ let fuzzing: Target = {
             swiftSettings: settings)
 }()
 
-/// The crash harness and the fuzzer's tests, if ``hasHarnesses``; under `make fuzz` the fuzzer alone.
+/// What ``hasHarnesses`` adds; under `make fuzz` the fuzzer alone.
 let harnesses: [Target] = {
     if isFuzzing { return [fuzzing] }
     guard hasHarnesses else { return [] }
@@ -119,6 +119,23 @@ let harnesses: [Target] = {
         .executableTarget(
             name: "CurlLoop", path: "Benchmarks/Sources/CurlLoop", linkerSettings: [.linkedLibrary("curl")]
         ),
+        // The same work in C, as somebody would write it who has only the libraries: no Swift on its way.
+        .target(
+            name: "CBaseline",
+            path: "Benchmarks/Sources/CBaseline",
+            cSettings: [.unsafeFlags(["-O3", "-Wall", "-Wextra"])],
+            linkerSettings: [.linkedLibrary("hiredis"), .linkedLibrary("mecab"), .linkedLibrary("pq")]
+        ),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "Archive", "Blocking", "CBaseline", "Favorites", "MeCab", "Mirroring", "Outbox", "Postgres", "Posts",
+                "Redis", "Sandbox", "Schedule", "Settings", "Storage", "TestSupport", "Transport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Sources/Benchmarks",
+            swiftSettings: settings
+        ),
         tests(
             "TortureTests",
             [
@@ -132,18 +149,7 @@ let harnesses: [Target] = {
 let package = Package(
     name: "mirror-bot",
     platforms: [.macOS(.v15)],
-    products: [
-        .executable(name: "mirror-bot", targets: ["MirrorBot"]),
-        // For Benchmarks/ alone: everything in these modules is `package`, so nobody else could use it.
-        .library(
-            name: "MirrorBotModules",
-            targets: [
-                "Archive", "Blocking", "Conduct", "Control", "Evaluation", "Favorites", "Fleet", "Formats", "Import",
-                "MeCab",
-                "Mirroring", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
-                "Storage", "TestSupport", "Transport",
-            ]),
-    ],
+    products: [.executable(name: "mirror-bot", targets: ["MirrorBot"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
         .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),

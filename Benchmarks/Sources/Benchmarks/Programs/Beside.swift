@@ -3,11 +3,11 @@ import TestSupport
 
 /// What lies beside the benchmarks: programs built with them, scripts of their sources, and files kept between runs.
 enum Beside {
-    /// The release build of mirror-bot.
+    /// mirror-bot, built as the benchmarks were.
     static func mirrorBot() throws -> String {
         let path = folder + "/mirror-bot"
         guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw TestSupportError("could not find \(path): build the package Benchmarks as a whole")
+            throw TestSupportError("could not find \(path): build the product mirror-bot")
         }
         return path
     }
