@@ -122,9 +122,11 @@ package struct Fitness: Sendable {
     /// The same as they are written, one a line.
     static let table = EmbeddedFiles.text(of: "Conduct/fitness.tsv")
 
-    private init(_ table: String) {
+    /// - Parameter triesAll: Whether patterns are also tried where their ``PatternLiterals`` say that they cannot match.
+    init(_ table: String, triesAll: Bool = false) {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-        let all = lines.filter { !$1.isEmpty && !$1.hasPrefix("#") }.map { FitnessRow($1, line: $0 + 1) }
+        let all = lines.filter { !$1.isEmpty && !$1.hasPrefix("#") }
+            .map { FitnessRow($1, line: $0 + 1, isAlwaysTried: triesAll) }
         (rows, languages) = (all.filter { $0.language == nil }, all.filter { $0.language != nil })
     }
 
@@ -166,7 +168,9 @@ private struct JudgedText {
     /// With links and names.
     let whole: String
     /// With neither, and without what rows cut.
-    var rest: String
+    var rest: String { didSet { restGrams = TextGrams(rest) } }
+    let wholeGrams: TextGrams
+    private(set) var restGrams: TextGrams
     let hasLink: Bool
     let year: Int
     /// Those that it may be in.
@@ -188,6 +192,7 @@ private struct JudgedText {
             }
         }
         (whole, rest) = (Self.folded(composed), Self.folded(String(plain)))
+        (wholeGrams, restGrams) = (TextGrams(whole), TextGrams(rest))
         (hasLink, self.year) = (tokens.hasLink, year)
     }
 
@@ -227,7 +232,7 @@ private struct JudgedText {
 }
 
 /// One line of the rules.
-private struct FitnessRow: Sendable {
+private final class FitnessRow: Sendable {
     enum Effect {
         case never, beside, withoutSeason, withoutThing, later, letters, link, cut, thing, year, month, weekday
         case within(FitnessWindow.Condition)
@@ -239,11 +244,13 @@ private struct FitnessRow: Sendable {
     let reason: Refusal.Reason?
     let effect: Effect
     let pattern: NSRegularExpression
+    /// What each match of the pattern contains; nil if it must be tried to know.
+    private let literals: PatternLiterals?
     let seesLinks: Bool
     /// The languages that it is about; empty for all.
     let languages: Set<String>
 
-    init(_ text: Substring, line: Int) {
+    init(_ text: Substring, line: Int, isAlwaysTried: Bool) {
         let fields = text.split(separator: "\t").map(String.init)
         let flags = fields[2].split(separator: " ").map(String.init)
         self.line = line
@@ -252,6 +259,7 @@ private struct FitnessRow: Sendable {
         seesLinks = flags[0].contains("l")
         languages = Set(flags.dropFirst())
         pattern = Self.pattern(fields[3], flags[0].contains("i") ? .caseInsensitive : [])
+        literals = isAlwaysTried ? nil : PatternLiterals(of: fields[3])
     }
 
     /// The language that it tells; nil if that is not what it does.
@@ -328,20 +336,27 @@ private struct FitnessRow: Sendable {
         if let reason { judged.verdict.refuse(reason, line: line) }
     }
 
+    /// Whether the pattern may match the text without links and names.
+    private func mayMatch(_ judged: JudgedText) -> Bool { literals?.mayMatch(judged.restGrams) ?? true }
+
     private func matches(_ judged: JudgedText) -> Bool {
+        guard literals?.mayMatch(seesLinks ? judged.wholeGrams : judged.restGrams) ?? true else { return false }
         let text = seesLinks ? judged.whole : judged.rest
         return pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
     }
 
     private func cut(_ judged: inout JudgedText) {
+        guard mayMatch(judged) else { return }
         let text = judged.rest
-        judged.rest = pattern.stringByReplacingMatches(
+        let rest = pattern.stringByReplacingMatches(
             in: text, range: NSRange(text.startIndex..., in: text), withTemplate: " ")
+        if rest != text { judged.rest = rest }
     }
 
     // MARK: Rows of several words
 
     private func nameYear(_ judged: inout JudgedText) {
+        guard mayMatch(judged) else { return }
         let text = judged.rest
         let years = pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
             Range(match.range(at: 1), in: text).flatMap { Int(text[$0]) }
@@ -351,7 +366,7 @@ private struct FitnessRow: Sendable {
 
     /// One window for each match, by the first of the pattern's groups that found something.
     private func restrict(_ judged: inout JudgedText, to condition: (_ number: Int) -> FitnessWindow.Condition) {
-        guard let reason else { return }
+        guard let reason, mayMatch(judged) else { return }
         for match in pattern.matches(in: judged.rest, range: NSRange(judged.rest.startIndex..., in: judged.rest)) {
             let number = (1..<match.numberOfRanges).first { match.range(at: $0).location != NSNotFound }
             if let number { judged.verdict.restrict(to: condition(number), reason, line: line) }
