@@ -1,5 +1,6 @@
 import Foundation
 package import Storage
+import Synchronization
 
 /// A storage engine that runs every unit of work twice and refuses statements that are not of one mirror.
 ///
@@ -115,7 +116,7 @@ private final class StrictConnection: StorageConnection {
         if let refusal { throw refusal }
         statements.append(sql.text)
         // Steps of a migration change all mirrors, once, on an empty or a single server.
-        guard requiresMirror, unit != .exclusive, !StatementShape(sql.text).isOfOneMirror else { return }
+        guard requiresMirror, unit != .exclusive, !StatementShape.isOfOneMirror(sql.text) else { return }
         let error = StrictnessError(description: "a statement without a mirror for each of its tables: \(sql.text)")
         refusal = error
         throw error
@@ -164,9 +165,20 @@ package struct StatementShape {
         "SELECT mirror, CASE WHEN EXISTS (SELECT 1 FROM posts", "SELECT mirror, CAST(SUM(microdollars) AS BIGINT)",
         // Discovery of mirrors, also of those with rows but no record, from before there were records.
         "WITH RECURSIVE archived(mirror) AS (",
-    ]
+    ].map { Self($0).words.joined(separator: " ") }
+
+    /// What was found of each text: workers run few statements, and each often.
+    private static let known = Mutex<[String: Bool]>([:])
 
     private let words: [Substring]
+
+    /// ``isOfOneMirror`` of a statement.
+    static func isOfOneMirror(_ text: String) -> Bool {
+        if let answer = known.withLock({ $0[text] }) { return answer }
+        let answer = StatementShape(text).isOfOneMirror
+        known.withLock { $0[text] = answer }
+        return answer
+    }
 
     package init(_ text: String) {
         // Without the texts between quotes; a word, a number, a place of a value or a sign each.
@@ -179,7 +191,7 @@ package struct StatementShape {
         // Tables and triggers are the same for all mirrors.
         if ["CREATE", "DROP", "ALTER"].contains(words.first?.uppercased()) { return true }
         let joined = words.joined(separator: " ")
-        if Self.exceptions.contains(where: { joined.hasPrefix(Self($0).words.joined(separator: " ")) }) { return true }
+        if Self.exceptions.contains(where: joined.hasPrefix) { return true }
         return tables.count <= conditions
     }
 
