@@ -23,7 +23,9 @@ package struct BareMirror {
         folder = try TemporaryDirectory()
         var all = ["MIRROR": "test", "MIRROR_BOT_HOME": folder.path].merging(variables) { $1 }
         if engine == .postgres {
-            all["DATABASE_URL"] = try await MigratedDatabase.onPostgres()
+            let url = try await MigratedDatabase.onPostgres()
+            OpenMirrors.current?.add { await PostgresServer.drop(url) }
+            all["DATABASE_URL"] = url
         } else {
             try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
         }

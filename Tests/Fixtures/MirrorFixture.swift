@@ -115,6 +115,7 @@ package struct MirrorFixture: Sendable {
             try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
         } else if engine == .postgres {
             let url = try await (isCopied ? TrainedDatabase.onPostgres(networks.human) : MigratedDatabase.onPostgres())
+            OpenMirrors.current?.add { await PostgresServer.drop(url) }
             all["DATABASE_URL"] = url + PostgresServer.patience
         } else if isCopied {
             try await TrainedDatabase.copy(into: folder, on: networks.human)

@@ -20,9 +20,8 @@ import Testing
             try await stage.train(lines)
             return stage
         }
-        let url = try await PostgresServer.shared().makeDatabase()
+        let url = try await MigratedDatabase.onPostgres()
         let stage = try Stage(Self.zone.merging(["DATABASE_URL": url]) { $1 })
-        try await stage.makeDatabase()
         try await stage.train(lines)
         return stage
     }

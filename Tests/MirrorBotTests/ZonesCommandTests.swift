@@ -21,9 +21,8 @@ import Testing
 
     private func stage(onServer: Bool) async throws -> Stage {
         var variables = ["TIME_ZONE": "Europe/Berlin"]
-        if onServer { variables["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() }
+        if onServer { variables["DATABASE_URL"] = try await MigratedDatabase.onPostgres() }
         let stage = try Stage(variables)
-        if onServer { try await stage.makeDatabase() }
         try await stage.train(Self.lines)
         return stage
     }

@@ -37,7 +37,7 @@ package final class PostgresServer: Sendable {
         settings: [String: String] = [:], password: String? = nil, tls: Bool = false, isCopied: Bool = true
     ) async throws -> PostgresServer {
         let tools = try PostgresTools()
-        let folder = try TemporaryDirectory(in: "/tmp")
+        let folder = try TemporaryDirectory()
         try await tools.makeCluster(in: folder, password: password, isCopied: isCopied)
         var settings = settings
         if tls { settings.merge(try await tools.makeCertificate(in: folder)) { given, _ in given } }
@@ -105,6 +105,11 @@ package final class PostgresServer: Sendable {
         let name = "t" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
         try await run("CREATE DATABASE \(name)" + (template.map { " TEMPLATE \(Self.name($0))" } ?? ""))
         return url(database: name)
+    }
+
+    /// Drops a database of the shared server, unless somebody is still connected to it.
+    package static func drop(_ database: String) async {
+        _ = try? await shared().run("DROP DATABASE \(name(database))")
     }
 
     /// Such a URL through a relay, ``Relay``, on the way to this server.
@@ -175,7 +180,7 @@ package final class PostgresServer: Sendable {
     /// - Returns: The server, ready for connections.
     /// - Throws: ``TestSupportError`` if it does not start.
     package func startStandby(settings: [String: String] = [:]) async throws -> PostgresServer {
-        let folder = try TemporaryDirectory(in: "/tmp")
+        let folder = try TemporaryDirectory()
         try await tools.copy(port: port, to: folder.path)
         return try await PostgresServer(try LoopbackPort(), userInfo, tools, folder, settings)
     }

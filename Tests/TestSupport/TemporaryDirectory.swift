@@ -5,13 +5,27 @@ package final class TemporaryDirectory: Sendable {
     /// The absolute path, without a trailing slash.
     package let path: String
 
+    /// Where folders are made: in memory, where there is plenty and `TMPDIR` names no other place, for on a disk each
+    /// commit of each test waits until the disk has written; else in the system's temporary folder.
+    ///
+    /// Short enough for sockets.
+    package static let usual: String = {
+        let memory = "/dev/shm"
+        var state = statvfs()
+        guard ProcessInfo.processInfo.environment["TMPDIR"] == nil, statvfs(memory, &state) == 0,
+            access(memory, W_OK) == 0, UInt64(state.f_bavail) * UInt64(state.f_frsize) >= plenty
+        else { return NSTemporaryDirectory() }
+        return memory
+    }()
+    /// The bytes that all tests together leave some room in.
+    private static let plenty: UInt64 = 8 << 30
+
     /// Makes an empty folder that only the current user may enter.
     ///
-    /// - Parameter base: The folder to make it in; nil is the system's
-    ///   temporary folder.
+    /// - Parameter base: The folder to make it in; nil is ``usual``.
     /// - Throws: ``TestSupportError`` if the folder cannot be made.
     package init(in base: String? = nil) throws {
-        let parent = base ?? NSTemporaryDirectory()
+        let parent = base ?? Self.usual
         var template = Array((parent.hasSuffix("/") ? parent : parent + "/").utf8CString.dropLast())
         template += "mirror-bot.XXXXXX".utf8CString
         guard mkdtemp(&template) != nil else {

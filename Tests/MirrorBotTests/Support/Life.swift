@@ -19,9 +19,9 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
     /// A machine with an empty database of this kind.
     func stage(_ environment: [String: String] = [:]) async throws -> Stage {
         var environment = environment
-        if self == .postgres { environment["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() }
+        if self == .postgres { environment["DATABASE_URL"] = try await MigratedDatabase.onPostgres() }
         let stage = try Stage(environment)
-        try await stage.makeDatabase()
+        if self == .sqlite { try await stage.makeDatabase() }
         return stage
     }
 }

@@ -78,7 +78,7 @@ final class RunningProgram: Sendable {
     func waitForError(_ text: String) async throws { try await waitForError(text) { $0.contains(text) } }
 
     private func waitForError(_ text: String, _ isThere: @escaping @Sendable (String) -> Bool) async throws {
-        let isFound = await wait { [self] in isThere(errorSoFar) }
+        let isFound = await wait(every: 50) { [self] in isThere(errorSoFar) }
         if !isFound { throw TestSupportError("waited for \(text); instead came: \(errorSoFar)") }
     }
 

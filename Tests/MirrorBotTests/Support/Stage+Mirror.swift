@@ -4,10 +4,16 @@ import Foundation
 import Mirroring
 import Sandbox
 import Settings
+import TestSupport
 
 extension Stage {
     /// Makes the database, which commands that only look do not.
     func makeDatabase() async throws {
+        if environment["DATABASE_URL"] == nil, !FileManager.default.fileExists(atPath: home) {
+            try FileManager.default.createDirectory(
+                atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            return try await MigratedDatabase.copy(to: home + "/mirror-bot.sqlite")
+        }
         let ending = try await run("migrate")
         guard ending.status == 0 else { throw StageError(ending) }
     }

@@ -19,7 +19,7 @@ final class Stage: Sendable {
         let basics = [
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8", "MIRROR_BOT_HOME": home,
             // Most pasts are learned from a file, and nobody can be asked for what is in it.
-            "TMPDIR": NSTemporaryDirectory(), "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
+            "TMPDIR": TemporaryDirectory.usual, "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "agreed",
         ]
         self.environment = basics.merging(environment) { _, given in given }
     }
