@@ -253,6 +253,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await ask(.readRules) { try await $0.serverStatements() }
     }
 
+    /// Asks also while the credentials are refused, and concludes nothing about them.
+    package func standing(of account: AccountID) async throws -> AccountStanding? {
+        try checkWaits(.readProfile)
+        return try await cancellable { try await $0.standing(of: account) }
+    }
+
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         try await read(feed) { try await $0.page(feed, position, size: size) }
     }

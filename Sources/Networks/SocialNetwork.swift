@@ -39,6 +39,15 @@ package protocol SocialNetwork: Sendable {
     ///   terms where it gives only these. None where a network has one set of rules, which `NetworkDescriptor` holds.
     func serverStatements() async throws -> [String]
 
+    /// The state of the account with these credentials, in the network's own words.
+    ///
+    /// Asks without credentials where the network lets anybody ask, for those of such an account may be refused. Asks
+    /// nothing where a question costs money: then it is what the answers to other calls have named.
+    ///
+    /// - Parameter account: The account as it was verified before.
+    /// - Returns: Nil if the network does not clearly name a state.
+    func standing(of account: AccountID) async throws -> AccountStanding?
+
     /// One page of a feed. ``FeedWalk`` goes from page to page.
     ///
     /// - Parameters:
@@ -220,6 +229,8 @@ extension SocialNetwork {
     package func emoji() async throws -> Set<String> { [] }
 
     package func serverStatements() async throws -> [String] { [] }
+
+    package func standing(of account: AccountID) async throws -> AccountStanding? { nil }
 
     package func ownAnswers(to address: String) async throws -> [ObservedPost] { [] }
 

@@ -32,6 +32,8 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         package var emoji: Set<String> = []
         /// What the server says to those who use it.
         package var statements: [String] = []
+        /// The state of the account; nil for a network that does not tell.
+        package var standing: AccountStanding?
         /// Posts that can be asked for by their identity; nil: no post can.
         package var known: [PostID: ObservedPost]?
         /// How far the local clock is ahead of its own.
@@ -136,6 +138,11 @@ package final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     package func serverStatements() async throws -> [String] {
         try check(.readRules)
         return with { $0.statements }
+    }
+
+    package func standing(of account: AccountID) async throws -> AccountStanding? {
+        try check(.readProfile)
+        return with { $0.standing }
     }
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {

@@ -139,6 +139,7 @@ extension XClient {
             failure.concernsAccount = scope == .everything
             memory.pause(scope, for: failure, at: now())
         }
+        if let standing = AccountStanding(problems, answering: call) { memory.standing = standing }
         return failure
     }
 
@@ -182,6 +183,7 @@ final class XMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
     private var verified: (account: Account, isProtected: Bool?)?
+    private var named: AccountStanding?
     private var level: String?
     private var pauses: [Scope: (error: NetworkError, pause: Pause)] = [:]
     private var boughtDay = 0
@@ -202,7 +204,16 @@ final class XMemory: @unchecked Sendable {
     var isProtected: Bool? { lock.withLock { verified?.isProtected } }
 
     func keep(_ account: Account, isProtected: Bool?) {
-        lock.withLock { verified = (account, isProtected) }
+        lock.withLock {
+            verified = (account, isProtected)
+            named = .active
+        }
+    }
+
+    /// The state of the account that X named last; nil before it named one.
+    var standing: AccountStanding? {
+        get { lock.withLock { named } }
+        set { lock.withLock { named = newValue } }
     }
 
     /// What X calls the reach of the credentials: `read`, `read-write`, `read-write-directmessages`.

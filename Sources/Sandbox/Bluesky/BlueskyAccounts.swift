@@ -32,6 +32,7 @@ extension BlueskyCall {
         guard let role, wire.access.bluesky(role).appPassword == password else {
             throw BlueskyRefusal(401, "AuthenticationRequired", "Invalid identifier or password")
         }
+        if let refusal = BlueskyRefusal(state.standing(of: role.person)) { throw refusal }
         let pair = wire.sessions.open(for: role.person, at: now)
         return session(of: role.person, pair, wire)
     }
@@ -40,6 +41,7 @@ extension BlueskyCall {
         -> WireAnswer
     {
         let (person, pair) = try wire.sessions.refresh(token ?? "", at: now, habits: habits)
+        if let refusal = BlueskyRefusal(state.standing(of: person)) { throw refusal }
         return session(of: person, pair, wire)
     }
 

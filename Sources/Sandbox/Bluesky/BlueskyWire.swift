@@ -7,7 +7,7 @@ struct BlueskyWire: SandboxWire {
     private static let routes = BlueskyCall.accountRoutes.merging(BlueskyCall.recordRoutes) { $1 }
         .merging(BlueskyCall.fileRoutes) { $1 }.merging(BlueskyCall.feedRoutes) { $1 }.merging(
             BlueskyCall.notificationRoutes
-        ) { $1 }
+        ) { $1 }.merging(BlueskyCall.standingRoutes) { $1 }
 
     let access: SandboxAccess
     private let faults: SandboxFaults
@@ -60,6 +60,7 @@ struct BlueskyWire: SandboxWire {
         let token = request.bearerToken
         let caller = try caller(token, for: route, at: request.arrival ?? now, habits: habits)
         let query = request.query
+        try requireStanding(of: caller, query, in: state)
         if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
             throw .invalid("Error: unknown parameter \(unknown.name.prefix(40))")
         }
@@ -67,6 +68,18 @@ struct BlueskyWire: SandboxWire {
             request: request, query: query, fields: try Self.fields(of: request, for: route), caller: caller,
             token: token, now: now, habits: habits)
         return try route.answer(call)(&self, &state)
+    }
+
+    /// Refuses what an account asks, or is asked about, that cannot be used.
+    private func requireStanding(
+        of caller: Int?, _ query: [(name: String, value: String)], in state: SandboxState
+    ) throws(BlueskyRefusal) {
+        if let refusal = BlueskyRefusal(state.standing(of: caller)) { throw refusal }
+        for (name, value) in query where ["actor", "repo"].contains(name) {
+            if let refusal = BlueskyRefusal(state.standing(of: repository.people.index(of: value))) {
+                throw refusal
+            }
+        }
     }
 
     private static func route(of request: WireRequest) throws(BlueskyRefusal) -> BlueskyRoute {

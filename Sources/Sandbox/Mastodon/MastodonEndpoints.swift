@@ -26,14 +26,31 @@ extension MastodonCall {
             throw WireRefusal(status: 400, message: "Bad Request: acct is missing")
         }
         guard let index = state.population.index(of: name.drop { $0 == "@" }) else { throw .notFound }
-        return .json(entities(state).account(index))
+        return .json(try shown(index, state))
     }
 
     private func readAccount(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         guard let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits) else {
             throw .notFound
         }
-        return .json(entities(state).account(index))
+        return .json(try shown(index, state))
+    }
+
+    /// An account as anybody is shown it.
+    private func shown(_ index: Int, _ state: SandboxState) throws(WireRefusal) -> WireJSON {
+        let account = entities(state).account(index)
+        switch state.standing(of: index) {
+        case .active, .deactivated: return account
+        case .memorial: return account.adding(("memorial", true))
+        case .suspended: return account.adding(("suspended", true))
+        case .moved(let name):
+            guard let successor = state.population.index(of: name) else { return account }
+            return account.adding(("moved", entities(state).account(successor)))
+        case .deleted:
+            var refusal = WireRefusal.notFound
+            refusal.isExpected = true
+            throw refusal
+        }
     }
 
     private func application(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {

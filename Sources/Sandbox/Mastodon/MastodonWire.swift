@@ -105,6 +105,7 @@ struct MastodonWire: SandboxWire {
         if let answer = try logins.answer(request, habits, at: now) { return answer }
         let (route, values) = try Self.route(of: request)
         let grant = try admit(token, request, to: route, habits, at: request.arrival ?? now)
+        if case .scope = route.access, let refusal = WireRefusal(state.standing(of: grant?.person)) { throw refusal }
         let query = request.query
         if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
             throw .invalid("unknown parameter \(unknown.name.prefix(40))")

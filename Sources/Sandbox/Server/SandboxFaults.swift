@@ -59,6 +59,8 @@ package struct SandboxHabits: Equatable, Sendable {
     package var bluesky = BlueskyHabits()
     /// Which objects are refused alone.
     package var refusals = SandboxRefusals()
+    /// The state of the human's account on all three interfaces.
+    package var humanStanding = SandboxStanding.active
     /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by it.
     package var clockSkew: TimeInterval = 0
     /// How long every answer to a question takes, in real time; changes are answered at once.

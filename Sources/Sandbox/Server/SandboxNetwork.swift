@@ -160,6 +160,7 @@ actor SandboxNetwork {
 
     private func act(on request: WireRequest, at now: Date, cutsAnswer: Bool) -> WireAnswer {
         state.made = nil
+        state.humanStanding = faults.humanStanding
         x.gate.cutsAnswer = cutsAnswer
         if request.method == "GET", let picture = state.picture(at: request.path) { return picture }
         if XWire.owns(request) { return x.answer(request, in: &state, at: now) }

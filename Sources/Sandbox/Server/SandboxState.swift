@@ -43,6 +43,8 @@ struct SandboxState: Sendable {
     var profiles: [Int: (note: String?, fields: [(name: String, value: String)])] = [:]
     /// Who has asked the bot to stop.
     var stopped: Set<Int> = []
+    /// The state of the human's account while the request in hand is answered.
+    var humanStanding = SandboxStanding.active
     /// How many answers somebody got on a day, and how many there are in a conversation, for the courtesy caps.
     var answersByPersonAndDay: [PersonDay: Int] = [:]
     var answersByThread: [Int: Int] = [:]
@@ -52,6 +54,11 @@ struct SandboxState: Sendable {
     var leaving: [Int64: LeavingPost] = [:]
     /// What the request in hand has made or recognised; nil where it did neither.
     var made: (effect: SandboxLedger.Write.Effect, post: Int64)?
+
+    /// The state of a person's account.
+    func standing(of person: Int?) -> SandboxStanding {
+        person == SandboxPopulation.human ? humanStanding : .active
+    }
 
     init(world: SandboxWorld) {
         self.world = world

@@ -64,6 +64,7 @@ struct XWire: SandboxWire {
         billing.begin(clock)
         try checkFunds(endpoint, of: grant.person, spent: state.ledger.spentMicrodollars, habits, clock)
         if endpoint.isWrite, !grant.canWrite { throw .readOnly }
+        if let refusal = XRefusal(state.standing(of: grant.person), id: directory.ids[grant.person]) { throw refusal }
         let call = try XCall(
             request, endpoint: endpoint, segments: segments, caller: grant.person, directory: directory,
             habits: habits, now: now, clock: clock)

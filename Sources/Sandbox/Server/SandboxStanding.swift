@@ -1,0 +1,14 @@
+/// The state of the human's account, as all three interfaces tell it as far as they know such a state.
+package enum SandboxStanding: Equatable, Sendable {
+    case active
+    /// On the Mastodon-compatible server; elsewhere the account is as usual.
+    case memorial
+    case suspended
+    /// On the Mastodon-compatible server; elsewhere the account is as usual.
+    ///
+    /// - Parameter to: The new account, as `user@host` of a person of the sandbox.
+    case moved(to: String)
+    /// On Bluesky; elsewhere the account is as usual.
+    case deactivated
+    case deleted
+}
