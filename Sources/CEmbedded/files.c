@@ -292,6 +292,9 @@ static const unsigned char migrations_0054_server_rules_sql[] = {
 static const unsigned char migrations_0055_first_replies_sql[] = {
 #embed "../../migrations/0055_first_replies.sql"
 };
+static const unsigned char migrations_0056_standing_sql[] = {
+#embed "../../migrations/0056_standing.sql"
+};
 
 #define FILE(name, bytes) {name, bytes, sizeof bytes}
 
@@ -391,6 +394,7 @@ static const EmbeddedFile files[] = {
     FILE("migrations/0052_retirement.sql", migrations_0052_retirement_sql),
     FILE("migrations/0054_server_rules.sql", migrations_0054_server_rules_sql),
     FILE("migrations/0055_first_replies.sql", migrations_0055_first_replies_sql),
+    FILE("migrations/0056_standing.sql", migrations_0056_standing_sql),
 };
 
 const EmbeddedFile *const embedded_files = files;

@@ -28,6 +28,10 @@ package struct MirrorRecord: Equatable, Sendable {
     package var consent: HumanConsent?
     /// When the human said that the mirror is to stop, as long as nobody has agreed anew.
     package var stopped: Date?
+    /// The state of the human's account where that is not the usual one.
+    package var standing: HumanStanding?
+    /// When the network was last asked for that state; nil if it never was.
+    package var standingLook: Date?
     /// That the mirror is to end, or has; nil if it goes on.
     package var retirement: Retirement?
     /// What a move to or from another database left here; nil if there was none.

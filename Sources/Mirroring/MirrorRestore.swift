@@ -170,8 +170,8 @@ package struct MirrorRestore: Sendable {
             try there?.optionalText("bot_account"), of: mirror, setting: "the backup", connection)
     }
 
-    /// Takes over what the backup says of the mirror, but not when it began, where it lives and that it pauses; nor who
-    /// agreed to it or stopped it, and whether it retires, where that is known here.
+    /// Takes over what the backup says of the mirror, but not when it began, where it lives and that it pauses; nor the
+    /// state of the human's account, who agreed to it or stopped it, and whether it retires, where that is known here.
     private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection) throws {
         let consent = ["consent", "consent_ms", "consent_words", "stopped_ms"]
         let own = MoveMark.columns.union(["mirror", "created_ms", "version", "activated_ms"]).union(consent)
@@ -179,13 +179,18 @@ package struct MirrorRestore: Sendable {
         let isUnsaid = "mirrors.consent IS NULL AND mirrors.stopped_ms IS NULL"
         let names = shape.columns.map(\.name)
         let retirement = names.filter { $0.hasPrefix(Retirement.prefix) }
-        let taken = names.filter { !own.contains($0) && !$0.hasPrefix("pause") && !retirement.contains($0) }
+        let standing = names.filter { $0.hasPrefix(HumanStanding.prefix) }
+        let apart = own.union(retirement).union(standing)
+        let taken = names.filter { !apart.contains($0) && !$0.hasPrefix("pause") }
         let changes =
             taken.map { name in
                 isKnown.contains(name)
                     ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))" : "\(name) = excluded.\(name)"
             }
             + consent.map { "\($0) = CASE WHEN \(isUnsaid) THEN excluded.\($0) ELSE mirrors.\($0) END" }
+            + standing.map {
+                "\($0) = CASE WHEN mirrors.standing_look_ms IS NULL THEN excluded.\($0) ELSE mirrors.\($0) END"
+            }
             + retirement.map {
                 "\($0) = CASE WHEN mirrors.retire_ms IS NULL THEN excluded.\($0) ELSE mirrors.\($0) END"
             }

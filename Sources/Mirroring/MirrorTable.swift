@@ -170,7 +170,7 @@ package struct MirrorTable: Sendable {
     ///   - until: When it goes on by itself; nil for when somebody resumes it.
     ///   - reason: What a person wants to be told of later.
     ///   - code: Why the mirror pauses by itself; nil for a person's wish.
-    ///   - seen: ``Pause/seen(_:)`` that the person was shown; nil to change without comparing.
+    ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without comparing.
     ///   - now: Since when.
     /// - Returns: The stored pause.
     /// - Throws: `SeenChanged`; the store's error.
@@ -180,7 +180,10 @@ package struct MirrorTable: Sendable {
     ) async throws -> Pause {
         let mirror = mirror
         try await storage.transaction { connection in
-            if seen != nil { try seen.require(Pause.seen(try Self.pause(of: mirror, at: now, connection))) }
+            if seen != nil {
+                let record = try Self.record(mirror, connection) ?? MirrorRecord()
+                try seen.require(record.pauseSeen(at: now))
+            }
             try connection.execute(
                 """
                 INSERT INTO mirrors (mirror, created_ms, paused_ms, paused_until_ms, pause_reason, pause_code)
@@ -197,16 +200,29 @@ package struct MirrorTable: Sendable {
             reason: reason, code: code)
     }
 
+    /// What held a mirror when a person resumed it.
+    package struct Resumption: Equatable, Sendable {
+        /// The pause, which has ended.
+        package let pause: Pause?
+        /// The state of the human's account that holds the mirror, which ends only if the person knew of it; or one that
+        /// a person knew and wants to hear no more of.
+        package let standing: HumanStanding?
+    }
+
     /// Ends a pause.
     ///
-    /// - Parameter seen: ``Pause/seen(_:)`` that the person was shown; nil to change without comparing.
-    /// - Returns: The pause that held; nil if none did.
+    /// - Parameters:
+    ///   - knowing: Whether the person knows the state of the human's account, and wants the mirror to go on all the same.
+    ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without comparing.
+    /// - Returns: What held the mirror; nil if nothing did.
     /// - Throws: `SeenChanged`; `ChangeRefusal` for a mirror that is being removed; the store's error.
-    package func resume(seen: Seen? = nil, now: Date) async throws -> Pause? {
+    package func resume(knowing: Bool = false, seen: Seen? = nil, now: Date) async throws -> Resumption? {
         let mirror = mirror
         return try await storage.transaction { connection in
-            let pause = try Self.pause(of: mirror, at: now, connection)
-            try seen.require(Pause.seen(pause))
+            let record = try Self.record(mirror, connection) ?? MirrorRecord()
+            try seen.require(record.pauseSeen(at: now))
+            let pause = record.pause.flatMap { $0.holds(at: now) ? $0 : nil }
+            let standing = record.standing.flatMap { $0.isHold || knowing && $0.goesOn == nil ? $0 : nil }
             if pause?.code == .removing {
                 throw ChangeRefusal(.over, "it is being removed; mirror-bot mirrors remove \(mirror) continues")
             }
@@ -216,12 +232,9 @@ package struct MirrorTable: Sendable {
                     version = version + 1
                 WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
                 """)
-            return pause
+            if knowing { try Self.goOn(mirror, on: connection, now: now) }
+            return pause == nil && standing == nil ? nil : Resumption(pause: pause, standing: standing)
         }
-    }
-
-    private static func pause(of mirror: String, at now: Date, _ connection: any StorageConnection) throws -> Pause? {
-        try record(mirror, connection)?.pause.flatMap { $0.holds(at: now) ? $0 : nil }
     }
 
     /// Lets whatever was prepared to be sent be checked once more: a person has changed what may be.
@@ -335,6 +348,7 @@ package struct MirrorTable: Sendable {
             if accounts[.human] != nil {
                 // What was stated was said of the person before; a stop stays.
                 record.consent = nil
+                try Self.forgetStanding(mirror, on: connection)
                 try connection.execute(
                     "DELETE FROM settings WHERE mirror = \(mirror) AND name = \(Setting.humanConsent.name)")
                 if let login { record.agree(by: login, at: now) }
@@ -537,7 +551,7 @@ package struct MirrorTable: Sendable {
         human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
             time_zone, time_zone_source, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
             paused_ms, paused_until_ms, pause_reason, pause_code, past, profile_ms,
-            consent, consent_ms, consent_words, stopped_ms, \(Retirement.columns)
+            consent, consent_ms, consent_words, stopped_ms, \(HumanStanding.columns), \(Retirement.columns)
         """
 
     private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
@@ -556,6 +570,7 @@ package struct MirrorTable: Sendable {
                 past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),
                 profileSettled: try row.optionalDate("profile_ms"),
                 consent: try consent(in: row), stopped: try row.optionalDate("stopped_ms"),
+                standing: try HumanStanding(row: row), standingLook: try row.optionalDate("standing_look_ms"),
                 retirement: try Retirement(row: row),
                 move: try moveMark(in: row), pause: try pause(in: row))
         }

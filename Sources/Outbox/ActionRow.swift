@@ -224,6 +224,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case paused
         /// Nobody agreed to the mirror; nothing is sent, and nothing was changed.
         case unagreed
+        /// The human's account cannot be used any more; nothing is sent, and nothing was changed.
+        case humanAway = "human-away"
         /// The mirror has retired; nothing is sent but its last post, and nothing was changed.
         case retired
         /// The recipient is denied; nothing is sent, and nothing was changed.
@@ -254,6 +256,10 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     static let unagreed = OutboxError(
         code: .unagreed,
         description: "could not send an action: nobody said that the human agreed; mirror-bot status says how")
+
+    static let humanAway = OutboxError(
+        code: .humanAway,
+        description: "could not send an action: the human's account is not as it was; mirror-bot status says more")
 
     static let retired = OutboxError(
         code: .retired,

@@ -207,7 +207,7 @@ extension Delivery {
         } catch {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
-            case .denied, .unagreed, .retired: return nil
+            case .denied, .unagreed, .humanAway, .retired: return nil
             // The next look decides anew.
             case .superseded:
                 let time = now()

@@ -147,7 +147,7 @@ package struct Delivery: Sendable {
             await request.withdraw()
             switch (error as? OutboxError)?.code {
             case .denied: return try await store.end(taken, as: .skipped, reason: Action.Reason.denied, now: now())
-            case .superseded, .unagreed, .retired:
+            case .superseded, .unagreed, .humanAway, .retired:
                 return try await store.postpone(taken, until: nil, reason: taken.reason, now: now())
             default: throw error
             }

@@ -365,15 +365,15 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Throws while the mirror is paused, if nobody agreed to it, if it has retired, or if the person is denied, so that no
-    /// request is sent after that decision, however long it was prepared.
+    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away, if the mirror has retired,
+    /// or if the person is denied, so that no request is sent after that decision, however long it was prepared.
     func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
         try requireNoWord(against: action, asOf: nil, at: now, on: connection)
         try requireNoDenial(of: action, on: connection)
     }
 
-    /// Throws while the mirror is paused, if nobody agreed to it, if it has retired, or if a person has changed since
-    /// `version` what may be sent.
+    /// Throws while the mirror is paused, if nobody agreed to it, if the human's account is away, if the mirror has retired,
+    /// or if a person has changed since `version` what may be sent.
     private func requireNoWord(
         against action: Action, asOf version: Int64?, at now: Date, on connection: any StorageConnection
     ) throws {
@@ -381,6 +381,9 @@ extension OutboxStore {
         let isAgreed: SQL = "mirrors.consent IS NOT NULL"
         guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(isAgreed))").isEmpty else {
             throw OutboxError.unagreed
+        }
+        guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(Self.goesOn))").isEmpty else {
+            throw OutboxError.humanAway
         }
         let serves = mirrorHas(Self.serves("\(action.id)", at: now))
         guard try !connection.query("SELECT 1 AS found WHERE \(serves)").isEmpty else { throw OutboxError.retired }
@@ -390,13 +393,21 @@ extension OutboxStore {
     }
 
     /// The condition on a row of `actions` without which it never leaves: somebody agreed to the mirror, which is the human
-    /// by a login or by words said from their account, or the operator by a statement (see `HumanConsent`); and the
-    /// mirror has not retired, or the row is its last post.
+    /// by a login or by words said from their account, or the operator by a statement (see `HumanConsent`); the human's
+    /// account is there, or a person wants the mirror to go on without it; and the mirror has not retired, or the row is
+    /// its last post.
     ///
     /// Every departure has it in its statement. What is due has it too, so that nothing is prepared in vain.
     func isPermitted(at now: Date) -> SQL {
-        mirrorHas("mirrors.consent IS NOT NULL AND \(Self.serves("actions.id", at: now))")
+        mirrorHas(
+            "mirrors.consent IS NOT NULL AND \(Self.goesOn) AND \(Self.serves("actions.id", at: now))")
     }
+
+    /// The condition that the network does not call the human's account a memorial, suspended, switched off or gone, or
+    /// that a person wants the mirror to go on all the same.
+    private static let goesOn: SQL = """
+        (mirrors.standing IS NULL OR mirrors.standing = 'moved' OR mirrors.standing_goes_on_ms IS NOT NULL)
+        """
 
     private func mirrorHas(_ condition: SQL) -> SQL {
         "EXISTS (SELECT 1 FROM mirrors WHERE mirrors.mirror = \(mirror) AND \(condition))"

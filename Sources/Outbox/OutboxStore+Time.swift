@@ -4,8 +4,8 @@ package import Storage
 
 /// Due times and expiry of actions.
 extension OutboxStore {
-    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the mirror, and only the
-    /// last post once it has retired.
+    /// Returns the due actions that have not expired, oldest first; none while nobody agreed to the mirror or the
+    /// human's account is away, and only the last post once the mirror has retired.
     ///
     /// They include actions that an earlier worker claimed and did not send.
     ///
@@ -100,7 +100,8 @@ extension OutboxStore {
     /// Returns the times of the next work, with one query.
     ///
     /// It covers sending and expiry of these kinds, and of all kinds look-ups, undo, and threads to continue. While nobody
-    /// agreed to the mirror, or once it has retired, what waits is only marked as expired.
+    /// agreed to the mirror or the human's account is away, or once the mirror has retired, what waits is only marked as
+    /// expired.
     ///
     /// - Parameters:
     ///   - heard: As for ``Action/mayLeave(heard:at:)``; an action that waits for it is ignored until then.
