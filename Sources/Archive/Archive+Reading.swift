@@ -36,6 +36,16 @@ extension Archive {
         return (oldest, newest)
     }
 
+    /// The language of most posts, as a BCP 47 tag; nil if no post names one.
+    package func commonestLanguage() async throws -> String? {
+        let rows = try await storage.query(
+            """
+            SELECT language, COUNT(*) AS number FROM posts WHERE mirror = \(mirror) AND language IS NOT NULL
+            GROUP BY language ORDER BY number DESC, language ASC LIMIT 1
+            """)
+        return try rows.first?.optionalText("language")
+    }
+
     /// One post, if it is in the archive.
     package func post(_ id: PostID) async throws -> Post? {
         try await posts(where: "network = \(id.network.rawValue) AND post_id = \(id.value)").first

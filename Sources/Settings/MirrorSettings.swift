@@ -46,6 +46,8 @@ package struct MirrorSettings: Sendable {
     package var historyDays: Int
     /// The operator's statement that the human agreed; nil for none.
     package private(set) var statedConsent: HumanConsent.Ground?
+    /// Whether the mirror is a memorial of a person who has died.
+    package let isMemorial: Bool
     /// Whether the human's posts are read from a server that is known to show private ones as public.
     package private(set) var trustsHumanServer: Bool
     /// Whether texts are published while nobody can be asked for their posts; nil while the
@@ -128,6 +130,7 @@ package struct MirrorSettings: Sendable {
         maximumUses = values.integerOrNone(.maxUses)
         historyDays = values.integer(.historyDays)
         statedConsent = values.text(.humanConsent).flatMap(HumanConsent.Ground.init)
+        isMemorial = values.text(.memorial) == "yes"
         trustsHumanServer = values.text(.trustHumanServer) == "yes"
         archiveTrust = values.text(.trustArchive).map { $0 == "yes" }
         minimumAgeDays = values.integer(.minAgeDays)

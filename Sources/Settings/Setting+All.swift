@@ -6,7 +6,7 @@ extension Setting {
     /// Every setting, group by group, in the order in which `config` and the documentation list them.
     package static let all: [Setting] =
         [mirror, network, humanNetwork, botNetwork, timeZone, pollSeconds, passes]
-        + account(.human) + [humanConsent, trustHumanServer, trustArchive] + account(.bot) + [operatorContact]
+        + account(.human) + [humanConsent, memorial, trustHumanServer, trustArchive] + account(.bot) + [operatorContact]
         + [home, databaseURL, databaseConnections, redisURL, redisTLSVerify, secretKey, dictionary]
         + [archiveLimit, historyDays]
         + [scheduleModel, bursts, quietHours, holdWhileActive, maxPerDay]
@@ -112,6 +112,12 @@ extension Setting {
         details: "in the environment it is said for every mirror of the process, and not heard after the human "
             + "[stopped the mirror](control.md#consent)",
         prompt: .optional)
+    package static let memorial = Setting(
+        "MEMORIAL", .accounts,
+        "`yes`: the mirror is a memorial of a person who has died: posts alone, and replies or favorites only where "
+            + "`REPLIES_PER_PERSON` or `FAVORITE_MODE` is set itself; the line of the bot's profile says so",
+        form: consent, fallback: "no", effect: "`mirror-bot profile` writes the line.",
+        details: "see [what that is, and what speaks against it](control.md#a-memorial)")
     static let trustHumanServer = Setting(
         "TRUST_HUMAN_SERVER", .accounts,
         "`yes`: read the human's posts from programs, too, that show posts for few as public", form: consent,
@@ -255,7 +261,7 @@ extension Setting {
         details: "in English and Japanese; what hardly fits, `mirror-bot score` finds on the human's own past")
     package static let repliesPerPerson = Setting(
         "REPLIES_PER_PERSON", .replies, "replies to one person a day at most", form: .integer(0...100), fallback: "3",
-        uptake: .nextDecision)
+        uptake: .nextDecision, derived: { values, _ in values.ofMemorial("0") })
     package static let repliesPerThread = Setting(
         "REPLIES_PER_THREAD", .replies, "replies in one conversation at most", form: .integer(0...100), fallback: "5",
         uptake: .nextDecision)
@@ -296,7 +302,7 @@ extension Setting {
         "`auto` favorites, `suggest` only notes what it would favorite for `mirror-bot suggestions`, `off` does neither",
         form: .choice(["off", "suggest", "auto"]), fallback: "auto",
         effect: "With `off` nothing that was decided or approved before is sent either.",
-        derived: { $0.ofBotNetwork($1) })
+        derived: { $0.ofMemorial("off") ?? $0.ofBotNetwork($1) })
     package static let favoritesPerDay = Setting(
         "FAVORITES_PER_DAY", .favorites, "favorites a day at most", form: .integer(0...1_000), fallback: "10",
         uptake: .nextDecision)

@@ -237,6 +237,13 @@ package struct SettingValues: Sendable {
         network(of: .bot).descriptor.defaults[setting.name].map { ($0, .fallback) }
     }
 
+    /// What a setting is that nobody gave, where the mirror is a memorial.
+    ///
+    /// - Parameter text: The value for a memorial.
+    func ofMemorial(_ text: String) -> (text: String, origin: SettingOrigin)? {
+        self.text(.memorial) == "yes" ? (text, .implied) : nil
+    }
+
     /// The value as a whole number; the form was checked when it was read.
     func integer(_ setting: Setting) -> Int { text(setting).flatMap { Int($0) } ?? 0 }
 

@@ -21,6 +21,26 @@ import Testing
         #expect(text.unicodeScalars.count <= 100)
     }
 
+    /// A memorial speaks the language of the human's posts, and its line takes the place of the one before.
+    @Test(
+        arguments: [
+            ("en", "In memory of @haruka@e.org"), ("ja-JP", "追悼 @haruka@e.org"),
+            ("de", "In Erinnerung an @haruka@e.org"),
+            ("tlh", "In memory of @haruka@e.org"), (nil, "In memory of @haruka@e.org"),
+        ] as [(String?, String)])
+    func aMemorialSaysSo(_ language: String?, _ start: String) throws {
+        let limits = AccountProfile.Limits(bio: 500, bioBytes: nil, fields: 2, field: 30)
+        let lines = MemorialLine.forms(human: "haruka@e.org", contact: "ops@e.org", language: language)
+        let before = try #require(ProfileProposal.bio("Hello", with: Self.lines, within: limits))
+        let text = try #require(ProfileProposal.bio(before, with: lines, within: limits))
+        #expect(text == "Hello\n\n\(lines[0])")
+        #expect(lines[0].hasPrefix(start))
+        #expect(lines[0].contains("ops@e.org"))
+        // And the other way round.
+        let retired = ProfileProposal.lines(retired: "haruka@e.org")
+        #expect(ProfileProposal.bio(text, with: retired, within: limits) == "Hello\n\n\(retired[0])")
+    }
+
     @Test func nothingOfAPersonIsCutForIt() {
         #expect(ProfileProposal.bio(String(repeating: "x", count: 90), with: Self.lines, within: Self.limits) == nil)
     }

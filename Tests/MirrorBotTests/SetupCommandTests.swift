@@ -193,18 +193,23 @@ import Testing
         let sandbox = try await SetupPast.sandbox()
         let stage = try Stage(["HUMAN_CONSENT": ""])
         let archive = try Fixture.xArchive(in: stage.folder, withLikes: false)
+        let isMemorial = answer == "heirs"
+        let memorial = isMemorial ? [("Is the mirror a memorial?", "")] : []
+        // A memorial favorites nothing.
+        let favorites = isMemorial ? [] : [("Path of one (Enter", "")]
         let ending = try await stage.type(
             ["setup", "--token"],
             [
                 ("Network or path", archive),
                 ("Who agreed? self (I am this person), agreed (this person agreed in writing), heirs", answer),
+            ] + memorial + [
                 ("Network [mastodon]: ", ""), ("Server of the bot's account", sandbox.url),
-                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"), ("Path of one (Enter", ""),
-                ("Look at", "n"), ("Start now?", "n"),
-            ])
+                ("Access token: ", sandbox.botToken), ("Time zone", "UTC"),
+            ] + favorites + [("Look at", "n"), ("Start now?", "n")])
         #expect(ending.status == 0, "\(ending.error)")
         let status = try await stage.status()
         #expect(status.consent?.wording == wording)
+        try await expect(stage.run("set").output) { $0.contains("MEMORIAL=yes\n") == isMemorial }
         let steps = try #require(status.setup)
         #expect(steps.first { $0.kind == .consent }?.isDone == (wording != nil))
         #expect(status.obstacles?.contains { $0.code == .noConsent } == (wording == nil))

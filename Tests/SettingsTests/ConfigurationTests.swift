@@ -45,6 +45,7 @@ import Testing
         "FAVORITES_PER_DAY": "4", "REPLIES": "review",
         "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
         "CONFIRM_STOP": "no", "FIRST_REPLY_NOTE": "on", "TRUST_ARCHIVE": "yes", "HUMAN_CONSENT": "heirs",
+        "MEMORIAL": "yes",
         "TRUST_HUMAN_SERVER": "yes", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6",
         "ARCHIVE_LIMIT": "2000",
         "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",
@@ -113,6 +114,31 @@ import Testing
                 before.mirror.split(separator: "\n"))
             #expect((before.mirror != after.mirror) == (setting.scope != .process), "\(setting.name): \(lines)")
         }
+    }
+
+    /// A memorial answers nobody and favorites nothing, unless that is set itself.
+    @Test func aMemorialOnlyPosts() throws {
+        func settings(_ variables: [String: String]) throws -> MirrorSettings {
+            try MirrorSettings(try Self.values(variables), readsAccounts: false)
+        }
+        let usual = try settings([:])
+        #expect(!usual.isMemorial)
+        #expect(usual.favoriteMode != .off)
+        #expect(usual.repliesPerPerson > 0)
+        let memorial = try settings(["MEMORIAL": "yes"])
+        #expect(memorial.isMemorial)
+        #expect(memorial.favoriteMode == .off)
+        #expect(memorial.repliesPerPerson == 0)
+        #expect(memorial.schedule.maximumPerDay == usual.schedule.maximumPerDay)
+        let asked = try settings(["MEMORIAL": "yes", "FAVORITE_MODE": "suggest", "REPLIES_PER_PERSON": "1"])
+        #expect(asked.favoriteMode == .suggest)
+        #expect(asked.repliesPerPerson == 1)
+        // The same of what is set for one mirror.
+        let stored = try usual.with(stored: ["MEMORIAL": "yes"])
+        #expect(stored.favoriteMode == .off)
+        #expect(stored.repliesPerPerson == 0)
+        let both = try usual.with(stored: ["MEMORIAL": "yes", "FAVORITE_MODE": "auto"])
+        #expect(both.favoriteMode == .auto)
     }
 
     @Test func resolvesEveryVariable() throws {

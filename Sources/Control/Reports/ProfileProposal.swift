@@ -1,3 +1,4 @@
+import Archive
 import Foundation
 package import Mirroring
 package import Networks
@@ -48,6 +49,11 @@ package struct ProfileProposal: Codable, Sendable {
         ["\(retiredStart)\(human). It says nothing any more.", "\(retiredStart)\(human)."]
     }
 
+    /// Whether a line of a bio is one that we wrote.
+    private static func isOurs(_ line: String) -> Bool {
+        ([start, retiredStart] + MemorialLine.starts).contains(where: line.hasPrefix)
+    }
+
     /// The bio with the first of the lines that fits, in the place of our old one or at the end.
     ///
     /// - Returns: Nil if none fits.
@@ -55,7 +61,7 @@ package struct ProfileProposal: Codable, Sendable {
         let parts = bio.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         for line in lines {
             var changed = parts
-            if let place = parts.firstIndex(where: { $0.hasPrefix(start) || $0.hasPrefix(retiredStart) }) {
+            if let place = parts.firstIndex(where: isOurs) {
                 changed[place] = line
             } else if bio.allSatisfy(\.isWhitespace) {
                 changed = [line]
@@ -112,10 +118,7 @@ extension HumanMirror {
         }
         let botHandle: String
         if let known = record.botHandle { botHandle = known } else { botHandle = try await bot.verifyAccount().handle }
-        let lines =
-            record.retirement?.begun != nil
-            ? ProfileProposal.lines(retired: human)
-            : ProfileProposal.lines(human: human, contact: configuration.operatorContact)
+        let lines = try await profileLines(human, record)
         var report = ProfileProposal(mirror: name, bot: botHandle, network: bot.name, line: lines[0])
         guard let network = bot as? any ProfiledNetwork else {
             report.notes = ["\(bot.name.displayName) lets only a person change a profile: paste the line there"]
@@ -143,6 +146,15 @@ extension HumanMirror {
         }
         if wanted != present { report.proposed = .init(bio: wanted.bio, fields: wanted.fields) }
         return (report, bot, present)
+    }
+
+    /// Forms of our line of the bio, of which the first that fits is taken.
+    private func profileLines(_ human: String, _ record: MirrorRecord) async throws -> [String] {
+        if record.retirement?.begun != nil { return ProfileProposal.lines(retired: human) }
+        let contact = configuration.operatorContact
+        guard configuration.isMemorial else { return ProfileProposal.lines(human: human, contact: contact) }
+        let language = try await archive.commonestLanguage()
+        return MemorialLine.forms(human: human, contact: contact, language: language)
     }
 
     /// The human's name, of a login if none was verified yet.

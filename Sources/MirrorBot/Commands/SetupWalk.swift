@@ -182,8 +182,7 @@ struct SetupWalk {
 
     /// Asks who agreed, where the human's account is not logged in; who does not answer says nothing.
     private func stateConsent(_ isFirst: Bool) async throws -> Outcome {
-        let setting = Setting.humanConsent.name
-        if isFirst, let ground = given.consent { return try await set(setting, ground.rawValue) }
+        if isFirst, let ground = given.consent { return try await state(ground) }
         guard isAsking else { return .left }
         let answer = try Question.answer(
             "Who agreed? \(HumanConsent.Ground.choices) [later]: ", default: "later", ConsentArgument.answer)
@@ -191,7 +190,19 @@ struct SetupWalk {
             tell("Until somebody did, it learns and plans, and sends nothing.")
             return .left
         }
-        return try await set(setting, answer.rawValue)
+        return try await state(answer)
+    }
+
+    /// Stores who agreed, and asks heirs whether the mirror is a memorial.
+    private func state(_ ground: HumanConsent.Ground) async throws -> Outcome {
+        if ground == .heirs, isAsking {
+            tell("A memorial only posts: it answers nobody and favorites nothing, and the bot's profile says so.")
+            if try Question.confirm("Is the mirror a memorial? [Y/n] ", default: true) {
+                _ = try await set(Setting.memorial.name, "yes")
+                tell("\(command("retire --on DATE")) gives it an end.")
+            }
+        }
+        return try await set(Setting.humanConsent.name, ground.rawValue)
     }
 
     private func connectBot(_ position: Position, _ isFirst: Bool) async throws -> Outcome {

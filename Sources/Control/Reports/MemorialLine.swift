@@ -1,0 +1,37 @@
+/// The line of the bot's profile that says that a mirror is a memorial.
+enum MemorialLine {
+    /// A line in one language: how it begins, before the human's name, and how it goes on.
+    private struct Words {
+        let start: String
+        let end: String
+    }
+
+    private static let fallback = Words(start: "In memory of @", end: ". This bot repeats old posts.")
+    private static let byLanguage = [
+        "en": fallback,
+        "ja": Words(start: "追悼 @", end: " このボットは過去の投稿を繰り返します。"),
+        "de": Words(start: "In Erinnerung an @", end: ". Dieser Bot wiederholt alte Beiträge."),
+        "fr": Words(start: "En mémoire de @", end: ". Ce bot répète d’anciens messages."),
+        "es": Words(start: "En memoria de @", end: ". Este bot repite publicaciones antiguas."),
+        "it": Words(start: "In memoria di @", end: ". Questo bot ripete vecchi post."),
+        "pt": Words(start: "Em memória de @", end: ". Este bot repete publicações antigas."),
+        "nl": Words(start: "Ter nagedachtenis aan @", end: ". Deze bot herhaalt oude berichten."),
+    ]
+
+    /// How such lines begin, in all languages.
+    static let starts = byLanguage.values.map(\.start)
+
+    /// Forms of the line, of which the first that fits is taken.
+    ///
+    /// - Parameters:
+    ///   - human: The human's handle.
+    ///   - contact: Who runs the bot; nil if nobody is named.
+    ///   - language: A BCP 47 tag; English for one without a line, and for nil.
+    static func forms(human: String, contact: String?, language: String?) -> [String] {
+        let code = language?.split(whereSeparator: { "-_".contains($0) }).first?.lowercased()
+        let words = code.flatMap { byLanguage[$0] } ?? fallback
+        let whole = "\(words.start)\(human)\(words.end)"
+        let short = "\(words.start)\(human)"
+        return [contact.map { "\(whole) (\($0))" }, whole, contact.map { "\(short) (\($0))" }, short].compactMap(\.self)
+    }
+}
