@@ -587,7 +587,7 @@ actor Originals {
             }
             try await departure.send()
             try await store.endEdit(of: copy.id)
-        } catch let error as OutboxError where [.denied, .unagreed, .retired].contains(error.code) {
+        } catch let error as OutboxError where [.denied, .unagreed, .humanAway, .retired].contains(error.code) {
             // Nothing new is said to who is to be left alone, or for who agrees no more.
             try await takeBack([copy], for: Action.Reason.sourceEdited)
             return true

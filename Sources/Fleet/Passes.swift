@@ -172,6 +172,7 @@ final class Passes: Sendable {
             parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])
         }
         try await parts.serverRules?.lookIfDue()
+        try await parts.standing?.lookIfDue()
         guard let classifier = try await parts.classifiers.classifier() else { return }
         // Also while nothing new is learned; counts that cannot be changed now are told of where they are needed.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}
@@ -300,7 +301,8 @@ final class Passes: Sendable {
 
     /// Archives what the human posts.
     func humanPosts(_ feed: FeedReader) async throws -> Date {
-        try await feed.look(keep) { try await noteShown($0) }
+        try await parts.standing?.lookIfDue()
+        return try await feed.look(keep) { try await noteShown($0) }
     }
 
     private func keep(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
@@ -409,6 +411,7 @@ final class Passes: Sendable {
                     // It may ask for something to be taken back.
                     var mayHaveAsked = true
                     defer { if mayHaveAsked { onNews() } }
+                    try await parts.standing?.lookIfDue()
                     let look = try await parts.originals.look()
                     mayHaveAsked = look.count > 0
                     return look.next

@@ -28,6 +28,12 @@ private struct VerifiedAccounts {
     let own: Set<AccountID>
     /// The human's handle; nil if it is not known.
     let human: String?
+    /// The human's account; nil if it is not known.
+    let humanAccount: AccountID?
+    /// The state of that account; nil for the usual one.
+    let standing: HumanStanding?
+    /// When the network was last asked for that state; nil if it never was.
+    let standingLook: Date?
 }
 
 /// Putting a worker together from its configuration and what the networks say.
@@ -101,6 +107,12 @@ extension Worker {
             delivery: delivery, takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil,
             firstPostLook: deliverer == nil
                 ? FirstPostLook(mirror: mirror, account: accounts.bot, bot: bot, clock: clock, logger: logger) : nil)
+        var standing: StandingLook?
+        if deliverer == nil, let human, let account = accounts.humanAccount {
+            standing = StandingLook(
+                of: mirror, account: account, human: human, store: store,
+                last: accounts.standingLook ?? activated, isHold: accounts.standing?.isHold ?? false)
+        }
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
@@ -128,6 +140,7 @@ extension Worker {
             feeds: feeds, feedTable: mirror.feeds, proofs: mirror.proofs,
             serverRules: deliverer == nil
                 ? ServerRuleLook(of: mirror, account: accounts.bot, bot: bot) : nil,
+            standing: standing,
             effects: deliverer == nil
                 ? EffectRecovery(mirror, network: bot, account: accounts.bot) : nil,
             // A run that only pretends to send buys nothing that is not needed for the day.
@@ -199,7 +212,8 @@ extension Worker {
         }
         let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
         return VerifiedAccounts(
-            bot: id, botAccount: botAccount, own: Set(own), human: humanAccount?.handle ?? stored.humanHandle)
+            bot: id, botAccount: botAccount, own: Set(own), human: humanAccount?.handle ?? stored.humanHandle,
+            humanAccount: stored.human, standing: stored.standing, standingLook: stored.standingLook)
     }
 
     private func account(

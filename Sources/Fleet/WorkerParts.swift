@@ -38,6 +38,8 @@ package struct WorkerParts: Sendable {
     let proofs: ProofTable
     /// Reads the rules of the bot's server; `nil` for a dry run.
     let serverRules: ServerRuleLook?
+    /// Looks at the state of the human's account; `nil` without one, and for a dry run.
+    let standing: StandingLook?
     /// Takes back or finishes what commands were cut in; `nil` for a dry run.
     let effects: EffectRecovery?
     /// Goes on with trainings that money cut short; `nil` where reading the human's posts costs nothing.

@@ -268,8 +268,7 @@ import Testing
     @Test func aPauseHoldsItUp() async throws {
         let fixture = try await start()
         let desk = desk(fixture)
-        // No worker has seen the human's login yet.
-        try await fixture.mirror.storage.agree(to: fixture.mirror.name)
+        // No worker has seen the human's login yet: the end does.
         _ = try await desk.perform(PauseMirror())
         _ = try await desk.perform(RetireMirror(last: Self.last))
         try await fixture.live(until: 8, after: "Paused", events: [])

@@ -1,0 +1,97 @@
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import Storage
+import Synchronization
+
+/// Looks once a day at the state of the human's account, and has the mirror follow what the network says of it.
+///
+/// The stored state is what holds the mirror, see `OutboxStore`; a person is told of it by the obstacles that follow.
+final class StandingLook: Sendable {
+    /// Seconds between two looks.
+    static let interval: TimeInterval = 86_400
+    /// The same while the network refuses the human's credentials or the mirror is held, and until another try after a
+    /// failed look.
+    static let soon: TimeInterval = 3_600
+    /// The most copies about which a person is asked.
+    private static let mostCopies = 100_000
+
+    private let table: MirrorTable
+    private let account: AccountID
+    private let human: AccountGate
+    private let store: OutboxStore
+    private let clock: any WallClock
+    private let logger: Logger
+    private let known: Mutex<Known>
+
+    private struct Known {
+        /// When the account was last looked at; on a mirror that never did, when it began.
+        var last: Date
+        /// Whether the state of the account held the mirror then.
+        var isHold: Bool
+    }
+
+    /// - Parameters:
+    ///   - account: The human's.
+    ///   - last: When it was last looked at; on a mirror that never did, when it began.
+    ///   - isHold: Whether the state of the account holds the mirror.
+    init(
+        of mirror: HumanMirror, account: AccountID, human: AccountGate, store: OutboxStore, last: Date, isHold: Bool
+    ) {
+        table = mirror.table
+        clock = mirror.clock
+        logger = mirror.logger
+        self.account = account
+        self.human = human
+        self.store = store
+        known = Mutex(Known(last: last, isHold: isHold))
+    }
+
+    /// Looks at the account if that is due.
+    ///
+    /// - Throws: The store's error. A network that does not answer is asked again later.
+    func lookIfDue() async throws {
+        let now = clock.now
+        let before = known.withLock(\.self)
+        let wait = human.refusal == nil && !before.isHold ? Self.interval : Self.soon
+        guard !(0..<wait).contains(now.timeIntervalSince(before.last)) else { return }
+        do {
+            let standing = try await look(at: now)
+            known.withLock { $0 = Known(last: now, isHold: standing?.isHold ?? false) }
+        } catch let error as NetworkError {
+            known.withLock { $0.last = now - wait + Self.soon }
+            logger.debug("State of the human's account not read", metadata: [LogKeys.error: "\(error)"])
+        } catch is SeenChanged {
+            // A person has decided meanwhile; the next look knows of it.
+        }
+    }
+
+    /// - Returns: The state afterwards; nil for the usual one.
+    private func look(at now: Date) async throws -> HumanStanding? {
+        let record = try await table.record()
+        guard record.human?.canonical == account.canonical else { return nil }
+        let found = try await human.standing(of: account)
+        let standing = try await table.noteStanding(found, seen: HumanStanding.seen(record.standing), now: now)
+        if standing != record.standing {
+            let words = standing?.words ?? "the human's account is active again"
+            logger.warning("State of the human's account changed", metadata: [LogKeys.reason: "\(words)"])
+        }
+        if let standing, standing.isToBeFollowed { try await askAboutCopies(standing, now: now) }
+        return standing
+    }
+
+    /// Proposes to take back what the bot said of the human's: all of it at once is for a person to decide.
+    private func askAboutCopies(_ standing: HumanStanding, now: Date) async throws {
+        let copies = try await store.undoable([.post, .reply], since: nil, limit: Self.mostCopies)
+        for part in copies.map(\.id).portions {
+            try await store.proposeUndos(part, reason: Action.Reason.sourceGone)
+        }
+        try await table.noteAsked(about: standing, now: now)
+        logger.warning(
+            "Not taken back without a person: see mirror-bot undo proposed",
+            metadata: [LogKeys.count: "\(copies.count)", LogKeys.reason: "\(Action.Reason.sourceGone)"])
+    }
+}
