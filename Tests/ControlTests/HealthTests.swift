@@ -86,6 +86,10 @@ import Testing
         mild(.consentUnstated, hiddenBy: noBot.union([.stoppedByHuman, .noConsent])) { facts in
             if facts.consent == .given { facts.consent = .unstated }
         },
+        fatal(.humanAway, hiddenBy: noBot) { $0.standing = HumanStanding(.memorial, since: hourAgo) },
+        mild(.humanMoved, hiddenBy: noBot.union([.humanAway])) { facts in
+            if facts.standing == nil { facts.standing = HumanStanding(.moved(to: "ann@new.example"), since: hourAgo) }
+        },
         mild(.rulesChanged, hiddenBy: noBot) { $0.changedRules = 2 },
         fatal(.policyUnacknowledged, hiddenBy: noBot) { $0.mayPublish = false },
         fatal(.pastUnknown, hiddenBy: elsewhere) { $0.knowsPast = false },

@@ -45,7 +45,8 @@ import Testing
                     case "human_account", "bot_account": return .text("mastodon:\(mirror)-\(column.name)@home.example")
                     case "released": return .boolean(true)
                     case let name
-                    where ["move_", "pause", "retire"].contains(where: name.hasPrefix) && column.type != .boolean:
+                    where ["move_", "pause", "retire", "standing"].contains(where: name.hasPrefix)
+                        && column.type != .boolean:
                         return .null
                     case "flight_ms": return .null
                     default: break

@@ -11,7 +11,7 @@ extension HealthFacts {
         if let settingProblem { return [unusableSetting(settingProblem)] }
         if let retirement, retirement.isOver, !isElsewhere { return [retired(retirement)] + database }
         let all = [
-            whole, ends, consents, serverRules, bot, database, work, permissions, archive, budget,
+            whole, ends, consents, standings, serverRules, bot, database, work, permissions, archive, budget,
             hearing, parts, planning,
             favoriting,
             waiting,
@@ -151,6 +151,33 @@ extension HealthFacts {
                     .set(setting, "if they agree anew: a new \(login), or \(statement)"))
             ]
         }
+    }
+
+    /// What follows from the state of the human's account, until a person wants the mirror to go on.
+    private var standings: [Obstacle] {
+        guard let standing, standing.goesOn == nil, !isElsewhere, hasBot else { return [] }
+        let cause = "\(standing.words), seen at \(words(standing.since))"
+        if standing.isHold {
+            let memorial = standing.state == .memorial ? ", best after mirror-bot set \(Setting.memorial.name)=yes" : ""
+            return [
+                make(
+                    .humanAway, .stops, of: [.sending, .favorites], since: standing.since, cause,
+                    brief: standing.words,
+                    .run(
+                        "mirror-bot resume --knowing",
+                        "mirror-bot resume --knowing goes on all the same\(memorial), and mirror-bot retire ends the mirror"
+                    ))
+            ]
+        }
+        let network = accounts[.human]?.network.rawValue ?? "NETWORK"
+        let host = standing.successor?.split(separator: "@").dropFirst().first
+        let server = host.map { " --server https://\($0)" } ?? ""
+        let login = "mirror-bot login \(network) --as human\(server) --rebind"
+        return [
+            make(
+                .humanMoved, .note, of: [], since: standing.since, cause, brief: "the human has moved",
+                .run(login, "\(login) lets the mirror follow, and mirror-bot resume --knowing leaves it as it is"))
+        ]
     }
 
     /// Changes of the server's rules that the operator has not been shown.

@@ -54,6 +54,8 @@ package struct HealthFacts: Equatable, Sendable {
     /// Whether the bot's network lets it publish as the settings are.
     package var mayPublish = true
     package var consent = ConsentFact.given
+    /// The state of the human's account where that is not the usual one.
+    package var standing: HumanStanding?
     /// Sentences about bots that the bot's server added or removed since the operator was shown its rules.
     package var changedRules = 0
     package var wishes = Wishes()

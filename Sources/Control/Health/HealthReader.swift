@@ -127,6 +127,7 @@ struct HealthReader {
         facts.adoptedZone = mirror.adoptedZone(record)
         (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
         facts.retirement = record.retirement
+        facts.standing = record.standing
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)
         facts.money = spending.map { money($0, accounts, mirror.configuration) }
         let policy = accounts.accounts[.bot]?.network.descriptor.policy

@@ -91,6 +91,8 @@ extension Obstacle {
         case stoppedByHuman = "stopped-by-human"
         /// No consent of the human is recorded.
         case noConsent = "no-consent"
+        /// The human's account is a memorial, suspended, switched off or gone, and nobody wants the mirror to go on.
+        case humanAway = "human-away"
         case noBotAccount = "no-bot-account"
         /// A stored login cannot be opened, or belongs to another network than the settings name.
         case botLoginUnusable = "bot-login-unusable"
@@ -175,6 +177,8 @@ extension Obstacle {
         case humanDisabled = "human-disabled"
         /// The account is gone, private or moved: its posts cannot be found.
         case humanGone = "human-gone"
+        /// The human uses another account now, as the network says.
+        case humanMoved = "human-moved"
 
         /// What `doctor` calls the thing that has the condition.
         package var subject: String {
@@ -206,7 +210,8 @@ extension Obstacle {
                 .thresholdUnreached, .favoritesSpent:
                 "favorites"
             case .review, .undoProposed: "review"
-            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope, .humanDisabled, .humanGone:
+            case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope, .humanDisabled, .humanGone,
+                .humanAway, .humanMoved:
                 "human"
             }
         }
@@ -215,8 +220,8 @@ extension Obstacle {
         package var consequence: String? {
             switch self {
             case .settingUnusable, .moved, .arriving, .retired, .firstPostHidden, .paused, .stoppedByHuman,
-                .noConsent, .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope, .botDisabled,
-                .sendingWaits, .storeFull, .storeReadOnly,
+                .noConsent, .humanAway, .noBotAccount, .botLoginUnusable, .sameAccount, .botRefused, .botLacksScope,
+                .botDisabled, .sendingWaits, .storeFull, .storeReadOnly,
                 .storeAway,
                 .workerEnded,
                 .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
@@ -236,7 +241,7 @@ extension Obstacle {
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails, .feedUnread, .feedWaits,
                 .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen, .clockWrong,
                 .ownPostsUnpaid, .consentUnstated, .rulesChanged, .zoneToCome, .zoneAdopted, .holdUseless,
-                .review, .undoProposed, .retiring:
+                .review, .undoProposed, .retiring, .humanMoved:
                 nil
             }
         }
@@ -251,7 +256,7 @@ extension Obstacle {
             case .sendingWaits, .mentionsUnread, .feedUnread, .humanGone: .unreachable
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted: .budget
             case .clockWrong: .clock
-            case .firstPostHidden, .review, .undoProposed: .review
+            case .firstPostHidden, .review, .undoProposed, .humanAway, .humanMoved: .review
             case .stoppedByHuman, .noConsent, .policyUnacknowledged, .pastUnknown, .archiveEmpty, .noFitText,
                 .postsUnverified:
                 .idle

@@ -225,6 +225,30 @@ package struct StatusReport: Codable, Sendable {
         package var weights: ReportedWeights?
     }
 
+    /// The state of the human's account, as its network named it.
+    package struct StandingState: Codable, Equatable, Sendable {
+        /// `memorial`, `suspended`, `moved`, `deactivated` or `deleted`.
+        package var state: String
+        package var since: Date
+        /// When the network named it again, a day later or more; nil before.
+        package var confirmed: Date?
+        /// The new account of a human who has moved; nil for another state.
+        package var successor: String?
+        /// When a person said that the mirror goes on all the same; nil if none did.
+        package var goesOn: Date?
+        /// The state as a part of a sentence.
+        package var words: String
+
+        init(_ standing: HumanStanding) {
+            state = standing.name
+            since = standing.since
+            confirmed = standing.confirmed
+            successor = standing.successor
+            goesOn = standing.goesOn
+            words = standing.words
+        }
+    }
+
     package typealias Verdict = Health.Verdict
 
     /// Who does the mirror's work.
@@ -265,7 +289,8 @@ package struct StatusReport: Codable, Sendable {
     /// What keeps the mirror from a part of its work, and what its operator should know; nil in reports of earlier
     /// versions.
     package var obstacles: [Obstacle]?
-    /// The digest of whether and how the mirror pauses, for who pauses or resumes it; nil in reports of earlier versions.
+    /// The digest of whether and how the mirror pauses or is held, for who pauses or resumes it; nil in reports of earlier
+    /// versions.
     package var pauseSeen: Seen?
     /// What is to be done before the mirror works; nil once it has worked.
     package var setup: [SetupStep]?
@@ -281,6 +306,8 @@ package struct StatusReport: Codable, Sendable {
     package var accounts: [AccountState] = []
     /// Who agreed that the human is mirrored; nil if nobody did, and in reports of earlier versions.
     package var consent: HumanConsent?
+    /// Nil for the usual state of the human's account, and in reports of earlier versions.
+    package var standing: StandingState?
     /// Nil unless one of the accounts is on X.
     package var spending: SpendingState?
     /// Nil unless a training was begun that money cut short; nil in reports of earlier versions.
@@ -392,13 +419,14 @@ package struct StatusReporter: Sendable {
         let zones = spans.map(ZonesReport.Line.init)
         return StatusReport(
             verdict: health.verdict, obstacles: health.obstacles,
-            pauseSeen: Pause.seen(record.pause.flatMap { $0.holds(at: now) ? $0 : nil }),
+            pauseSeen: record.pauseSeen(at: now),
             setup: reading.facts.setup.isEmpty ? nil : reading.facts.setup,
             setupCommand: reading.facts.setup.isEmpty ? nil : mirror.setupCommand,
             mirror: configuration.mirror,
             storage: "\(mirror.process.storage)", place: StatusReport.Place(mirror.process, configuration),
             human: record.humanHandle,
             bot: record.botHandle, accounts: reading.accounts.states(record), consent: record.consent,
+            standing: record.standing.map(StatusReport.StandingState.init),
             spending: reading.spending == nil
                 ? nil : StatusReport.SpendingState(try await mirror.spending.spending(at: now)),
             training: try await training(reading.accounts, now: now),

@@ -42,20 +42,31 @@ package struct PauseMirror: PersonOperation {
     }
 }
 
-/// Ends a pause.
+/// Ends a pause, and what holds the mirror because of the human's account if the person knows of that.
 package struct ResumeMirror: PersonOperation {
     package static let name = "resume"
+    /// Whether the mirror goes on though the human's account is a memorial, suspended, switched off or gone.
+    package var knowing: Bool
 
-    package init() {}
+    package init(knowing: Bool = false) { self.knowing = knowing }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
-        let before = try await desk.mirror.table.resume(seen: seen, now: desk.now)
-        return PauseChange(desk.mirror.name, nil, in: desk.spokenZone, wasPaused: before != nil, left: [])
+        let before = try await desk.mirror.table.resume(knowing: knowing, seen: seen, now: desk.now)
+        return change(of: desk, wasPaused: before?.pause != nil, before?.standing)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
-        guard try await desk.mirror.table.pause(at: desk.now) == nil else { return nil }
-        return PauseChange(desk.mirror.name, nil, in: desk.spokenZone, wasPaused: false, left: [])
+        let record = try await desk.mirror.table.record()
+        let standing = record.standing.flatMap { $0.isHold ? $0 : nil }
+        guard record.pause?.holds(at: desk.now) != true, standing == nil || !knowing else { return nil }
+        return change(of: desk, wasPaused: false, standing)
+    }
+
+    private func change(of desk: Desk, wasPaused: Bool, _ standing: HumanStanding?) -> PauseChange {
+        var change = PauseChange(desk.mirror.name, nil, in: desk.spokenZone, wasPaused: wasPaused, left: [])
+        change.human = standing?.words
+        change.isHeld = standing != nil && !knowing
+        return change
     }
 }
 
@@ -74,6 +85,11 @@ package struct PauseChange: PersonOutcome {
     ///
     /// After a pause: true if one held already and was left as it was, else nil.
     package let wasPaused: Bool?
+    /// After a resumption: why the mirror was held besides the pause, such as `the human's account is a memorial`; nil if
+    /// it was not.
+    package fileprivate(set) var human: String?
+    /// Whether that still holds it, for the person did not say to know it.
+    package fileprivate(set) var isHeld = false
     /// The actions whose requests were under way when the pause began.
     package let left: [LeftAction]
     /// The digest of the pause as it is now.

@@ -12,6 +12,8 @@ import Settings
 package struct RetirementSteps: Sendable {
     /// Until when the last post may be sent, in seconds after the retirement began: a network may be away for days.
     private static let patience: TimeInterval = 7 * 86_400
+    /// Until when the human's network may tell that it knows the login, in seconds after the retirement's date.
+    private static let patienceForHuman: TimeInterval = 86_400
 
     private let mirror: HumanMirror
     private let store: OutboxStore
@@ -25,13 +27,13 @@ package struct RetirementSteps: Sendable {
 
     /// Leaves out all that waits, and adds the last post.
     ///
-    /// A last post that is not fit to be sent any more, or that nobody agreed to, is left out: the end does not wait for
-    /// it.
+    /// A last post that is not fit to be sent any more, that nobody agreed to, or that the state of the human's account
+    /// holds back is left out: the end does not wait for it.
     ///
-    /// - Throws: `OutboxError` if the lease is lost; the store's error.
+    /// - Throws: `OutboxError` if the lease is lost; `NetworkError` of a server that may answer later; the store's error.
     package func begin(_ retirement: Retirement, _ record: MirrorRecord) async throws {
         var wording: Action.Wording?
-        if let last = retirement.last, record.consent != nil {
+        if let last = retirement.last, record.standing?.isHold != true, try await isAgreed(retirement, record) {
             do { wording = try await LastPost(mirror).wording(of: last) } catch let refusal as ChangeRefusal {
                 mirror.logger.warning("The last post is left out", metadata: [LogKeys.error: "\(refusal)"])
             }
@@ -40,6 +42,26 @@ package struct RetirementSteps: Sendable {
         let isBegun = try await store.beginRetirement(
             saying: wording, on: LocalTime(now, in: zone).day, expires: now + Self.patience, now: now)
         if isBegun { mirror.logger.notice("Retiring") }
+    }
+
+    /// Whether somebody agreed to the mirror; notes the agreement that a worker's start would note.
+    ///
+    /// - Throws: `NetworkError` of a server that may answer later; the store's error.
+    private func isAgreed(_ retirement: Retirement, _ record: MirrorRecord) async throws -> Bool {
+        if record.consent != nil { return true }
+        do {
+            if record.stopped == nil, let human = try await mirror.network(of: .human) {
+                try await mirror.bind(human: try await human.verifyAccount(), bot: nil, now: now)
+            }
+        } catch let error as NetworkError where !error.isPermanent && now < retirement.date + Self.patienceForHuman {
+            throw error
+        } catch let error as NetworkError {
+            mirror.logger.warning("The human's login was not seen", metadata: [LogKeys.error: "\(error)"])
+        } catch let error as ConfigurationError {
+            mirror.logger.warning("The human's login was not seen", metadata: [LogKeys.error: "\(error)"])
+        }
+        try await mirror.table.noteStatement(mirror.configuration.statedConsent, now: now)
+        return try await mirror.table.record().consent != nil
     }
 
     /// Has the bot's profile say that the mirror has retired.

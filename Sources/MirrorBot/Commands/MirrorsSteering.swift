@@ -56,12 +56,7 @@ struct MirrorsResumeCommand: AsyncParsableCommand {
     func validate() throws { try MirrorArgument.check(names, options) }
 
     func run() async throws {
-        try await options.change(names, ResumeMirror(), json: json) { change in
-            [
-                change.wasPaused == true
-                    ? "mirror \(change.mirror) continues" : "nothing to do: mirror \(change.mirror) is not paused"
-            ]
-        }
+        try await options.change(names, ResumeMirror(), json: json) { $0.resumptionLines }
     }
 }
 

@@ -38,17 +38,32 @@ struct PauseCommand: AsyncParsableCommand {
 /// `mirror-bot resume`.
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "End a pause; a running worker continues within a minute.")
+        commandName: "resume", abstract: "End a pause; a running worker continues within a minute.",
+        discussion: """
+            A mirror also sends nothing once its network calls the human's account a memorial, suspended, switched off or \
+            gone. That ends with --knowing, and for an account that was suspended also when it is active again.
+            """)
+
+    @Flag(help: "Go on although the human's account is a memorial, suspended, switched off, moved or gone.")
+    var knowing = false
 
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.change(ResumeMirror(), output) { change in
-            [
-                change.wasPaused == true
-                    ? "mirror \(change.mirror) continues" : "nothing to do: mirror \(change.mirror) is not paused"
-            ]
+        try await options.change(ResumeMirror(knowing: knowing), output) { $0.resumptionLines }
+    }
+}
+
+extension PauseChange {
+    /// What came of a resumption, for people.
+    var resumptionLines: [String] {
+        guard let human else {
+            let isDone = wasPaused == true
+            return [isDone ? "mirror \(mirror) continues" : "nothing to do: mirror \(mirror) is not paused"]
         }
+        guard isHeld else { return ["mirror \(mirror) continues, although \(human)"] }
+        let rest = "mirror \(mirror) sends nothing, because \(human): resume --knowing goes on all the same"
+        return (wasPaused == true ? ["the pause of mirror \(mirror) has ended"] : []) + [rest]
     }
 }

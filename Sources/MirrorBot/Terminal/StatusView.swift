@@ -17,6 +17,11 @@ enum StatusView {
         if let consent = report.consent, let words = consent.wording {
             lines += rows("consent", "\(words), stated at \(LocalTime(consent.since, in: zone))", terminal)
         }
+        if let standing = report.standing {
+            let goesOn = standing.goesOn.map { ", and the mirror goes on since \(LocalTime($0, in: zone))" } ?? ""
+            let words = "\(standing.words), seen at \(LocalTime(standing.since, in: zone))\(goesOn)"
+            lines += rows("human", Printable.line(words), terminal)
+        }
         lines.append(row("time zone", ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
         lines.append(row("archive", archive(report, zone)))
         if let texts = report.archive.texts {

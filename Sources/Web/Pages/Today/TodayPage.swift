@@ -393,8 +393,8 @@ package enum TodayPage: MirrorPage {
         confirmation.notes = [
             "Afterwards mentions of the last 24 hours are answered; posts that were planned meanwhile are left out."
         ]
-        let pause = request.record.pause.flatMap { $0.holds(at: request.now) ? $0 : nil }
-        (confirmation.seen, confirmation.isGrave) = (Pause.seen(pause), false)
+        confirmation.seen = request.record.pauseSeen(at: request.now)
+        confirmation.isGrave = false
         return confirmation
     }
 
@@ -416,11 +416,14 @@ package enum TodayPage: MirrorPage {
 
     @Sendable private static func resume(_ request: MirrorRequest) async throws -> WebReply {
         try await request.perform(
-            ResumeMirror(), backTo: "", refusedBy: page,
-            saying: {
-                Said(
-                    $0.wasPaused == true
-                        ? "It goes on; a worker notices within a minute." : "It does not pause any more.")
+            ResumeMirror(knowing: request.form["knowing"] == "yes"), backTo: "", refusedBy: page,
+            saying: { change in
+                if change.isHeld, let human = change.human {
+                    return Said("It does not pause any more, but nothing is sent: \(human).")
+                }
+                let goesOn = change.wasPaused == true || change.human != nil
+                return Said(
+                    goesOn ? "It goes on; a worker notices within a minute." : "It does not pause any more.")
             })
     }
 }

@@ -15,13 +15,15 @@ struct VerdictView {
         let leading = status.obstacles?.first { $0.code == verdict?.code }
         let pause = request.record.pause.flatMap { $0.holds(at: request.now) ? $0 : nil }
         let (word, rest) = Self.title(state, status, leading, pause, words)
+        let isHeld = request.record.standing?.isHold == true
         let canPause = state != .paused && state != .unset && pause == nil
         context = [
             "state": .text(state.rawValue), "word": .text(word), "rest": .text(rest),
             "lines": .texts(Self.lines(state, status, leading, pause, request)),
             "command": .text(state == .paused ? nil : leading?.remedy?.command),
             "remedy": .text(Self.remedy(leading)),
-            "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil)),
+            "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil || isHeld)),
+            "isHeld": .flag(isHeld),
             "canPause": .flag(canPause), "token": .markup(request.hidden(seen: status.pauseSeen)),
             "pauseAction": .text(request.base + "/pause"), "resumeAction": .text(request.base + "/resume"),
             "pauseUntil": .text(request.base + "/confirm/pause"),
