@@ -41,24 +41,25 @@ enum StatusText {
     static func pieces(of text: String) -> [Piece] {
         guard text.contains(anyOf: "@#/") else { return text.isEmpty ? [] : [.plain(text)] }
         var pieces: [Piece] = []
-        var plain = ""
-        var rest = Substring(text)
-        var previous: Character?
-        while let character = rest.first {
-            if let (piece, end) = special(at: rest, after: previous) {
-                if !plain.isEmpty { pieces.append(.plain(plain)) }
-                plain = ""
-                pieces.append(piece)
-                previous = rest[..<end].last
-                rest = rest[end...]
-            } else {
-                plain.append(character)
-                previous = character
-                rest = rest.dropFirst()
+        var start = text.startIndex
+        var place = start
+        while let index = text.utf8[place...].firstIndex(where: Self.mayBegin) {
+            let previous = text[..<index].last
+            guard let (piece, end) = special(at: text[index...], after: previous) else {
+                place = text.utf8.index(after: index)
+                continue
             }
+            if start < index { pieces.append(.plain(String(text[start..<index]))) }
+            pieces.append(piece)
+            start = end
+            place = end
         }
-        if !plain.isEmpty { pieces.append(.plain(plain)) }
+        if start < text.endIndex { pieces.append(.plain(String(text[start...]))) }
         return pieces
+    }
+
+    private static func mayBegin(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "h")
     }
 
     private static func special(at rest: Substring, after previous: Character?) -> (Piece, Substring.Index)? {
