@@ -48,8 +48,8 @@ final class Crew {
     private(set) var losses: [Date] = []
     private(set) var stopped: [StoppedWorker] = []
     private(set) var phases: [CrewAudit.Phase] = []
-    /// The mirrors whose login is refused, and since when.
-    private(set) var refused: [String: Date] = [:]
+    /// The mirrors that can say nothing, because their login is refused or nobody agreed, and since when.
+    private(set) var refused: [String: Date]
     private var phaseStart = Date()
     /// What ended last by itself.
     private var lastEnded: WorkerProcess?
@@ -68,6 +68,8 @@ final class Crew {
         self.stage = stage
         outages = Outages()
         unable = UnableWorkers(on: stage)
+        refused = Dictionary(
+            uniqueKeysWithValues: stage.mirrors.filter { !$0.isAgreed }.map { ($0.name, Stage.origin) })
         generator = SampleGenerator(seed: stage.settings.seed ^ 0x63_7265_77)
         points = Deck(EpisodeSchedule.points(on: .mastodon).map(\.name), seed: stage.settings.seed ^ 6)
         leaseSeconds = stage.settings.leaseSeconds

@@ -11,6 +11,8 @@ struct CrewMirror: Sendable {
     let name: String
     let sandbox: Sandbox
     let relay: HostRelay
+    /// Whether anybody said that the human agreed; if not, nothing may leave.
+    let isAgreed: Bool
 
     /// Opens the network of a mirror.
     ///
@@ -20,10 +22,11 @@ struct CrewMirror: Sendable {
     ///   - past: The human's posts that the mirror has learned.
     ///   - days: How many days of the clock the network is to last.
     ///   - cut: Names the process that does not reach it.
+    ///   - isAgreed: Whether the human agreed.
     ///   - now: The clock.
     /// - Throws: ``TestSupportError`` or `SandboxError` if it cannot be opened.
     static func open(
-        _ number: Int, _ settings: CrewSettings, past: [Post], days: Int, cut: NetworkCut,
+        _ number: Int, _ settings: CrewSettings, past: [Post], days: Int, cut: NetworkCut, isAgreed: Bool,
         now: @escaping @Sendable () -> Date
     ) async throws -> CrewMirror {
         var configuration = SandboxWorld.Configuration.busy(
@@ -38,7 +41,7 @@ struct CrewMirror: Sendable {
         let relay = try HostRelay(
             on: "127.1.\(number / 250).\(number % 250 + 1)", to: sandbox.port, replacing: SamplePeople.host,
             with: host(number), cut: cut)
-        return CrewMirror(name: name(number), sandbox: sandbox, relay: relay)
+        return CrewMirror(name: name(number), sandbox: sandbox, relay: relay, isAgreed: isAgreed)
     }
 
     static func name(_ number: Int) -> String { String(format: "m%06d", number) }
@@ -71,10 +74,13 @@ struct CrewMirror: Sendable {
             var credentials: [String: Login]
         }
 
-        let logins = [
-            "human": Line.Login(server: relay.url, token: sandbox.humanToken),
-            "bot": Line.Login(server: relay.url, token: sandbox.botToken),
-        ]
+        var settings = settings
+        var logins = ["bot": Line.Login(server: relay.url, token: sandbox.botToken)]
+        if isAgreed {
+            logins["human"] = Line.Login(server: relay.url, token: sandbox.humanToken)
+        } else {
+            settings["HUMAN_CONSENT"] = nil
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let line = Line(name: name, settings: settings, credentials: logins)

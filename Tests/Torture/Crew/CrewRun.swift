@@ -104,7 +104,7 @@ struct CrewRun: Sendable {
     /// Whether so little has been delivered so far that only a quiet time makes the kills say something.
     private func isBehind(_ crew: Crew, _ stage: CrewStage) async -> Bool {
         var delivered = 0
-        for mirror in stage.mirrors {
+        for mirror in stage.mirrors where mirror.isAgreed {
             delivered += await mirror.sandbox.ledger.writes.count { $0.effect == .created && $0.isAnswered }
             if !TortureReport.isTooLittle(delivered: delivered, kills: crew.kills + Self.margin) { return false }
         }

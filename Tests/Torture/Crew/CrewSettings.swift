@@ -53,6 +53,13 @@ struct CrewSettings: Sendable {
         return CrewDisability.allCases
     }
 
+    /// The number of the mirror to which nobody agreed.
+    ///
+    /// - Returns: Nil if there are few mirrors, and where an older program may ask nobody.
+    func unagreed(of numbers: ClosedRange<Int>) -> Int? {
+        mode == .all && oldProgram == nil && numbers.count > 2 ? numbers.upperBound : nil
+    }
+
     /// The executable with which the run begins.
     var firstProgram: String { oldProgram ?? program }
 

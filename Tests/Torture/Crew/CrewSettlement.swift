@@ -110,6 +110,10 @@ struct CrewSettlement {
         let end = crew.phases.map(\.interval.end).max() ?? Date()
         var sum = AuditReport()
         for mirror in stage.mirrors {
+            guard mirror.isAgreed else {
+                sum.add(try await report(ofUnagreed: mirror))
+                continue
+            }
             let input = try await ledgers(of: mirror, feeds[mirror.name] ?? [], history, silence, end)
             var report = audit(input)
             if !report.findings.isEmpty {
@@ -122,6 +126,22 @@ struct CrewSettlement {
             sum.add(report)
         }
         return sum
+    }
+
+    /// What a mirror said though nobody agreed to it; or that it had nothing to say, and shows nothing.
+    private func report(ofUnagreed mirror: CrewMirror) async throws -> AuditReport {
+        var report = AuditReport()
+        report.unexplained = await mirror.sandbox.ledger.writes.count { $0.effect == .created }
+        if report.unexplained > 0 {
+            report.findings.append("\(mirror.name): \(report.unexplained) things were said though nobody agreed")
+        }
+        let rows = try await stage.servers.withStorage { storage in
+            try await storage.query("SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror.name)")
+        }
+        if try rows[0].int("number") == 0 {
+            report.findings.append("\(mirror.name): it planned nothing, so that nothing shows that it is silent")
+        }
+        return report
     }
 
     /// What `status` says about the feeds of each mirror.

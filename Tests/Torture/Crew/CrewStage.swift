@@ -82,7 +82,7 @@ final class CrewStage: Sendable {
             mirrors.append(
                 try await CrewMirror.open(
                     number, settings, past: past, days: Int(seconds * settings.factor / 86_400) + 2,
-                    cut: cut, now: { clock.now }))
+                    cut: cut, isAgreed: number != settings.unagreed(of: numbers), now: { clock.now }))
         }
         let stage = CrewStage(
             settings, folder, servers, mirrors, numbers, cut, clock, started, environment)
