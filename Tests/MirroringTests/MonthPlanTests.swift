@@ -70,6 +70,23 @@ import Testing
         #expect(Self.plan("2026-11-30").left(for: .feed(.favorites)) == Self.cent * 100)
     }
 
+    /// The months until 3,200 posts and 800 favorites are paid for, as docs/settings.md has them: with the authors of
+    /// favorites, which were bought before, and without.
+    @Test(arguments: [
+        (5, false, 12, 9), (10, false, 6, 5), (25, false, 3, 2), (50, false, 2, 2),
+        (5, true, 6, 2), (10, true, 3, 2), (25, true, 2, 1), (50, true, 1, 1),
+    ])
+    func fourBudgetsPayForAPast(dollars: Int, isOwner: Bool, before: Int, after: Int) {
+        let plan = MonthPlan.ofThirtyDays(budget: Self.cent * 100 * dollars, lifePerDay: .zero)
+        let author = Money(microdollars: 10_000)
+        let item = Money(microdollars: isOwner ? 1_000 : 5_000)
+        func months(_ favorite: Money) -> Int? {
+            plan.months(toPay: [.posts: item * 3_200, .favorites: favorite * 800]).values.max()
+        }
+        #expect(months(item + author) == before)
+        #expect(months(item) == after)
+    }
+
     @Test(arguments: [
         ("2026-02-01", 28, 28), ("2028-02-29", 29, 1), ("2026-12-31", 31, 1), ("2026-06-30", 30, 1),
         ("2026-01-02", 31, 30),
