@@ -445,10 +445,17 @@ struct MastodonPlace: Equatable, Sendable {
     /// Nil for ids that tell no order.
     init?(_ id: String) {
         guard let form = Form(id) else { return nil }
+        if form == .decimal {
+            guard let number = UInt128(id) else { return nil }
+            self.init(form, number)
+            return
+        }
+        let alphabet = form.alphabet
+        let base = UInt128(alphabet.count)
         var number: UInt128 = 0
         for byte in id.utf8 {
-            guard let digit = form.alphabet.firstIndex(of: byte) else { return nil }
-            let (high, overflow) = number.multipliedReportingOverflow(by: UInt128(form.alphabet.count))
+            guard let digit = alphabet.firstIndex(of: byte) else { return nil }
+            let (high, overflow) = number.multipliedReportingOverflow(by: base)
             let (sum, carry) = high.addingReportingOverflow(UInt128(digit))
             guard !overflow, !carry else { return nil }
             number = sum
