@@ -35,7 +35,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + strictness + (symbols.map { [.unsafeFlags($0)] } ?? [])
+    ] + strictness
 
 /// Where the tests spend most of their time.
 ///
@@ -55,6 +55,7 @@ let coldest: Set = ["Control", "MirrorBot", "Sandbox", "Settings", "Web"]
 /// for it; not optimized in a release if it is one of the coldest.
 func settings(of name: String) -> [SwiftSetting] {
     let isTested = Context.environment["MIRROR_BOT_OPTIMIZED"] != nil && busiest.contains(name)
+    let settings = settings + (symbols.map { [.unsafeFlags($0)] } ?? [])
     if isFuzzing || isTested { return settings + [.unsafeFlags(["-O"])] }
     return settings + (coldest.contains(name) ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
 }
