@@ -30,6 +30,7 @@ final class Fixture: Sendable {
     let redis: RedisClient?
     let counts: any CountStore
     private let folder: TemporaryDirectory
+    private let database: PostgresServer.Borrowed?
 
     static let now = Date(timeIntervalSince1970: 1_795_000_000)
 
@@ -41,10 +42,15 @@ final class Fixture: Sendable {
     init(_ kind: CountStoreKind, redis url: String? = nil, master: Int = 0) async throws {
         folder = try TemporaryDirectory()
         mirror = kind == .redisCluster ? Self.mirror(of: master) : "test-" + UUID().uuidString.lowercased()
-        let opened =
-            kind.usesPostgres
-            ? try await Storage.open(.postgres(url: MigratedDatabase.onPostgres()))
-            : try await MigratedDatabase.openCopy(at: folder.path("favorites.sqlite"))
+        let opened: any StorageEngine
+        if kind.usesPostgres {
+            let url = try await MigratedDatabase.onPostgres()
+            opened = try await Storage.open(.postgres(url: url))
+            database = PostgresServer.Borrowed(url)
+        } else {
+            opened = try await MigratedDatabase.openCopy(at: folder.path("favorites.sqlite"))
+            database = nil
+        }
         storage = StrictEngine(opened) { Issue.record(Comment(rawValue: $0)) }
         if kind.usesRedis {
             let shared =

@@ -19,8 +19,7 @@ import Testing
             try await stage.train(Fixture.lines(days: 60, perDay: 6))
             return stage
         }
-        let url = try await MigratedDatabase.onPostgres()
-        let stage = try Stage(Self.zone.merging(["DATABASE_URL": url]) { $1 })
+        let stage = try await Stage.onServer(Self.zone)
         try await stage.train(Fixture.lines(days: 60, perDay: 6))
         return stage
     }

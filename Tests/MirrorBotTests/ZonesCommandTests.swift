@@ -20,9 +20,8 @@ import Testing
     }()
 
     private func stage(onServer: Bool) async throws -> Stage {
-        var variables = ["TIME_ZONE": "Europe/Berlin"]
-        if onServer { variables["DATABASE_URL"] = try await MigratedDatabase.onPostgres() }
-        let stage = try Stage(variables)
+        let variables = ["TIME_ZONE": "Europe/Berlin"]
+        let stage = try await onServer ? Stage.onServer(variables) : Stage(variables)
         try await stage.train(Self.lines)
         return stage
     }

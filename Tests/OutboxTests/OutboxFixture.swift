@@ -17,6 +17,7 @@ struct OutboxFixture {
     }
 
     let folder: TemporaryDirectory
+    private let database: PostgresServer.Borrowed?
     let storage: any StorageEngine
     let leases: LeaseTable
     let lease: Lease
@@ -26,8 +27,13 @@ struct OutboxFixture {
         folder = try TemporaryDirectory()
         let opened: any StorageEngine
         switch engine {
-        case .sqlite: opened = try await MigratedDatabase.openCopy(at: folder.path("test.sqlite"))
-        case .postgres: opened = try await Storage.open(.postgres(url: try await MigratedDatabase.onPostgres()))
+        case .sqlite:
+            opened = try await MigratedDatabase.openCopy(at: folder.path("test.sqlite"))
+            database = nil
+        case .postgres:
+            let url = try await MigratedDatabase.onPostgres()
+            opened = try await Storage.open(.postgres(url: url))
+            database = PostgresServer.Borrowed(url)
         }
         storage = StrictEngine(opened) { Issue.record(Comment(rawValue: $0)) }
         try await opened.agree(to: "m")

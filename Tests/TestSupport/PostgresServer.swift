@@ -53,7 +53,7 @@ package final class PostgresServer: Sendable {
         var all = [
             "listen_addresses": "127.0.0.1", "port": "\(reserved.number)", "unix_socket_directories": folder.path,
             "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB", "max_connections": "400",
-            "wal_init_zero": "off", "logging_collector": "off",
+            "wal_init_zero": "off", "max_wal_size": "64MB", "logging_collector": "off",
             // It visits each database once a minute, and the tests make hundreds that live for seconds. Of plans that cost
             // the same, the server takes another one where tables were vacuumed.
             "autovacuum": "off",
@@ -110,6 +110,16 @@ package final class PostgresServer: Sendable {
     /// Drops a database of the shared server, unless somebody is still connected to it.
     package static func drop(_ database: String) async {
         _ = try? await shared().run("DROP DATABASE \(name(database))")
+    }
+
+    /// A database of the shared server that is dropped when the last reference goes, if nobody is connected to it then.
+    package final class Borrowed: Sendable {
+        private let database: String
+
+        /// - Parameter database: Its URL.
+        package init(_ database: String) { self.database = database }
+
+        deinit { Task.detached { [database] in await PostgresServer.drop(database) } }
     }
 
     /// Such a URL through a relay, ``Relay``, on the way to this server.

@@ -18,11 +18,12 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
 
     /// A machine with an empty database of this kind.
     func stage(_ environment: [String: String] = [:]) async throws -> Stage {
-        var environment = environment
-        if self == .postgres { environment["DATABASE_URL"] = try await MigratedDatabase.onPostgres() }
-        let stage = try Stage(environment)
-        if self == .sqlite { try await stage.makeDatabase() }
-        return stage
+        guard self == .postgres else {
+            let stage = try Stage(environment)
+            try await stage.makeDatabase()
+            return stage
+        }
+        return try await Stage.onServer(environment)
     }
 }
 

@@ -10,8 +10,16 @@ final class Stage: Sendable {
     let workingFolder: String
     /// Set for every run.
     let environment: [String: String]
+    private let database: PostgresServer.Borrowed?
 
-    init(_ environment: [String: String] = [:]) throws {
+    /// A machine whose settings name a server, with a database that has the tables.
+    static func onServer(_ environment: [String: String] = [:]) async throws -> Stage {
+        let url = try await MigratedDatabase.onPostgres()
+        return try Stage(environment.merging(["DATABASE_URL": url]) { $1 }, with: PostgresServer.Borrowed(url))
+    }
+
+    init(_ environment: [String: String] = [:], with database: PostgresServer.Borrowed? = nil) throws {
+        self.database = database
         folder = try TemporaryDirectory()
         home = folder.path("home")
         workingFolder = folder.path("work")
