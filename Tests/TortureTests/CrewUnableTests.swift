@@ -230,6 +230,21 @@ import Testing
         #expect(audit.unseen == [])
     }
 
+    /// What begins with longer leases has the limit of these, though the last look was before.
+    @Test func theLimitIsThatOfThePhaseInWhichAWorkerIsThere() {
+        func audit(seenAt second: Double) -> CrewAudit {
+            var run = lost(takenAt: 134, seenAt: second)
+            run.lives[1].interval = Run.stretch(105, 600)
+            var audit = run.audit
+            audit.phases = [
+                .init(interval: Run.stretch(0, 105), lease: 5), .init(interval: Run.stretch(105, 600), lease: 30),
+            ]
+            return audit
+        }
+        #expect(audit(seenAt: 140).unseen == [])
+        expect(audit(seenAt: 155).unseen) { $0.count == 1 }
+    }
+
     // MARK: Settings
 
     @Test func unableWorkersBelongToProcessesOfManyMirrors() {

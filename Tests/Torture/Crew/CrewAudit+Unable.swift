@@ -221,11 +221,13 @@ extension CrewAudit {
     /// One loss of the mirror's worker, or one worker without network that takes the mirror, is part of what may happen
     /// between two looks. A second one before the next look begins the wait anew.
     ///
-    /// - Parameter limit: How long a stretch is more than, besides the time in which the machine let somebody wait.
+    /// - Parameter limit: How long a stretch that begins in a phase is more than, besides the time in which the machine let
+    ///   somebody wait.
     private func unseenStretches(
         longerThan limit: (Phase) -> Double
     ) -> [(mirror: String, stretch: DateInterval)] {
         let losses = lossesByProcess
+        let least = phases.map(limit).min() ?? 0
         let unable = Set(unableLives.map(\.process))
         return mirrors.flatMap { mirror -> [(mirror: String, stretch: DateInterval)] in
             let all = (looks[mirror] ?? []).filter { $0 < end }.sorted()
@@ -237,11 +239,10 @@ extension CrewAudit {
                 let between = lost.filter { look <= $0 && $0 < next }
                 let starts = [look] + between.dropFirst()
                 return zip(starts, starts.dropFirst() + [next]).compactMap { start, stop -> DateInterval? in
-                    let limit = limit(phase(at: start))
-                    guard stop.timeIntervalSince(start) > limit else { return nil }
+                    guard stop.timeIntervalSince(start) > least else { return nil }
                     let whole = DateInterval(start: start, end: stop)
                     return workers.compactMap { $0.intersection(with: whole) }
-                        .filter { $0.duration > limit + overlap($0, starvation) }
+                        .filter { $0.duration > limit(phase(at: $0.start)) + overlap($0, starvation) }
                         .max { $0.duration < $1.duration }
                 }
             }.map { (mirror, $0) }
