@@ -32,17 +32,23 @@ import Testing
             // What the process before had in memory is gone.
             let mirror = try await fixture.reopened()
             let end = SpendingPeriod.month(of: fixture.clock.now).end
+            // What happened so far, for whoever reads of a failure.
+            var story: [String] = []
             for step in 0..<Self.stepsPerMonth {
-                if Int.random(in: 0..<4, using: &generator) == 0 { Self.plan(&generator, fixture.sandbox) }
+                if Int.random(in: 0..<4, using: &generator) == 0 { story += [Self.plan(&generator, fixture.sandbox)] }
+                let deed = Int.random(in: 0..<8, using: &generator)
+                var outcome = "done"
                 do {
-                    try await Self.act("\(seed)-\(step)", &generator, mirror, fixture)
+                    try await Self.act(deed, "\(seed)-\(step)", &generator, mirror, fixture)
                 } catch let error as NetworkError {
+                    outcome = "\(error)"
                     if error.code == .overBudget { hasRefused = true }
                 }
                 let spending = try await mirror.spending.spending(at: fixture.clock.now)
                 let billed = await fixture.sandbox.ledger.spentMicrodollars - start
-                try #require(spending.total <= spending.budget, "step \(step): \(spending)")
-                try #require(billed <= spending.total.microdollars, "step \(step): \(billed), \(spending)")
+                story.append("\(fixture.clock.now.rfc3339) deed \(deed): \(billed), \(spending.byPurpose), \(outcome)")
+                try #require(spending.total <= spending.budget, "\(story.joined(separator: "\n"))")
+                try #require(billed <= spending.total.microdollars, "\(story.joined(separator: "\n"))")
                 let pause = TimeInterval(Int.random(in: 60...100_000, using: &generator))
                 let next = min(fixture.clock.now + pause, end - 60)
                 try await fixture.wait(until: next)
@@ -55,23 +61,27 @@ import Testing
         #expect(hasRefused || dollars == "5")
     }
 
-    private static func plan(_ generator: inout SeededGenerator, _ sandbox: Sandbox) {
+    /// - Returns: What will fail, in words.
+    private static func plan(_ generator: inout SeededGenerator, _ sandbox: Sandbox) -> String {
         let faults: [SandboxFault] = [
             .dropAnswer, .dropRequest, .resetAnswer, .truncateAnswer, .html(status: 503),
             .error(status: 429, message: "Too Many Requests"), .error(status: 500, message: "Internal Error"),
         ]
-        guard let fault = faults.randomElement(using: &generator) else { return }
-        sandbox.faults.failNext(fault, count: Int.random(in: 1...2, using: &generator))
+        let fault = faults.randomElement(using: &generator) ?? .dropAnswer
+        let count = Int.random(in: 1...2, using: &generator)
+        sandbox.faults.failNext(fault, count: count)
+        return "\(count) times \(fault)"
     }
 
     /// One thing that a worker, a training or a command does.
     private static func act(
-        _ key: String, _ generator: inout SeededGenerator, _ mirror: HumanMirror, _ fixture: MirrorFixture
+        _ deed: Int, _ key: String, _ generator: inout SeededGenerator, _ mirror: HumanMirror,
+        _ fixture: MirrorFixture
     ) async throws {
         let human = try await mirror.requiredNetwork(of: .human)
         let bot = try await mirror.requiredNetwork(of: .bot)
         let now = fixture.clock.now
-        switch Int.random(in: 0..<8, using: &generator) {
+        switch deed {
         case 0: _ = try await bot.page(.mentions, .newest, size: nil)
         case 1: _ = try await bot.page(.home, .newest, size: Int.random(in: 5...100, using: &generator))
         case 2:

@@ -182,6 +182,18 @@ import Testing
         #expect(Set(signatures).count == 2)
     }
 
+    /// Keys whose verification died on its way are not refused, and what the first of the two answers cost is paid.
+    @Test func aVerificationThatWasNotLetInIsAskedOnceMore() async throws {
+        let asked = AdjustableText("")
+        let loopback = try XLoopback { _ in
+            defer { asked.text = "once" }
+            return asked.text.isEmpty ? Answer(status: 401) : nil
+        }
+        _ = try await loopback.network.verifyAccount()
+        #expect(loopback.requests.map(\.path) == ["/2/users/me", "/2/users/me"])
+        #expect(loopback.book.spent == XPrices.current.userRead)
+    }
+
     /// A write could act twice.
     @Test func aWriteThatWasNotLetInIsNotSentAgain() async throws {
         let loopback = try XLoopback { $0.path == "/2/users/me" ? nil : Answer(status: 401) }

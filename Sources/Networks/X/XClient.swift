@@ -54,13 +54,11 @@ struct XClient: NetworkClient {
         let lead = clockLead
         var response = try await exchange(call, lead: lead)
         // X refuses the time of a clock that is wrong, and has now told its own. A read whose connection died before the
-        // answer is repeated by the transport, byte by byte, and X may refuse a number that it has seen before. A new
-        // signature tells both from refused keys; what was refused has not been done.
+        // answer is repeated by the transport, byte by byte, and X may refuse a number that it has seen before, though it
+        // has answered, and billed, the first of the two. A new signature tells both from refused keys.
         let told = response.headers.clockLead(receivedAt: now()) ?? lead
         let wasMistimed = abs(told - lead) > Self.toleratedLead
-        // Who asks about the credentials asks again anyway before they are given up.
-        let mayBeRepeated = call.method == .get && call.operation != .verifyAccount
-        if response.status == 401, wasMistimed || mayBeRepeated {
+        if response.status == 401, wasMistimed || call.method == .get {
             response = try await exchange(call, lead: wasMistimed ? told : clockLead)
             // What it said before of its clock was wrong, or that clock was set.
             if wasMistimed, response.status != 401 { memory.serverClock.forget(exceptLast: 1) }
