@@ -13,9 +13,9 @@ import Testing
         ("(?:fog){2,}", "fog", true), ("(?i:fog)gy", "FOGGY", true), (#"\bfog\b"#, "fog", true),
         (#"fog\.x"#, "fog.x", true), (#"fog\.x"#, "fog,x", false), (#"^\W*fog"#, "...fog", true),
         ("[Ff]og", "Fog", true), ("[☝👆]", "👆", true), ("[☝👆]", "👇", false), ("[^a]og", "fog", true),
-        (#"\d{1,2} ?h"#, "at ٤h", true), (#"\d h"#, "at noon, h", false), ("fog(?= over)", "fog", true),
+        (#"\d{1,2} ?h"#, "at ٤h", true), (#"\d h"#, "at noon,h", false), ("fog(?= over)", "fog", true),
         ("(?<!no )fog", "fog", true), ("(?<!no )fog", "no", false), ("霧|もや", "朝霧", true), ("霧|もや", "朝", false),
-        ("straße", "STRASSE", true), ("été", "ÉTÉ", true), ("σοφός", "ΣΟΦΟΣ", true), (#"\u2600fog"#, "fog", true),
+        ("straße", "STRASSE", true), ("été", "ÉTÉ", true), ("σοφός", "ΣΟΦΌΣ", true), (#"\u2600fog"#, "fog", true),
         ("fog{0,}horn", "fohorn", true), ("f[a-z]g", "fog", true),
     ])
     func saysNoOnlyWhereAPatternCannotMatch(pattern: String, text: String, mayMatch: Bool) throws {
