@@ -51,10 +51,11 @@ import Transport
         }
     }
 
-    @Test func whoseCredentialsTheyAreIsAskedOnce() async throws {
+    /// The second time with a new signature.
+    @Test func whoseCredentialsTheyAreIsAskedTwiceAtMost() async throws {
         let loopback = try XLoopback { _ in .json(#"{"title":"Unauthorized"}"#, status: 401) }
         let error = try await XLoopback.failure(of: loopback.network, .verifyAccount)
         #expect(error.code == .unauthorized)
-        #expect(loopback.server.requests.map(\.path) == ["/2/users/me"])
+        #expect(loopback.server.requests.map(\.path) == ["/2/users/me", "/2/users/me"])
     }
 }
