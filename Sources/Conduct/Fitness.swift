@@ -122,7 +122,7 @@ package struct Fitness: Sendable {
     /// The same as they are written, one a line.
     static let table = EmbeddedFiles.text(of: "Conduct/fitness.tsv")
 
-    /// - Parameter triesAll: Whether patterns are also tried where their ``PatternLiterals`` say that they cannot match.
+    /// - Parameter triesAll: Whether each pattern is tried, whatever its ``PatternLiterals`` say.
     init(_ table: String, triesAll: Bool = false) {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
         let all = lines.filter { !$1.isEmpty && !$1.hasPrefix("#") }
@@ -165,12 +165,21 @@ private struct JudgedText {
     /// Longer texts are judged by their beginning and end: what a pattern costs may grow with the square of the length.
     private static let longest = 4_000
 
+    /// A text with its grams.
+    struct Searched {
+        let text: String
+        let grams: TextGrams
+
+        init(_ text: String) {
+            self.text = text
+            grams = TextGrams(text)
+        }
+    }
+
     /// With links and names.
-    let whole: String
+    let whole: Searched
     /// With neither, and without what rows cut.
-    var rest: String { didSet { restGrams = TextGrams(rest) } }
-    let wholeGrams: TextGrams
-    private(set) var restGrams: TextGrams
+    var rest: Searched
     let hasLink: Bool
     let year: Int
     /// Those that it may be in.
@@ -191,8 +200,9 @@ private struct JudgedText {
             case .mention: plain.append(contentsOf: "⟨m⟩".unicodeScalars)
             }
         }
-        (whole, rest) = (Self.folded(composed), Self.folded(String(plain)))
-        (wholeGrams, restGrams) = (TextGrams(whole), TextGrams(rest))
+        whole = Searched(Self.folded(composed))
+        let plainText = Self.folded(String(plain))
+        rest = plainText == whole.text ? whole : Searched(plainText)
         (hasLink, self.year) = (tokens.hasLink, year)
     }
 
@@ -212,14 +222,14 @@ private struct JudgedText {
     mutating func guessLanguages(by rows: [FitnessRow], named: String?) {
         let named = named?.prefix { $0 != "-" }.lowercased()
         languages = []
-        for scalar in rest.unicodeScalars {
+        for scalar in rest.text.unicodeScalars {
             switch scalar.value {
             case 0x1100...0x11FF, 0x3130...0x318F, 0xAC00...0xD7A3: languages.insert("ko")
             case 0x3005, 0x3041...0x30FF, 0x3400...0x9FFF: languages.insert("ja")
             default: continue
             }
         }
-        guard rest.unicodeScalars.contains(where: { $0.isLetter && $0.value < 0x250 }) else { return }
+        guard rest.text.unicodeScalars.contains(where: { $0.isLetter && $0.value < 0x250 }) else { return }
         let counts = rows.map { ($0.language ?? "", count($0.pattern) + ($0.language == named ? 2 : 0)) }
         let most = counts.map(\.1).max() ?? 0
         languages.formUnion(counts.filter { $0.1 == most }.map(\.0))
@@ -227,7 +237,7 @@ private struct JudgedText {
 
     /// How often a pattern is found, as letters or words are.
     func count(_ pattern: NSRegularExpression) -> Int {
-        pattern.numberOfMatches(in: rest, range: NSRange(rest.startIndex..., in: rest))
+        pattern.numberOfMatches(in: rest.text, range: NSRange(rest.text.startIndex..., in: rest.text))
     }
 }
 
@@ -244,7 +254,7 @@ private final class FitnessRow: Sendable {
     let reason: Refusal.Reason?
     let effect: Effect
     let pattern: NSRegularExpression
-    /// What each match of the pattern contains; nil if it must be tried to know.
+    /// Pieces of text, of which each match of the pattern contains one; nil if none is known.
     private let literals: PatternLiterals?
     let seesLinks: Bool
     /// The languages that it is about; empty for all.
@@ -302,7 +312,7 @@ private final class FitnessRow: Sendable {
         switch effect {
         case .letters: if judged.count(Self.letter) < 3, !judged.hasLink { refuse(&judged) }
         case .link: if judged.hasLink, isShort(judged, words: 3, japanese: 6) { refuse(&judged) }
-        case .words(let list): if tellsTime(judged.rest, list, words) { refuse(&judged) }
+        case .words(let list): if tellsTime(judged.rest.text, list, words) { refuse(&judged) }
         case .year: nameYear(&judged)
         case .month: restrict(&judged) { .months([$0]) }
         case .weekday: restrict(&judged) { .weekdays([$0]) }
@@ -336,29 +346,36 @@ private final class FitnessRow: Sendable {
         if let reason { judged.verdict.refuse(reason, line: line) }
     }
 
-    /// Whether the pattern may match the text without links and names.
-    private func mayMatch(_ judged: JudgedText) -> Bool { literals?.mayMatch(judged.restGrams) ?? true }
+    /// Whether the pattern must be tried on a text.
+    private func mayMatch(_ searched: JudgedText.Searched) -> Bool { literals?.mayMatch(searched.grams) ?? true }
 
     private func matches(_ judged: JudgedText) -> Bool {
-        guard literals?.mayMatch(seesLinks ? judged.wholeGrams : judged.restGrams) ?? true else { return false }
-        let text = seesLinks ? judged.whole : judged.rest
+        let searched = seesLinks ? judged.whole : judged.rest
+        guard mayMatch(searched) else { return false }
+        let text = searched.text
         return pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
     }
 
+    /// What the pattern finds in the text without links and names.
+    private func findings(in judged: JudgedText) -> [NSTextCheckingResult] {
+        guard mayMatch(judged.rest) else { return [] }
+        let text = judged.rest.text
+        return pattern.matches(in: text, range: NSRange(text.startIndex..., in: text))
+    }
+
     private func cut(_ judged: inout JudgedText) {
-        guard mayMatch(judged) else { return }
-        let text = judged.rest
+        guard mayMatch(judged.rest) else { return }
+        let text = judged.rest.text
         let rest = pattern.stringByReplacingMatches(
             in: text, range: NSRange(text.startIndex..., in: text), withTemplate: " ")
-        if rest != text { judged.rest = rest }
+        if rest != text { judged.rest = JudgedText.Searched(rest) }
     }
 
     // MARK: Rows of several words
 
     private func nameYear(_ judged: inout JudgedText) {
-        guard mayMatch(judged) else { return }
-        let text = judged.rest
-        let years = pattern.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
+        let text = judged.rest.text
+        let years = findings(in: judged).compactMap { match in
             Range(match.range(at: 1), in: text).flatMap { Int(text[$0]) }
         }
         if years.contains(where: { abs($0 - judged.year) <= 2 }) { refuse(&judged) }
@@ -366,8 +383,8 @@ private final class FitnessRow: Sendable {
 
     /// One window for each match, by the first of the pattern's groups that found something.
     private func restrict(_ judged: inout JudgedText, to condition: (_ number: Int) -> FitnessWindow.Condition) {
-        guard let reason, mayMatch(judged) else { return }
-        for match in pattern.matches(in: judged.rest, range: NSRange(judged.rest.startIndex..., in: judged.rest)) {
+        guard let reason else { return }
+        for match in findings(in: judged) {
             let number = (1..<match.numberOfRanges).first { match.range(at: $0).location != NSNotFound }
             if let number { judged.verdict.restrict(to: condition(number), reason, line: line) }
         }

@@ -1,5 +1,6 @@
-/// Pieces of text of which every match of a pattern contains one: where none of them is in a text, the pattern need not
-/// be tried.
+/// Pieces of text, of which each match of a pattern contains one.
+///
+/// A text that contains none of them has no match.
 ///
 /// The pieces are compared by their bytes, one, two and three at a time, as in Russ Cox, "Regular Expression Matching with
 /// a Trigram Index" (2012). The answer may be "perhaps" for a text that does not match, never "no" for one that does.
@@ -43,7 +44,8 @@ struct TextGrams: Sendable {
     /// The numbers of all sequences of one to three bytes.
     static func grams(of text: String) -> [Int] {
         var grams: [Int] = []
-        var (last, lastButOne): (UInt32?, UInt32?) = (nil, nil)
+        var last: UInt32?
+        var lastButOne: UInt32?
         for byte in folded(text) {
             let byte = UInt32(byte)
             grams.append(place(byte))
@@ -79,8 +81,8 @@ struct TextGrams: Sendable {
 
 /// Reads as much of a pattern as tells what its matches contain.
 private struct PatternParser {
-    /// What a match contains.
-    enum Literal: Hashable {
+    /// A piece of text that a match contains.
+    enum Literal {
         case text(String)
         case digit
 
@@ -98,13 +100,14 @@ private struct PatternParser {
 
     private let scalars: [Unicode.Scalar]
     private var place = 0
-
+    /// Whether something was read whose meaning is not known here.
     private var isFailed = false
 
     init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
 
     /// Whether the whole pattern was read, and nothing in it is unknown here.
     var isUnderstood: Bool { !isFailed && place == scalars.count }
+
     private var next: Unicode.Scalar? { place < scalars.count ? scalars[place] : nil }
 
     /// Reads up to the end of a group, or of the pattern.
@@ -125,7 +128,8 @@ private struct PatternParser {
         var run = ""
         func better(_ literals: [Literal]) -> Bool {
             guard let best else { return true }
-            let (new, old) = (literals.map(\.weight).min() ?? 0, best.map(\.weight).min() ?? 0)
+            let new = literals.map(\.weight).min() ?? 0
+            let old = best.map(\.weight).min() ?? 0
             return new > old || new == old && literals.count < best.count
         }
         func end(_ run: inout String) {
