@@ -647,10 +647,7 @@ actor Originals {
         }
         let others = Array(ids.dropFirst(room))
         guard !others.isEmpty else { return }
-        try await store.proposeUndos(others, reason: reason)
-        logger.warning(
-            "Not taken back without a person: see mirror-bot undo proposed",
-            metadata: [LogKeys.count: "\(others.count)", LogKeys.reason: "\(reason)"])
+        try await store.leaveToPerson(others, reason: reason, logger)
     }
 
     /// Takes back what the human favorited of the bot's own posts, where that is how they delete it.
@@ -682,5 +679,17 @@ extension ObservedPost {
         var known = self
         known.post.pictures = archived.pictures
         return known
+    }
+}
+
+extension OutboxStore {
+    /// Proposes to take actions back, and says so: a person decides about so many.
+    ///
+    /// - Throws: `OutboxError` if the lease is lost; the store's error.
+    func leaveToPerson(_ ids: [String], reason: String, _ logger: Logger) async throws {
+        try await proposeUndos(ids, reason: reason)
+        logger.warning(
+            "Not taken back without a person: see mirror-bot undo proposed",
+            metadata: [LogKeys.count: "\(ids.count)", LogKeys.reason: "\(reason)"])
     }
 }

@@ -4,7 +4,6 @@ import Mirroring
 import Networks
 import Outbox
 import Posts
-import Storage
 import Synchronization
 
 /// Looks once a day at the state of the human's account, and has the mirror follow what the network says of it.
@@ -86,12 +85,7 @@ final class StandingLook: Sendable {
     /// Proposes to take back what the bot said of the human's: all of it at once is for a person to decide.
     private func askAboutCopies(_ standing: HumanStanding, now: Date) async throws {
         let copies = try await store.undoable([.post, .reply], since: nil, limit: Self.mostCopies)
-        for part in copies.map(\.id).portions {
-            try await store.proposeUndos(part, reason: Action.Reason.sourceGone)
-        }
+        try await store.leaveToPerson(copies.map(\.id), reason: Action.Reason.sourceGone, logger)
         try await table.noteAsked(about: standing, now: now)
-        logger.warning(
-            "Not taken back without a person: see mirror-bot undo proposed",
-            metadata: [LogKeys.count: "\(copies.count)", LogKeys.reason: "\(Action.Reason.sourceGone)"])
     }
 }

@@ -224,7 +224,11 @@ extension OutboxStore {
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func proposeUndos(_ ids: [String], reason: String) async throws {
-        try await setProposal(reason, where: "id IN \(list: ids) AND undo_proposed IS NULL")
+        try await write { connection in
+            for part in ids.portions {
+                try setProposal(reason, where: "id IN \(list: part) AND undo_proposed IS NULL", on: connection)
+            }
+        }
     }
 
     /// Returns the proposals, newest first, at most ten thousand.
@@ -240,18 +244,13 @@ extension OutboxStore {
     /// - Returns: The number of proposals.
     /// - Throws: ``OutboxError`` if the lease is lost; `SeenChanged`, without any change; the store's error.
     package func keepProposed(_ ids: [String]? = nil, seen: Seen? = nil) async throws -> Int {
-        guard let ids else { return try await setProposal(Self.kept, where: Self.isProposed) }
-        return try await write { connection in
+        try await write { connection in
+            guard let ids else { return try setProposal(Self.kept, where: Self.isProposed, on: connection) }
             try require(seen, of: ids, on: connection)
-            var number = 0
-            for part in ids.portions {
-                number += try connection.execute(
-                    """
-                    \(Self.noting) undo_proposed = \(Self.kept)
-                    WHERE mirror = \(mirror) AND id IN \(list: part) AND \(Self.isProposed)
-                    """)
+            return try ids.portions.reduce(0) { number, part in
+                let condition: SQL = "id IN \(list: part) AND \(Self.isProposed)"
+                return try number + setProposal(Self.kept, where: condition, on: connection)
             }
-            return number
         }
     }
 
@@ -262,10 +261,10 @@ extension OutboxStore {
         """
 
     @discardableResult
-    private func setProposal(_ proposal: String, where condition: SQL) async throws -> Int {
-        try await write { connection in
-            try connection.execute(
-                "\(Self.noting) undo_proposed = \(proposal) WHERE mirror = \(mirror) AND \(condition)")
-        }
+    private func setProposal(
+        _ proposal: String, where condition: SQL, on connection: any StorageConnection
+    ) throws -> Int {
+        try connection.execute(
+            "\(Self.noting) undo_proposed = \(proposal) WHERE mirror = \(mirror) AND \(condition)")
     }
 }
