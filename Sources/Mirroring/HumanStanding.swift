@@ -142,9 +142,9 @@ extension HumanStanding {
 extension MirrorRecord {
     /// The digest of the pause that holds and of the state of the human's account, which `resume` ends.
     package func pauseSeen(at now: Date) -> Seen {
-        let holding = pause.flatMap { $0.holds(at: now) ? $0 : nil }
-        guard let standing, standing.isHold else { return Pause.seen(holding) }
-        return Seen(ofAll: [Pause.seen(holding), HumanStanding.seen(standing)])
+        let pauseSeen = Pause.seen(pause(at: now))
+        guard let standing, standing.isHold else { return pauseSeen }
+        return Seen(ofAll: [pauseSeen, HumanStanding.seen(standing)])
     }
 }
 

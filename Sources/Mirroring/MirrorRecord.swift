@@ -38,6 +38,9 @@ package struct MirrorRecord: Equatable, Sendable {
     package var move: MoveMark?
     /// What a person said about pausing, also if its end has passed; nil if nothing.
     package var pause: Pause?
+
+    /// The pause that holds; nil if none does.
+    package func pause(at now: Date) -> Pause? { pause.flatMap { $0.holds(at: now) ? $0 : nil } }
 }
 
 /// Where a time zone comes from that no person named.

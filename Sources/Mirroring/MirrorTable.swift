@@ -160,7 +160,7 @@ package struct MirrorTable: Sendable {
     ///
     /// - Throws: The store's error.
     package func pause(at now: Date) async throws -> Pause? {
-        try await record().pause.flatMap { $0.holds(at: now) ? $0 : nil }
+        try await record().pause(at: now)
     }
 
     /// Lets the mirror pause: once this returns, no further request is recorded as leaving; `LastWord` waits for those
@@ -221,7 +221,7 @@ package struct MirrorTable: Sendable {
         return try await storage.transaction { connection in
             let record = try Self.record(mirror, connection) ?? MirrorRecord()
             try seen.require(record.pauseSeen(at: now))
-            let pause = record.pause.flatMap { $0.holds(at: now) ? $0 : nil }
+            let pause = record.pause(at: now)
             let standing = record.standing.flatMap { $0.isHold || knowing && $0.goesOn == nil ? $0 : nil }
             if pause?.code == .removing {
                 throw ChangeRefusal(.over, "it is being removed; mirror-bot mirrors remove \(mirror) continues")
@@ -623,14 +623,6 @@ struct StoredConfiguration {
             default: if let role = AccountRole(rawValue: name) { logins[role] = value }
             }
         }
-    }
-}
-
-extension AccountID {
-    /// The part behind the name; nil on networks whose names have no hosts.
-    var addressHost: String? {
-        guard network.traits.namesAreIdentities else { return nil }
-        return value.split(separator: "@").dropFirst().first.map(String.init)
     }
 }
 

@@ -46,6 +46,12 @@ package struct AccountID: Hashable, Codable, Sendable {
         return AccountID(network: network, value: value[...at].lowercased() + host)
     }
 
+    /// The part behind the name; nil on networks whose names have no hosts.
+    package var addressHost: String? {
+        guard network.traits.namesAreIdentities else { return nil }
+        return value.split(separator: "@").dropFirst().first.map(String.init)
+    }
+
     /// The account that a person names, in any spelling that mirror-bot or a network prints.
     ///
     /// - Parameters:

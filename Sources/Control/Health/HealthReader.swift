@@ -125,7 +125,7 @@ struct HealthReader {
         (facts.zone, facts.proposedZone) = (zone, record.archiveTimeZone)
         facts.zoneToCome = mirror.zoneToCome(record)
         facts.adoptedZone = mirror.adoptedZone(record)
-        (facts.move, facts.pause) = (record.move, record.pause.flatMap { $0.holds(at: now) ? $0 : nil })
+        (facts.move, facts.pause) = (record.move, record.pause(at: now))
         facts.retirement = record.retirement
         facts.standing = record.standing
         (facts.accounts, facts.areAccountsSame) = (accounts.facts, accounts.areSame)

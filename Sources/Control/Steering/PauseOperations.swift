@@ -58,7 +58,7 @@ package struct ResumeMirror: PersonOperation {
     package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
         let record = try await desk.mirror.table.record()
         let standing = record.standing.flatMap { $0.isHold ? $0 : nil }
-        guard record.pause?.holds(at: desk.now) != true, standing == nil || !knowing else { return nil }
+        guard record.pause(at: desk.now) == nil, standing == nil || !knowing else { return nil }
         return change(of: desk, wasPaused: false, standing)
     }
 

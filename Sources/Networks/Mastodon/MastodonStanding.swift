@@ -12,7 +12,7 @@ extension MastodonNetwork {
         do {
             // A token of an account that is suspended is refused, whatever it is for.
             let answer = try await client.value(MastodonStandingAnswer.self, call, token: nil)
-            return answer.standing(of: name, at: account.host)
+            return answer.standing(of: name, at: account.addressHost ?? "")
         } catch let error as NetworkError {
             guard error.isPermanent else { throw error }
             guard error.saysDeleted || [401, 403].contains(error.status) else { return nil }
@@ -21,17 +21,12 @@ extension MastodonNetwork {
         // Some programs let nobody look an account up, or call every address missing that they do not have.
         do {
             let answer = try await session.value(MastodonStandingAnswer.self, .verification)
-            return answer.standing(of: name, at: account.host)
+            return answer.standing(of: name, at: account.addressHost ?? "")
         } catch let error as NetworkError {
             guard error.isPermanent else { throw error }
             return isMissing ? .deleted : nil
         }
     }
-}
-
-extension AccountID {
-    /// The part behind the name.
-    fileprivate var host: Substring { value.split(separator: "@").dropFirst().first ?? "" }
 }
 
 extension NetworkError {
@@ -66,7 +61,7 @@ struct MastodonStandingAnswer: Decodable {
     /// - Parameters:
     ///   - name: The account's name in lower case.
     ///   - host: The host that an account of the same server has in its name.
-    func standing(of name: String, at host: Substring) -> AccountStanding? {
+    func standing(of name: String, at host: String) -> AccountStanding? {
         guard account.acct.prefix(while: { $0 != "@" }).lowercased() == name else { return nil }
         if isSuspended { return .suspended }
         if isMemorial { return .memorial }

@@ -13,7 +13,7 @@ struct VerdictView {
         let verdict = status.verdict
         let state = verdict?.state ?? .healthy
         let leading = status.obstacles?.first { $0.code == verdict?.code }
-        let pause = request.record.pause.flatMap { $0.holds(at: request.now) ? $0 : nil }
+        let pause = request.record.pause(at: request.now)
         let (word, rest) = Self.title(state, status, leading, pause, words)
         let isHeld = request.record.standing?.isHold == true
         let canPause = state != .paused && state != .unset && pause == nil
