@@ -28,12 +28,8 @@ private struct VerifiedAccounts {
     let own: Set<AccountID>
     /// The human's handle; nil if it is not known.
     let human: String?
-    /// The human's account; nil if it is not known.
-    let humanAccount: AccountID?
-    /// The state of that account; nil for the usual one.
-    let standing: HumanStanding?
-    /// When the network was last asked for that state; nil if it never was.
-    let standingLook: Date?
+    /// What is stored of the mirror since then.
+    let record: MirrorRecord
 }
 
 /// Putting a worker together from its configuration and what the networks say.
@@ -108,10 +104,10 @@ extension Worker {
             firstPostLook: deliverer == nil
                 ? FirstPostLook(mirror: mirror, account: accounts.bot, bot: bot, clock: clock, logger: logger) : nil)
         var standing: StandingLook?
-        if deliverer == nil, let human, let account = accounts.humanAccount {
+        if deliverer == nil, let human, let account = accounts.record.human {
             standing = StandingLook(
                 of: mirror, account: account, human: human, store: store,
-                last: accounts.standingLook ?? activated, isHold: accounts.standing?.isHold ?? false)
+                last: accounts.record.standingLook ?? activated, isHold: accounts.record.standing?.isHold ?? false)
         }
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
@@ -213,7 +209,7 @@ extension Worker {
         let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
         return VerifiedAccounts(
             bot: id, botAccount: botAccount, own: Set(own), human: humanAccount?.handle ?? stored.humanHandle,
-            humanAccount: stored.human, standing: stored.standing, standingLook: stored.standingLook)
+            record: stored)
     }
 
     private func account(
