@@ -378,8 +378,7 @@ extension OutboxStore {
         against action: Action, asOf version: Int64?, at now: Date, on connection: any StorageConnection
     ) throws {
         guard try connection.query(wordAgainst(asOf: nil, at: now)).isEmpty else { throw OutboxError.paused }
-        let isAgreed: SQL = "mirrors.consent IS NOT NULL"
-        guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(isAgreed))").isEmpty else {
+        guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(Self.isAgreed))").isEmpty else {
             throw OutboxError.unagreed
         }
         guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(Self.goesOn))").isEmpty else {
@@ -399,9 +398,11 @@ extension OutboxStore {
     ///
     /// Every departure has it in its statement. What is due has it too, so that nothing is prepared in vain.
     func isPermitted(at now: Date) -> SQL {
-        mirrorHas(
-            "mirrors.consent IS NOT NULL AND \(Self.goesOn) AND \(Self.serves("actions.id", at: now))")
+        mirrorHas("\(Self.isAgreed) AND \(Self.goesOn) AND \(Self.serves("actions.id", at: now))")
     }
+
+    /// The condition that somebody agreed to the mirror.
+    private static let isAgreed: SQL = "mirrors.consent IS NOT NULL"
 
     /// The condition that the network does not call the human's account a memorial, suspended, switched off or gone, or
     /// that a person wants the mirror to go on all the same.
