@@ -98,7 +98,7 @@ let fuzzing: Target = {
             swiftSettings: settings)
 }()
 
-/// What ``hasHarnesses`` adds; under `make fuzz` the fuzzer alone.
+/// The targets of ``hasHarnesses``; under `make fuzz` the fuzzer alone.
 let harnesses: [Target] = {
     if isFuzzing { return [fuzzing] }
     guard hasHarnesses else { return [] }

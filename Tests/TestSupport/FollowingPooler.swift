@@ -28,7 +28,9 @@ package final class FollowingPooler: Sendable {
 
     private init(_ database: String, _ sessions: Int) throws {
         (self.database, self.sessions) = (database, sessions)
-        (reserved, folder, tools) = (try LoopbackPort(), try TemporaryDirectory(), try PostgresTools())
+        reserved = try LoopbackPort()
+        folder = try TemporaryDirectory(in: TemporaryDirectory.short)
+        tools = try PostgresTools()
         let program = try ServerProcess.locate("pgbouncer", in: ["/usr/sbin"])
         process = Running(
             recipe: .init(

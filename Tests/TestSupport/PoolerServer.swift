@@ -32,7 +32,7 @@ package final class PoolerServer: Sendable {
     private init(
         _ reserved: LoopbackPort, _ server: PostgresServer, _ sessions: Int, _ isLasting: Bool
     ) async throws {
-        let folder = try TemporaryDirectory()
+        let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         let users = try folder.write(Data("\"postgres\" \"\"\n".utf8), to: "users.txt")
         let settings = """
             [databases]

@@ -37,7 +37,7 @@ package final class PostgresServer: Sendable {
         settings: [String: String] = [:], password: String? = nil, tls: Bool = false, isCopied: Bool = true
     ) async throws -> PostgresServer {
         let tools = try PostgresTools()
-        let folder = try TemporaryDirectory()
+        let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         try await tools.makeCluster(in: folder, password: password, isCopied: isCopied)
         var settings = settings
         if tls { settings.merge(try await tools.makeCertificate(in: folder)) { given, _ in given } }
@@ -190,7 +190,7 @@ package final class PostgresServer: Sendable {
     /// - Returns: The server, ready for connections.
     /// - Throws: ``TestSupportError`` if it does not start.
     package func startStandby(settings: [String: String] = [:]) async throws -> PostgresServer {
-        let folder = try TemporaryDirectory()
+        let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         try await tools.copy(port: port, to: folder.path)
         return try await PostgresServer(try LoopbackPort(), userInfo, tools, folder, settings)
     }

@@ -28,7 +28,7 @@ struct PostgresTools: Sendable {
 
     /// The files of a server that has never run and trusts everybody: making them takes ten times as long as copying.
     private static let newCluster = Task {
-        let (tools, folder) = (try PostgresTools(), try TemporaryDirectory())
+        let (tools, folder) = (try PostgresTools(), try TemporaryDirectory(in: TemporaryDirectory.short))
         try await tools.own(folder.path)
         try await tools.initialize(folder.path("data"))
         // Nothing that is kept for the whole process is ever released, so the shell removes it when our pipe closes.

@@ -31,7 +31,7 @@ package final class RedisServer: Sendable {
 
     private init(_ reserved: LoopbackPort, arguments: [String]) async throws {
         let port = reserved.number
-        let folder = try TemporaryDirectory()
+        let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         var command = [try ServerProcess.locate("redis-server"), "--bind", "127.0.0.1", "--port", "\(port)"]
         command += ["--save", "", "--appendonly", "no", "--dir", folder.path, "--daemonize", "no"]
         command += arguments.map { $0.replacingOccurrences(of: "{port}", with: "\(port)") }

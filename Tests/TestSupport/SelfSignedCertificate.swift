@@ -12,7 +12,7 @@ package final class SelfSignedCertificate: Sendable {
 
     /// Makes a key and a certificate that is valid for two days.
     package init() async throws {
-        folder = try TemporaryDirectory()
+        folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         try await ChildProcess.run([
             try ServerProcess.locate("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
             "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
@@ -39,7 +39,7 @@ package final class TLSPageServer: Sendable {
 
     /// Starts openssl's server with a certificate.
     package init(_ certificate: SelfSignedCertificate) async throws {
-        let folder = try TemporaryDirectory()
+        let folder = try TemporaryDirectory(in: TemporaryDirectory.short)
         process = try await ServerProcess.start(
             ServerProcess.Recipe(
                 command: [

@@ -5,17 +5,22 @@ package final class TemporaryDirectory: Sendable {
     /// The absolute path, without a trailing slash.
     package let path: String
 
-    /// Where folders are made: in memory, where there is plenty and `TMPDIR` names no other place, for on a disk each
-    /// commit of each test waits until the disk has written; else in the system's temporary folder.
+    /// Where folders are made: in ``memory``, else in the system's temporary folder.
+    package static let usual = memory ?? NSTemporaryDirectory()
+
+    /// Where folders with sockets are made, whose paths have a hundred bytes at most, and which other users enter.
+    static let short = memory ?? "/tmp"
+
+    /// A folder in memory, for on a disk each commit of each test waits until the disk has written.
     ///
-    /// Short enough for sockets.
-    package static let usual: String = {
-        let memory = "/dev/shm"
+    /// Nil where there is not plenty, or where `TMPDIR` names another place.
+    private static let memory: String? = {
+        let path = "/dev/shm"
         var state = statvfs()
-        guard ProcessInfo.processInfo.environment["TMPDIR"] == nil, statvfs(memory, &state) == 0,
-            access(memory, W_OK) == 0, UInt64(state.f_bavail) * UInt64(state.f_frsize) >= plenty
-        else { return NSTemporaryDirectory() }
-        return memory
+        guard ProcessInfo.processInfo.environment["TMPDIR"] == nil, statvfs(path, &state) == 0,
+            access(path, W_OK) == 0, UInt64(state.f_bavail) * UInt64(state.f_frsize) >= plenty
+        else { return nil }
+        return path
     }()
     /// The bytes that all tests together leave some room in.
     private static let plenty: UInt64 = 8 << 30
@@ -40,6 +45,15 @@ package final class TemporaryDirectory: Sendable {
 
     /// The path of an entry in the folder, which need not exist.
     package func path(_ name: String) -> String { path + "/" + name }
+
+    /// Copies every file of the folder into another one.
+    ///
+    /// - Throws: What went wrong, as when the other one has such a file.
+    package func copyFiles(into other: TemporaryDirectory) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+            try FileManager.default.copyItem(atPath: path(name), toPath: other.path(name))
+        }
+    }
 
     /// Writes a file into the folder and returns its path.
     @discardableResult
