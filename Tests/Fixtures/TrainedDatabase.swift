@@ -12,11 +12,8 @@ package enum TrainedDatabase {
 
     /// Makes an SQLite database of a trained mirror in a folder.
     package static func copy(into folder: TemporaryDirectory, on network: NetworkName) async throws {
-        let source = try await originals.folder(network)
         // The newest changes may still be in the files beside it.
-        for name in try FileManager.default.contentsOfDirectory(atPath: source.path) {
-            try FileManager.default.copyItem(atPath: source.path(name), toPath: folder.path(name))
-        }
+        try await originals.folder(network).copyFiles(into: folder)
     }
 
     /// Makes such a database on the Postgres server that all tests share, and returns its URL.

@@ -18,6 +18,7 @@ final class WebStand: Sendable {
     /// 2026-05-28, 12:00 in Berlin: a Thursday.
     static let now = Date(timeIntervalSince1970: 1_779_962_400)
     static let zone = "Europe/Berlin"
+    private static let localZone = TimeZone(identifier: zone) ?? .gmt
     static let password = "correct horse battery"
 
     let installation: Installation
@@ -39,28 +40,27 @@ final class WebStand: Sendable {
     ///   - limits: Limits of the connections.
     ///   - onClock: Called at each reading of the page's clock, on the thread that reads it.
     static func start(
-        _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
-        demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
+        _ mirrors: [String] = [usual], variables: [String: String] = [:], isReadOnly: Bool = false,
+        demo: (@Sendable () -> DemoMoment)? = nil, text: ((Int) -> String)? = nil,
         limits: ConnectionLimits = ConnectionLimits(), onClock: (@Sendable () -> Void)? = nil
     ) async throws -> WebStand {
         // As the program does: a browser that is gone must not end the process.
         signal(SIGPIPE, SIG_IGN)
         let folder = try TemporaryDirectory()
-        try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
-        let settings = [
-            "MIRROR_BOT_HOME": folder.path, "MIRROR": mirrors.first ?? "default", "TIME_ZONE": zone,
-            "MIN_AGE_DAYS": "0",
-            "WEB_LISTEN": "127.0.0.1:0", "HUMAN_SERVER": "https://social.example", "HUMAN_ACCESS_TOKEN": "human-token",
-            "BOT_SERVER": "https://bots.example", "BOT_ACCESS_TOKEN": "bot-token",
-        ].merging(variables) { $1 }
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: settings))
-        let configuration = try MirrorConfiguration(values, environment: [:])
+        let settings = Self.settings(mirrors.first ?? "default", folder).merging(variables) { $1 }
+        let configuration = try Self.configuration(settings)
         let (clock, log) = (VirtualClock(startingAt: now), LogLines())
+        let isUsual = mirrors == [usual] && text == nil
+        if isUsual {
+            try await filled.value.copyFiles(into: folder)
+        } else {
+            try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
+        }
         for name in mirrors {
-            let of = settings.merging(["MIRROR": name]) { $1 }
-            let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: of))
-            let mirror = try await HumanMirror.open(try MirrorConfiguration(values, environment: [:]), clock: clock)
-            try await fill(mirror, text)
+            let configuration = try Self.configuration(settings.merging(["MIRROR": name]) { $1 })
+            let mirror = try await HumanMirror.open(configuration, clock: clock)
+            if !isUsual { try await fill(mirror, text ?? usualText) }
+            try await judge(mirror)
             await mirror.close()
         }
         let installation = try await Installation.open(
@@ -68,6 +68,35 @@ final class WebStand: Sendable {
             logger: Logger(label: "test") { _ in log.handler })
         return try await WebStand(
             installation, clock, log, folder, isReadOnly: isReadOnly, demo: demo, limits: limits)
+    }
+
+    /// The mirror of most tests.
+    static let usual = "mika"
+    private static let usualText: @Sendable (Int) -> String = { "Post number \($0)." }
+
+    /// The database of that mirror, made once and copied for each test.
+    private static let filled = Task {
+        let folder = try TemporaryDirectory()
+        try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
+        let configuration = try WebStand.configuration(settings(usual, folder))
+        let mirror = try await HumanMirror.open(configuration, clock: VirtualClock(startingAt: now))
+        try await fill(mirror, usualText)
+        try await judge(mirror)
+        await mirror.close()
+        return folder
+    }
+
+    private static func settings(_ mirror: String, _ folder: TemporaryDirectory) -> [String: String] {
+        [
+            "MIRROR_BOT_HOME": folder.path, "MIRROR": mirror, "TIME_ZONE": zone, "MIN_AGE_DAYS": "0",
+            "WEB_LISTEN": "127.0.0.1:0", "HUMAN_SERVER": "https://social.example", "HUMAN_ACCESS_TOKEN": "human-token",
+            "BOT_SERVER": "https://bots.example", "BOT_ACCESS_TOKEN": "bot-token",
+        ]
+    }
+
+    private static func configuration(_ settings: [String: String]) throws -> MirrorConfiguration {
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: settings))
+        return try MirrorConfiguration(values, environment: [:])
     }
 
     private static func fill(_ mirror: HumanMirror, _ text: (Int) -> String) async throws {
@@ -86,10 +115,12 @@ final class WebStand: Sendable {
                 id: PostID(network: .mastodon, value: "https://social.example/@mika/\(index)"), author: human,
                 text: text(index), createdAt: now - days * 86_400 + seconds)
         }
-        let local = TimeZone(identifier: zone) ?? .gmt
-        _ = try await mirror.archive.store(posts, timeZone: local, limit: 10_000)
-        // As every training does at its end.
-        try await mirror.archive.prepare(by: mirror.textJudge(zone: local))
+        _ = try await mirror.archive.store(posts, timeZone: localZone, limit: 10_000)
+    }
+
+    /// Judges the texts, as every training does at its end.
+    private static func judge(_ mirror: HumanMirror) async throws {
+        try await mirror.archive.prepare(by: mirror.textJudge(zone: localZone))
     }
 
     private init(
@@ -178,8 +209,8 @@ final class WebStand: Sendable {
 
     /// Starts a page, and stops it after the test.
     static func with(
-        _ mirrors: [String] = ["mika"], variables: [String: String] = [:], isReadOnly: Bool = false,
-        demo: (@Sendable () -> DemoMoment)? = nil, text: @escaping (Int) -> String = { "Post number \($0)." },
+        _ mirrors: [String] = [usual], variables: [String: String] = [:], isReadOnly: Bool = false,
+        demo: (@Sendable () -> DemoMoment)? = nil, text: ((Int) -> String)? = nil,
         limits: ConnectionLimits = ConnectionLimits(), onClock: (@Sendable () -> Void)? = nil,
         _ body: (WebStand) async throws -> Void
     ) async throws {
