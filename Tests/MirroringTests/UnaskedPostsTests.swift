@@ -218,7 +218,7 @@ import Testing
     /// an archive has it.
     @Test(arguments: narrowings) func narrowedPostsDoNotLeave(field: NarrowedPosts.Field) async throws {
         let fixture = try await MirrorFixture.start(from: 9)
-        fixture.sandbox.faults.mastodon.narrowed = Sample.posts.map { NarrowedPosts(saying: $0.text, field) }
+        fixture.sandbox.faults.mastodon.narrowed = [NarrowedPosts(field)]
         try await fixture.live(until: 20)
         let ledger = await fixture.sandbox.ledger
         expect(ledger.deliveries) { $0.isEmpty }

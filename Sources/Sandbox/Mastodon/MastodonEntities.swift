@@ -120,7 +120,7 @@ struct MastodonEntities {
 
     /// The status with the fields that a program has for audiences besides Mastodon's.
     private func narrowed(status: WireJSON, _ post: SandboxPost) -> WireJSON {
-        let fields = habits.narrowed.filter { post.text.contains($0.phrase) }.map(\.field)
+        let fields = habits.narrowed.filter { $0.phrase.isEmpty || post.text.contains($0.phrase) }.map(\.field)
         var flags: [String: Bool] = [:]
         var texts: [String: String] = [:]
         var pleroma: [(String, WireJSON)] = []

@@ -381,11 +381,11 @@ package struct NarrowedPosts: Equatable, Sendable {
         case pleroma(String, String)
     }
 
-    /// What their texts hold.
+    /// What their texts hold; empty for all posts.
     package var phrase: String
     package var field: Field
 
-    package init(saying phrase: String, _ field: Field) {
+    package init(saying phrase: String = "", _ field: Field) {
         self.phrase = phrase
         self.field = field
     }
