@@ -148,8 +148,11 @@ struct WorkerVersion: Comparable, Sendable {
     private let numbers: [Int]
 
     init(_ text: String) {
-        let numbers = text.prefix { $0.isNumber || $0 == "." }.split(separator: ".").map { Int($0) ?? 0 }
-        self.numbers = Array(numbers.reversed().drop { $0 == 0 }.reversed())
+        let dot = UInt8(ascii: ".")
+        let digits = text.utf8.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == dot }
+        var numbers = digits.split(separator: dot).map { Int(Substring($0)) ?? 0 }
+        while numbers.last == 0 { numbers.removeLast() }
+        self.numbers = numbers
     }
 
     static func < (left: WorkerVersion, right: WorkerVersion) -> Bool {
