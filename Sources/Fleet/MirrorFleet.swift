@@ -170,7 +170,7 @@ package final class MirrorFleet: Service {
         }
         guard let group = begun else { return }
         let tidying = Rounds.Pass(name: "tidying", lane: .bot) { [installation, clock] in
-            ProcessHeap.giveBack()
+            ProcessHeap.giveBack(after: .seconds(10))
             await installation.storeRequests()
             return clock.now + Self.tidyingLast
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Synchronization
 
 /// What a process arranges for itself before it does anything else.
 package enum ProcessSetup {
@@ -76,13 +77,27 @@ package enum ProcessHeap {
         _ = unsafeBitCast(address, to: Function.self)(parameter.rawValue, value)
     }
 
+    /// When pages were given back last.
+    private static let last = Mutex<ContinuousClock.Instant?>(nil)
+
     /// Gives the pages back in which nothing is left, wherever in the heap they are.
     ///
     /// The library does so only at the heap's end. SQLite's readers drop the
     /// pages that they have read whenever somebody writes and read them again,
     /// thousands of times a day; what comes between them keeps the holes apart,
-    /// 4 MB of them after some days; threads that end leave some, too. Costs less than a millisecond.
-    package static func giveBack() {
+    /// 4 MB of them after some days; threads that end leave some, too. Costs less than a millisecond in a worker, and grows
+    /// with the heap.
+    ///
+    /// - Parameter pause: Does nothing so soon after the last time, on the machine's clock: a rehearsal lives through days in
+    ///   seconds.
+    package static func giveBack(after pause: Duration = .zero) {
+        let isTooSoon = last.withLock { last in
+            let now = ContinuousClock.now
+            if let last, last.duration(to: now) < pause { return true }
+            last = now
+            return false
+        }
+        guard !isTooSoon else { return }
         typealias Function = @convention(c) (Int) -> Int32
         guard let address = dlsym(nil, "malloc_trim") else { return }
         _ = unsafeBitCast(address, to: Function.self)(0)
