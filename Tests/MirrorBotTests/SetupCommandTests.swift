@@ -312,9 +312,11 @@ import Testing
     /// The built program at a terminal: pages in a browser, keys that nobody sees, and a start from within.
     @Test(arguments: [NetworkName.mastodon, .x, .bluesky])
     func anEmptyHomeLeadsToTheFirstPost(_ network: NetworkName) async throws {
-        let rehearsal = Rehearsal.Settings(origin: SetupPast.now, started: Date(), factor: 300)
+        // 2026-05-28, 09:00.
+        let begin = Date(timeIntervalSince1970: 1_779_958_800)
+        let rehearsal = Rehearsal.Settings(origin: begin, started: Date(), factor: 300)
         let clock = AcceleratedClock(origin: rehearsal.origin, started: rehearsal.started, factor: rehearsal.factor)
-        let sandbox = try await SetupPast.sandbox { clock.now }
+        let sandbox = try await SetupPast.sandbox(at: begin) { clock.now }
         let stage = try Stage(rehearsal.variables.merging(["MIN_AGE_DAYS": "0"]) { $1 })
         let terminal = try PseudoTerminal()
         let program = try stage.start(
@@ -330,6 +332,7 @@ import Testing
         if network != .x { try await person.answer("Write this", "y") }
         try await person.answer("Look at", "n")
         try await person.answer("Start now?", "")
+        try await person.answer("Enter none: ", "s")
         try await program.waitForError("Worker started")
         try await program.waitForFirstPost()
         program.send(SIGINT)
@@ -345,17 +348,22 @@ enum SetupPast {
     /// The hour that has begun.
     static let now = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 / 3_600).rounded(.down) * 3_600)
 
-    static func sandbox(now: @escaping @Sendable () -> Date = { Date() }) async throws -> Sandbox {
+    /// - Parameters:
+    ///   - begin: When the last of the posts is a day old.
+    ///   - now: Reads the sandbox's clock.
+    static func sandbox(
+        at begin: Date = Self.now, now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws -> Sandbox {
         let posts = (0..<480).map { number in
             Post(
                 id: PostID(network: .mastodon, value: "https://\(SamplePeople.host)/\(number)"),
                 author: AccountID(network: .mastodon, value: SamplePeople.human.handle),
-                text: "Thought number \(number) of a calm morning.",
-                createdAt: Self.now - 86_400 - Double(480 - number) * 1_800)
+                text: "Thought number \(number) of a calm person.",
+                createdAt: begin - 86_400 - Double(480 - number) * 1_800)
         }
         let world = SandboxWorld(
             configuration: .init(
-                seed: 7, origin: Self.now - 3_600, days: 2, timeZone: .gmt, humanPosts: posts))
+                seed: 7, origin: begin - 3_600, days: 2, timeZone: .gmt, humanPosts: posts))
         return try await Sandbox.start(world: world, now: now)
     }
 }
