@@ -8,7 +8,7 @@ struct TableFigures: Codable, Equatable, Sendable {
         "mirrors", "posts", "people", "examples", "feature_counts", "counters", "plans", "actions", "leases",
         "credentials", "posting_days", "feeds", "feed_stretches", "feed_items", "feed_gaps", "refusals", "spending",
         "settings", "never_texts", "forgotten", "muted", "notices", "weights", "pictures", "zones", "probes",
-        "findings", "measures", "told", "proofs", "effects", "waits", "text_labels",
+        "findings", "measures", "told", "proofs", "effects", "waits", "text_labels", "server_rules",
     ]
 
     /// Rows by table.

@@ -44,6 +44,7 @@ struct TableRule: Sendable {
         atMost("proofs", 0, "nobody opens the public page"),
         atMost("effects", 0, "nobody probes its server or changes its profile"),
         atMost("waits", 20, "one for each account and kind of call"),
+        atMost("server_rules", 20, "a line a rule of the bot's server that concerns bots"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),
