@@ -25,7 +25,6 @@ LONG_SUITES = SecretLifeTests|OutageTests|DatabaseOutageTests|RedisOutageTests|N
 HARNESSES = MIRROR_BOT_HARNESSES=1
 HARNESS_TESTS = ^(TortureTests|FuzzTests)\.
 LONG ?=
-CHECKED = $(if $(LONG),\.($(LONG))/,$(HARNESS_TESTS)|\.($(LONG_SUITES))/)
 # What `make test` leaves to `make check`.
 SHORT = --skip '\.($(LONG_SUITES))/' --skip '$(HARNESS_TESTS)'
 
@@ -56,12 +55,13 @@ DOCUMENTED = $(filter-out CArchive CCrypto CCurl CEmbedded CHiredis CMeCab CPost
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift
 
-.PHONY: help deps swift build build-times demo pictures dist deb release release-check settings test test-stress check check-bench check-deploy check-pages check-packages \
+.PHONY: help deps swift build build-times demo pictures dist deb release release-check settings test test-stress check \
+	check-lives check-harnesses check-bench check-deploy check-pages check-packages \
 	try-heroku bench bench-fleet docs lint format torture torture-fleet torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
 
-deps test test-stress check check-bench try-heroku torture torture-fleet torture-mutants soak bench bench-fleet: PACKAGES += $(TEST_PACKAGES)
+deps test test-stress check-lives check-harnesses check-bench try-heroku torture torture-fleet torture-mutants soak bench bench-fleet: PACKAGES += $(TEST_PACKAGES)
 torture-fleet torture-mutants: PACKAGES += $(FAILOVER_PACKAGES)
 
 # Installs with apt what is missing of PACKAGES, to which targets that need more add it. Recipes begin with this: Swift is
@@ -150,9 +150,15 @@ test-stress: swift ## Run the tests RUNS=5 times beside LOAD=4 busy loops, in an
 		FLAGS="$(TEST_BUILD) --explicit-target-dependency-import-check error" \
 		python3 Tests/Stress/stress.py $(SHORT) $(ARGS)
 
-check: swift ## Run the long tests: workers that live and die, the harnesses; LONG=TourTests for one suite
+check: check-lives $(if $(LONG),,check-harnesses) ## Run the long tests: workers that live and die, the harnesses; LONG=TourTests for one suite
+
+check-lives: swift
 	$(install)
-	$(HARNESSES) $(TEST) --filter '$(CHECKED)' $(ARGS)
+	$(HARNESSES) $(TEST) --filter '\.($(or $(LONG),$(LONG_SUITES)))/' $(ARGS)
+
+check-harnesses: swift
+	$(install)
+	$(HARNESSES) $(TEST) --filter '$(HARNESS_TESTS)' $(ARGS)
 
 check-deploy: PACKAGES += haproxy mandoc nginx-light openssl python3-venv shellcheck systemd
 check-deploy: swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check

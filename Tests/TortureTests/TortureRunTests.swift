@@ -5,7 +5,9 @@ import Testing
 @testable import Torture
 
 /// A short run of the crash harness for every network and every kind of stores; `make torture` runs long ones.
-@Suite struct TortureRunTests {
+///
+/// One after the other: a worker that gets no processor sends late, which the harness tells from a loss only roughly.
+@Suite(.serialized) struct TortureRunTests {
     @Test(arguments: [
         (NetworkName.mastodon, TortureStore.sqlite), (.x, .sqlite), (.bluesky, .sqlite), (.mastodon, .postgres),
         (.mastodon, .cluster),
