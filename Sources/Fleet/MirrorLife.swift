@@ -248,7 +248,7 @@ package actor MirrorLife {
     ///
     /// Requests to undo are carried out meanwhile.
     private func endOfPause(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
-        guard let pause = record.pause, pause.holds(at: clock.now) else {
+        guard let pause = record.pause(at: clock.now) else {
             if isPauseAnnounced { logger.notice("Resumed") }
             isPauseAnnounced = false
             return nil

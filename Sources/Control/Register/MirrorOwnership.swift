@@ -35,7 +35,7 @@ package struct MirrorOwnership: Equatable, Sendable {
             case .running: owned[lease?.owner ?? "", default: 0] += 1
             case .passes: continue
             case .late, .passLate, .absent:
-                if record.move?.state == nil, record.pause?.holds(at: now) != true { unowned += 1 }
+                if record.move?.state == nil, record.pause(at: now) == nil { unowned += 1 }
             }
         }
     }

@@ -67,7 +67,7 @@ extension MirrorList {
                 case .left: .left
                 case .arriving: .arriving
                 case nil where record.pause?.code == .removing: .removing
-                case nil: record.pause?.holds(at: now) == true ? .paused : isHeld ? .running : .stopped
+                case nil: record.pause(at: now) != nil ? .paused : isHeld ? .running : .stopped
                 }
             return Mirror(
                 name: name, human: record.humanHandle, bot: record.botHandle, state: state,
