@@ -165,13 +165,15 @@ private struct JudgedText {
     /// Longer texts are judged by their beginning and end: what a pattern costs may grow with the square of the length.
     private static let longest = 4_000
 
-    /// A text with its grams.
+    /// A text, its length as patterns count it, and its grams.
     struct Searched {
         let text: String
+        let range: NSRange
         let grams: TextGrams
 
         init(_ text: String) {
             self.text = text
+            range = NSRange(text.startIndex..., in: text)
             grams = TextGrams(text)
         }
     }
@@ -237,7 +239,7 @@ private struct JudgedText {
 
     /// How often a pattern is found, as letters or words are.
     func count(_ pattern: NSRegularExpression) -> Int {
-        pattern.numberOfMatches(in: rest.text, range: NSRange(rest.text.startIndex..., in: rest.text))
+        pattern.numberOfMatches(in: rest.text, range: rest.range)
     }
 }
 
@@ -352,22 +354,19 @@ private final class FitnessRow: Sendable {
     private func matches(_ judged: JudgedText) -> Bool {
         let searched = seesLinks ? judged.whole : judged.rest
         guard mayMatch(searched) else { return false }
-        let text = searched.text
-        return pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+        return pattern.firstMatch(in: searched.text, range: searched.range) != nil
     }
 
-    /// What the pattern finds in the text without links and names.
+    /// All matches of the pattern in the text without links and names.
     private func findings(in judged: JudgedText) -> [NSTextCheckingResult] {
         guard mayMatch(judged.rest) else { return [] }
-        let text = judged.rest.text
-        return pattern.matches(in: text, range: NSRange(text.startIndex..., in: text))
+        return pattern.matches(in: judged.rest.text, range: judged.rest.range)
     }
 
     private func cut(_ judged: inout JudgedText) {
         guard mayMatch(judged.rest) else { return }
         let text = judged.rest.text
-        let rest = pattern.stringByReplacingMatches(
-            in: text, range: NSRange(text.startIndex..., in: text), withTemplate: " ")
+        let rest = pattern.stringByReplacingMatches(in: text, range: judged.rest.range, withTemplate: " ")
         if rest != text { judged.rest = JudgedText.Searched(rest) }
     }
 
