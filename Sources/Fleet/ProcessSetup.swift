@@ -85,11 +85,12 @@ package enum ProcessHeap {
     /// The library does so only at the heap's end. SQLite's readers drop the
     /// pages that they have read whenever somebody writes and read them again,
     /// thousands of times a day; what comes between them keeps the holes apart,
-    /// 4 MB of them after some days; threads that end leave some, too. Costs less than a millisecond in a worker, and grows
-    /// with the heap.
+    /// 4 MB of them after some days; threads that end leave some, too.
     ///
-    /// - Parameter pause: Does nothing so soon after the last time, on the machine's clock: a rehearsal lives through days in
-    ///   seconds.
+    /// It takes less than a millisecond in a worker, and longer the larger the heap is.
+    ///
+    /// - Parameter pause: The shortest time since the last call that gave pages back, by the machine's clock; a call
+    ///   before that does nothing. A rehearsal lives through days in seconds.
     package static func giveBack(after pause: Duration = .zero) {
         let isTooSoon = last.withLock { last in
             let now = ContinuousClock.now

@@ -28,7 +28,7 @@ private struct VerifiedAccounts {
     let own: Set<AccountID>
     /// The human's handle; nil if it is not known.
     let human: String?
-    /// What is stored of the mirror since then.
+    /// The mirror's row, read after the accounts were stored in it.
     let record: MirrorRecord
 }
 

@@ -401,7 +401,7 @@ extension OutboxStore {
         mirrorHas("\(Self.isAgreed) AND \(Self.goesOn) AND \(Self.serves("actions.id", at: now))")
     }
 
-    /// The condition that somebody agreed to the mirror.
+    /// SQL that is true of a row of `mirrors` with a stored consent.
     private static let isAgreed: SQL = "mirrors.consent IS NOT NULL"
 
     /// The condition that the network does not call the human's account a memorial, suspended, switched off or gone, or

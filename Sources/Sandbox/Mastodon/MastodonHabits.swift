@@ -381,7 +381,7 @@ package struct NarrowedPosts: Equatable, Sendable {
         case pleroma(String, String)
     }
 
-    /// What their texts hold; empty for all posts.
+    /// A piece of the text of each such post; empty for all posts.
     package var phrase: String
     package var field: Field
 
