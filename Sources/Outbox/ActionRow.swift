@@ -74,9 +74,7 @@ extension Action.Payload {
 }
 
 extension [Action.Part] {
-    fileprivate var stored: String? {
-        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) }
-    }
+    fileprivate var stored: String? { StoredJSON.text(of: self) }
 }
 
 extension Action {

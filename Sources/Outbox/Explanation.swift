@@ -199,9 +199,5 @@ package struct Explanation: Codable, Equatable, Sendable {
     }
 
     /// The explanation as it is stored; nil if one of its numbers is none.
-    var json: String? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
-    }
+    var json: String? { StoredJSON.text(of: self) }
 }

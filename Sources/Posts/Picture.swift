@@ -56,12 +56,7 @@ package struct Picture: Codable, Equatable, Sendable {
 
 extension [Picture] {
     /// The pictures as a database keeps them; nil for none.
-    package var stored: String? {
-        guard !isEmpty else { return nil }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
-    }
+    package var stored: String? { isEmpty ? nil : StoredJSON.text(of: self) }
 
     /// Reads ``stored``; none from anything else.
     package init(stored: String?) {

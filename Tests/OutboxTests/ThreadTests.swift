@@ -76,6 +76,16 @@ import Testing
         try await expect(outbox.store.slots(of: OutboxFixture.day).map(\.state), equals: [.done, .done, .done])
     }
 
+    /// A person who saw it may change it: what its parts are stored as has one order.
+    @Test func aThreadThatNobodyChangedIsAsItWasSeen() async throws {
+        let outbox = try await OutboxFixture()
+        let seen = try await begin(outbox).seen
+        for _ in 0..<50 {
+            try await expect(outbox.store.action(.post, subject: Self.first)?.seen, equals: seen)
+        }
+        try await expect(outbox.store.action(.post, subject: Self.first)) { $0 != nil }
+    }
+
     @Test(arguments: [DeliveryOutcome.refused(reason: "rejected"), .unknown(reason: "transport")])
     func nothingFollowsWhatIsNotKnownToBeOut(_ outcome: DeliveryOutcome) async throws {
         let outbox = try await OutboxFixture()
