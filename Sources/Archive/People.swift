@@ -639,5 +639,5 @@ extension People {
 
 extension People.Person {
     /// Whether the row is the tombstone of a forgotten person.
-    package var isForgotten: Bool { reason == People.forgotten && id.value.hasPrefix("#") }
+    package var isForgotten: Bool { reason == People.forgotten && id.isForgotten }
 }

@@ -218,4 +218,7 @@ extension AccountID {
 
     /// The name under which it stands that somebody was forgotten: no account of any network is called so.
     package var forgotten: AccountID { AccountID(network: network, value: "#" + forgottenDigest) }
+
+    /// Whether it is such a name.
+    package var isForgotten: Bool { value.hasPrefix("#") }
 }

@@ -40,17 +40,16 @@ extension HumanMirror {
         return Dictionary(people.map { id in (id, handles[id].map { "@\($0)" } ?? id.value) }) { first, _ in first }
     }
 
-    /// Whom each action is about, by the action's id; none for what is about nobody.
+    /// Whom each action is about, by the action's id; none for what is about nobody, or about somebody who was forgotten.
     ///
     /// - Throws: The store's error.
     package func persons(of actions: [Action]) async throws -> [String: ReportedPerson] {
         let names = try await names(of: actions.compactMap { $0.target?.name == nil ? $0.target?.author : nil })
         return Dictionary(
             actions.compactMap { action in
-                action.target.map { target in
-                    let name = target.name.map { "@\($0)" } ?? names[target.author] ?? target.author.value
-                    return (action.id, ReportedPerson(account: target.author.reference, name: name))
-                }
+                guard let target = action.target, !target.author.isForgotten else { return nil }
+                let name = target.name.map { "@\($0)" } ?? names[target.author] ?? target.author.value
+                return (action.id, ReportedPerson(account: target.author.reference, name: name))
             }
         ) { first, _ in first }
     }
