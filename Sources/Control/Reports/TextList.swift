@@ -1,4 +1,5 @@
 import Archive
+import Conduct
 package import Favorites
 package import Foundation
 package import Mirroring
@@ -173,6 +174,18 @@ extension TextList.Text {
         sometimes = fitness == .sometimes ? [sentence, times].compactMap(\.self).joined(separator: "; ") : nil
         (isNever, uses, lastUse, seen) = (kept.isNever, kept.uses, kept.lastUse, kept.seen)
         (self.planned, self.demoted, self.label) = (planned, demoted, label)
+    }
+}
+
+extension TextList.Text {
+    /// Whether a person may have it posted: whatever the rules for texts that do not stand for themselves say.
+    package var isForPersonToPost: Bool {
+        guard !isNever else { return false }
+        return switch fitness {
+        case .answer: false
+        case .unfit: unfit.flatMap(Refusal.Reason.init)?.isOfFitness ?? false
+        case .fit, .sometimes, .unjudged: true
+        }
     }
 }
 

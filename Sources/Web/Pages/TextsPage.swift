@@ -250,7 +250,7 @@ enum TextsPage: MirrorPage {
     ) -> PageContext {
         let words = request.words
         let time = LocalTime(text.created, in: words.zone)
-        let isSendable = text.fitness != .answer && !text.isNever && !shown.slots.isEmpty
+        let isSendable = text.isForPersonToPost && !shown.slots.isEmpty
         let isForSlot = isSendable && shown.isForSlot
         let options = shown.slots.prefix(slotsShown).map { slot in
             "<option value=\"\(slot.id) \(slot.seen?.description ?? "")\">\(slot.time)</option>" as Markup
@@ -261,7 +261,7 @@ enum TextsPage: MirrorPage {
             "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
             "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)), "post": .text(text.post),
             "canChange": .flag(canChange), "isNever": .flag(text.isNever),
-            "canPost": .flag(text.fitness != .answer && !text.isNever),
+            "canPost": .flag(text.isForPersonToPost),
             "use": isSendable && !isForSlot
                 ? .text(request.base + "/texts" + WebFields.query([("use", text.post)]) + "#find") : .none,
             "slotOptions": isForSlot ? .markup("\(joined: options)") : .none,
