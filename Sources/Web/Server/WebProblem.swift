@@ -110,7 +110,7 @@ struct WebProblem: Error, Sendable {
         case let refusal as ChangeRefusal:
             self.init(
                 status: refusal.code == .unknown ? .notFound : refusal.isMisuse ? .badRequest : .conflict,
-                title: "Not done", text: refusal.description)
+                title: "Not done", text: refusal.pageText)
         default:
             self.init(
                 status: .internalServerError, title: "Something went wrong",

@@ -114,7 +114,7 @@ extension WebSite {
             let isFlood = refusal.code == .full
             var response = try await publicPage(
                 request, visit, status: isFlood ? .tooManyRequests : .badRequest, typed: typed,
-                wrong: Words.capitalized(refusal.description) + ".")
+                wrong: Words.capitalized(refusal.pageText) + ".")
             if isFlood { response.headers[.retryAfter] = "\(Int(ProofTable.wordsLast))" }
             return response
         }

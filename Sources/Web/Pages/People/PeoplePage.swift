@@ -159,7 +159,7 @@ enum PeoplePage: MirrorPage {
         do {
             id = try await account(request)
         } catch let refusal as ChangeRefusal {
-            return .missing(refusal.description)
+            return .missing(refusal.pageText)
         }
         return try await personPage(request, id)
     }
@@ -255,7 +255,7 @@ enum PeoplePage: MirrorPage {
                 on: id, in: request.mirror, zone: request.zone ?? .gmt, now: request.now)
             return .file(PersonPage(report).html, type: "text/html; charset=utf-8", name: "report.html")
         } catch let refusal as ChangeRefusal {
-            return .missing(refusal.description)
+            return .missing(refusal.pageText)
         }
     }
 
