@@ -25,8 +25,10 @@ LONG_SUITES = SecretLifeTests|OutageTests|DatabaseOutageTests|RedisOutageTests|N
 HARNESSES = MIRROR_BOT_HARNESSES=1
 HARNESS_TESTS = ^(TortureTests|FuzzTests)\.
 LONG ?=
-# What `make test` leaves to `make check`.
-SHORT = --skip '\.($(LONG_SUITES))/' --skip '$(HARNESS_TESTS)'
+# The tests of the page that `make check-pages` runs.
+PAGE_TESTS = InBrowserTests|\.CrawlTests/
+# What `make test` leaves to `make check` and `make check-pages`; without a browser its tests leave themselves out.
+SHORT = --skip '\.($(LONG_SUITES)|CrawlTests)/' --skip '$(HARNESS_TESTS)'
 
 # The crash harness; `make torture` says more.
 KILLS ?= 200
@@ -178,7 +180,7 @@ check-pages: swift ## Look at the pages in a browser without a window; pictures 
 		cp Tests/Pages/requirements.txt $(PAGE_TOOLS); \
 	fi
 	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_PAGES_PYTHON=$(CURDIR)/$(PAGE_TOOLS)/bin/python \
-		MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TEST) --filter InBrowserTests $(ARGS)
+		MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TEST) --filter '$(PAGE_TESTS)' $(ARGS)
 
 check-bench: PACKAGES += curl nginx-light python3-venv sqlite3
 check-bench: swift ## Run every line of the benchmarks with tiny data; ARGS="--filter learn" for some

@@ -41,14 +41,17 @@ struct PageState: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// Starts a stand in this state.
-    func start() async throws -> (stand: WebStand, pages: [Page]) {
+    ///
+    /// - Parameter others: Settings for which the state has no value.
+    func start(besides others: [String: String] = [:]) async throws -> (stand: WebStand, pages: [Page]) {
         let text: @Sendable (Int) -> String
         if isHostile {
             text = { MirrorLife.hostile([40, 400, 10_000][$0 % 3], $0) }
         } else {
             text = { Self.texts[$0 % Self.texts.count] + " (\($0))" }
         }
-        let stand = try await WebStand.start(mirrors, variables: variables, isReadOnly: isReadOnly, text: text)
+        let stand = try await WebStand.start(
+            mirrors, variables: others.merging(variables) { $1 }, isReadOnly: isReadOnly, text: text)
         do {
             return (stand, try await pages(stand))
         } catch {
@@ -143,6 +146,10 @@ struct PageState: Sendable, CustomTestStringConvertible {
         "BOT_NETWORK": "x", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "planted", "BOT_CONSUMER_KEY": "planted",
         "BOT_CONSUMER_SECRET": "planted", "BOT_ACCESS_TOKEN_SECRET": "planted",
     ]
+    private static let bluesky = [
+        "BOT_NETWORK": "bluesky", "BOT_SERVER": "", "BOT_ACCESS_TOKEN": "", "BOT_HANDLE": "mirror.example",
+        "BOT_APP_PASSWORD": "planted", "BOT_API_BASE_URL": "http://127.0.0.1:9",
+    ]
     private static let agreed = x.merging(["X_ACKNOWLEDGE_POLICY": "yes"]) { $1 }
 
     static let all: [PageState] = [
@@ -192,6 +199,7 @@ struct PageState: Sendable, CustomTestStringConvertible {
             try await life.suggestFavorite(1)
             return try await sections(stand)
         },
+        PageState(name: "bluesky", variables: bluesky) { try await sections($0) },
         PageState(name: "review", variables: ["REVIEW": "all"]) { stand in
             let life = MirrorLife(
                 mirror: try await stand.mirror(), human: PageStage.human, now: WebStand.now, isHostile: false)

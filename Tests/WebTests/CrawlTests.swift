@@ -1,0 +1,212 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Web
+
+/// Opens every link and presses every button of every page in every state: none leads to an error, and nothing that a page
+/// offers is refused.
+///
+/// Links and buttons that differ by their rows alone are tried twice.
+@Suite(.timeLimit(.minutes(30)), .serialized) struct CrawlTests {
+    /// Those whose pages are there, and are more than one.
+    private static let states = PageState.all.filter { !["many", "locked", "database-away"].contains($0.name) }
+
+    @Test(arguments: states) func everyLinkAndButtonDoesWhatItOffers(_ state: PageState) async throws {
+        // Nobody listens there: whatever is asked of a network fails at once.
+        let (stand, pages) = try await state.start(besides: [
+            "BOT_SERVER": "http://127.0.0.1:9", "HUMAN_SERVER": "http://127.0.0.1:9",
+        ])
+        do {
+            let client = stand.client
+            if let password = state.password {
+                let answer = try await client.send("/login", form: [("password", password)])
+                #expect(answer.status == 303)
+            }
+            var crawl = Crawl(client)
+            try await crawl.walk(from: pages.filter { $0.status == 200 }.map(\.path))
+            #expect(crawl.faults.isEmpty)
+            // Or a template that changed is not read any more.
+            #expect(crawl.opened >= pages.count { $0.status == 200 })
+            #expect(crawl.pressed > 0 || state.isReadOnly || state.mirrors.isEmpty)
+        } catch {
+            await stand.stop()
+            throw error
+        }
+        await stand.stop()
+    }
+
+    @Test func aPageIsReadAsAPersonReadsIt() {
+        let page = CrawledPage(
+            """
+            <a href="/m/a?x=1&amp;y=2#z">one</a><a href="https://far.example">two</a>
+            <form method="get" action="/set"><input type="hidden" name="name" value="A"><select name="v"><option value="1">
+            <option value="2" selected></select><button>Set…</button></form>
+            <form method="post" action="/do"><input type="checkbox" name="id" value="7"><input name="time">
+            <input id="sure" name="sure"><label for="sure">Type it to say yes: @a</label>
+            <button name="all" value="yes">Do<span> it</span></button><button formaction="/other">Not</button></form>
+            <form method="post" action="/what"><input name="something"><button>Say</button></form>
+            """)
+        #expect(page.links == ["/m/a?x=1&y=2"])
+        let presses = page.presses.map { press in
+            "\(press.isPost ? "POST" : "GET") \(press.path) \(press.fields.map { "\($0.0)=\($0.1)" }) \(press.label)"
+        }
+        #expect(
+            presses == [
+                #"GET /set ["name=A", "v=2"] Set…"#,
+                #"POST /do ["id=7", "time=23:17", "sure=@a", "all=yes"] Do it"#,
+                #"POST /other ["id=7", "time=23:17", "sure=@a"] Not"#,
+            ])
+    }
+}
+
+/// A walk along links and through buttons.
+///
+/// All links are followed before the first button is pressed: what is pressed may take away what a link leads to.
+private struct Crawl {
+    /// How often links and buttons of one kind are tried.
+    private static let most = 2
+    /// Buttons that need what no page shows: who was forgotten is known by a digest alone.
+    private static let untried = ["do=readmit"]
+    /// What leaves little to press afterwards, and is tried at the end.
+    private static let final = ["/undo/everything", "/retire"]
+
+    /// A path, and the place where its link stands.
+    private struct Link {
+        let path: String
+        let place: String
+    }
+
+    private let client: WebClient
+    private var waiting: [Link] = []
+    private var links: [String: Int] = [:]
+    private var buttons: [String: Int] = [:]
+    private var isFinal = false
+    /// What went wrong, in words.
+    private(set) var faults: [String] = []
+    private(set) var opened = 0
+    private(set) var pressed = 0
+
+    init(_ client: WebClient) { self.client = client }
+
+    mutating func walk(from pages: [String]) async throws {
+        for page in pages { note(Link(path: page, place: "the address line")) }
+        let all = try await followAll()
+        for isFinal in [false, true] {
+            self.isFinal = isFinal
+            for path in all { try await pressAll(on: path) }
+        }
+    }
+
+    /// Opens what waits, and what that leads to.
+    ///
+    /// - Returns: The pages.
+    @discardableResult
+    private mutating func followAll() async throws -> [String] {
+        var pages: [String] = []
+        while let link = waiting.popLast() {
+            guard let page = try await open(link) else { continue }
+            pages.append(link.path)
+            follow(page, from: link.path)
+        }
+        return pages
+    }
+
+    /// Presses the buttons of a page, each on the page as it is then.
+    private mutating func pressAll(on path: String) async throws {
+        while true {
+            let answer = try await client.send(path)
+            // What was pressed elsewhere may have taken it away.
+            guard answer.status == 200 else { return }
+            guard let press = CrawledPage(answer.body).presses.first(where: { isToBePressed($0) }) else { return }
+            try await self.press(press, on: path)
+            try await followAll()
+        }
+    }
+
+    /// - Returns: The page; nil for what is no page, and for a fault.
+    private mutating func open(_ link: Link) async throws -> CrawledPage? {
+        let answer = try await client.send(link.path)
+        opened += 1
+        if answer.status == 303, let next = answer["Location"] {
+            note(Link(path: next, place: link.path))
+            return nil
+        }
+        guard answer.status == 200 else {
+            faults.append("\(link.path), from \(link.place): \(Self.told(answer))")
+            return nil
+        }
+        return answer["Content-Type"]?.hasPrefix("text/html") == true ? CrawledPage(answer.body) : nil
+    }
+
+    private mutating func note(_ link: Link) {
+        let kind = Self.kind(link.path)
+        guard links[kind, default: 0] < Self.most else { return }
+        links[kind, default: 0] += 1
+        waiting.append(link)
+    }
+
+    private mutating func follow(_ page: CrawledPage, from place: String) {
+        for path in page.links { note(Link(path: path, place: place)) }
+    }
+
+    private func isToBePressed(_ press: CrawledPage.Press) -> Bool {
+        buttons[Self.kind(press), default: 0] < Self.most && press.path != "/logout"
+            && (isFinal || !Self.final.contains { press.path.hasSuffix($0) })
+            && !press.fields.contains { Self.untried.contains("\($0.0)=\($0.1)") }
+    }
+
+    /// Presses a button, and those of the question that may follow.
+    private mutating func press(_ press: CrawledPage.Press, on place: String) async throws {
+        buttons[Self.kind(press), default: 0] += 1
+        pressed += 1
+        let answer: WebClient.Answer
+        if press.isPost {
+            answer = try await client.send(press.path, form: press.fields)
+        } else {
+            let query = press.fields.map { WebClient.encoded($0.0) + "=" + WebClient.encoded($0.1) }
+            answer = try await client.send(press.path + "?" + query.joined(separator: "&"))
+        }
+        let here = "\(place) › \(press.label)"
+        switch answer.status {
+        case 200:
+            let question = CrawledPage(answer.body)
+            follow(question, from: here)
+            // Before the answer takes away what they lead to.
+            try await followAll()
+            guard let next = question.presses.first(where: { isToBePressed($0) }) else { return }
+            try await self.press(next, on: here)
+        case 303:
+            guard let next = answer["Location"] else { return faults.append("\(here): led nowhere") }
+            if let page = try await open(Link(path: String(next.prefix { $0 != "#" }), place: here)) {
+                follow(page, from: here)
+            }
+        default: faults.append("\(here): \(Self.told(answer))")
+        }
+    }
+
+    /// The status, and the sentence that a person is told.
+    private static func told(_ answer: WebClient.Answer) -> String {
+        let alert = answer.body.range(of: "role=\"alert\"").map { String(answer.body[$0.upperBound...].prefix(300)) }
+        let text = (alert ?? "").replacingOccurrences(of: "<[^>]*>", with: " ", options: .regularExpression)
+        return "\(answer.status) \(text)"
+    }
+
+    /// What a link has in common with those of other rows: its path without names, and the names in its query.
+    private static func kind(_ link: String) -> String {
+        let parts = link.split(separator: "?", maxSplits: 1)
+        let path = (parts.first ?? "").split(separator: "/").map { part in
+            part.contains { $0.isNumber || $0 == "%" } ? "*" : String(part)
+        }
+        let names = parts.dropFirst().joined().split(separator: "&").map { $0.prefix { $0 != "=" } }
+        return (path + names.map(String.init)).joined(separator: "/")
+    }
+
+    /// The same of a button; a choice of its own is part of it where it is a word.
+    private static func kind(_ press: CrawledPage.Press) -> String {
+        let last = press.fields.last.map { name, value in
+            value.count < 12 && value.allSatisfy(\.isLetter) ? "\(name)=\(value)" : name
+        }
+        return kind(press.path) + " " + (last ?? "")
+    }
+}
