@@ -332,7 +332,8 @@ extension OutboxStore {
             state == .planned
             ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"
         if deadline != nil {
-            allowed += " AND \(isPermitted(at: now)) AND NOT EXISTS (\(wordAgainst(asOf: version, at: now)))"
+            let isAsRead: SQL = if let version { "mirrors.version = \(version)" } else { "TRUE" }
+            allowed += " AND \(isPermitted(at: now)) AND \(mirrorHas("NOT \(Self.pauses(at: now)) AND \(isAsRead)"))"
         }
         // Whatever is recorded after a departure is recorded when its request has ended.
         var changes: SQL = """
@@ -377,18 +378,31 @@ extension OutboxStore {
     private func requireNoWord(
         against action: Action, asOf version: Int64?, at now: Date, on connection: any StorageConnection
     ) throws {
-        guard try connection.query(wordAgainst(asOf: nil, at: now)).isEmpty else { throw OutboxError.paused }
-        guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(Self.isAgreed))").isEmpty else {
-            throw OutboxError.unagreed
+        let isSuperseded: SQL = if let version { "mirrors.version <> \(version)" } else { "FALSE" }
+        let rows = try connection.query(
+            """
+            SELECT CASE WHEN \(Self.pauses(at: now)) THEN \(Word.paused.rawValue)
+                WHEN (\(Self.isAgreed)) IS NOT TRUE THEN \(Word.unagreed.rawValue)
+                WHEN \(Self.goesOn) IS NOT TRUE THEN \(Word.humanAway.rawValue)
+                WHEN \(Self.serves("\(action.id)", at: now)) IS NOT TRUE THEN \(Word.retired.rawValue)
+                WHEN \(isSuperseded) THEN \(Word.superseded.rawValue) END AS word
+            FROM mirrors WHERE mirrors.mirror = \(mirror)
+            """)
+        // A mirror without a row is one to which nobody agreed.
+        guard let row = rows.first else { throw OutboxError.unagreed }
+        guard let word = try row.optionalText("word") else { return }
+        switch Word(rawValue: word) {
+        case .paused: throw OutboxError.paused
+        case .unagreed: throw OutboxError.unagreed
+        case .humanAway: throw OutboxError.humanAway
+        case .retired: throw OutboxError.retired
+        case .superseded, nil: throw OutboxError.superseded(action.id)
         }
-        guard try !connection.query("SELECT 1 AS found WHERE \(mirrorHas(Self.goesOn))").isEmpty else {
-            throw OutboxError.humanAway
-        }
-        let serves = mirrorHas(Self.serves("\(action.id)", at: now))
-        guard try !connection.query("SELECT 1 AS found WHERE \(serves)").isEmpty else { throw OutboxError.retired }
-        guard try connection.query(wordAgainst(asOf: version, at: now)).isEmpty else {
-            throw OutboxError.superseded(action.id)
-        }
+    }
+
+    /// What a mirror's row says against a request.
+    private enum Word: String {
+        case paused, unagreed, humanAway, retired, superseded
     }
 
     /// The condition on a row of `actions` without which it never leaves: somebody agreed to the mirror, which is the human
@@ -414,13 +428,12 @@ extension OutboxStore {
         "EXISTS (SELECT 1 FROM mirrors WHERE mirrors.mirror = \(mirror) AND \(condition))"
     }
 
-    /// Selects a row while the mirror is paused, or if its version is not `version` any more; nil for any version.
-    private func wordAgainst(asOf version: Int64?, at now: Date) -> SQL {
-        let pauses: SQL = """
-            (paused_ms IS NOT NULL AND (paused_until_ms IS NULL OR paused_until_ms > \(now.milliseconds)))
-            """
-        let isOther: SQL = if let version { " OR mirrors.version <> \(version)" } else { "" }
-        return "SELECT 1 AS found FROM mirrors WHERE mirrors.mirror = \(mirror) AND (\(pauses)\(isOther))"
+    /// The condition that the mirror is paused.
+    private static func pauses(at now: Date) -> SQL {
+        """
+        (mirrors.paused_ms IS NOT NULL
+            AND (mirrors.paused_until_ms IS NULL OR mirrors.paused_until_ms > \(now.milliseconds)))
+        """
     }
 
     private func requireNoDenial(of action: Action, on connection: any StorageConnection) throws {
