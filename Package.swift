@@ -250,7 +250,7 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Archive", "Blocking", "Control", "Cryptography", "Embedded", "Favorites", "Mirroring", "Networks",
+                "Archive", "Blocking", "CArchive", "Control", "Cryptography", "Embedded", "Favorites", "Mirroring", "Networks",
                 "Outbox", "Posts", "Schedule", "Settings", "Storage", lifecycle, logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -95,6 +95,7 @@ final class WebSite: Sendable {
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: PageThread(site: self))
+        router.add(middleware: Compression())
         router.add(middleware: Guard(site: self))
         for asset in WebAsset.all {
             router.get(RouterPath(asset.path)) { request, _ in asset.response(to: request) }

@@ -9,7 +9,10 @@ final class WebClient: @unchecked Sendable {
     struct Answer: Sendable {
         let status: Int
         let headers: [(name: String, value: String)]
-        let body: String
+        let bytes: [UInt8]
+
+        /// The bytes as text.
+        var body: String { String(decoding: bytes, as: UTF8.self) }
 
         subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
 
@@ -94,7 +97,7 @@ final class WebClient: @unchecked Sendable {
             guard let colon = line.firstIndex(of: ":") else { return nil }
             return (String(line[..<colon]), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
         }
-        return Answer(status: status, headers: headers, body: String(decoding: bytes[end.upperBound...], as: UTF8.self))
+        return Answer(status: status, headers: headers, bytes: Array(bytes[end.upperBound...]))
     }
 
     private static func exchange(_ request: [UInt8], port: Int) async throws -> [UInt8] {
