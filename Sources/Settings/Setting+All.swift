@@ -31,6 +31,23 @@ extension Setting {
             favoritesPerDay, repliesPerPerson, timeZone,
         ].map(\.name))
 
+    /// What settings are called whose names say too little.
+    static let titles = [
+        archiveLimit.name: "Posts kept", features.name: "What favorites are learned from",
+        favoriteMode.name: "Favorites", favoriteRateThreshold.name: "How likely a favorite must be",
+        favoritesPerDay.name: "Favorites a day, at most", fitness.name: "Which texts are posted",
+        holdWhileActive.name: "Silence while the human posts", links.name: "Texts with links",
+        maxPerDay.name: "Posts a day, at most", maxUses.name: "Times a text is posted, at most",
+        media.name: "Pictures", minAgeDays.name: "Age of a text in days, at least",
+        maxAgeDays.name: "Age of a text in days, at most", noRepeatDays.name: "Days until a text may return",
+        repliesPerPerson.name: "Replies to a person a day, at most",
+        repliesPerThread.name: "Replies in a conversation, at most", review.name: "What waits for you",
+        xBudget.name: "Money for X a month", weights.name: "Weights of favorites",
+    ]
+
+    /// Parts of names that stay as they are.
+    static let abbreviations: Set<Substring> = ["X", "URL", "TLS", "ID", "DID", "API"]
+
     private static let switching = Form.choice(["on", "off"])
     private static let consent = Form.choice(["no", "yes"])
     private static let networks = Form.choice(NetworkName.known.map(\.rawValue))
@@ -254,8 +271,8 @@ extension Setting {
 
     package static let replies = Setting(
         "REPLIES", .replies,
-        "what becomes of an old reply that hardly fits the mention: `likely` stays silent, `review` lets it wait in "
-            + "`mirror-bot suggestions`, `all` sends it",
+        "what becomes of an old reply that hardly fits the mention: `likely` stays silent, `review` lets it "
+            + "wait for a person, `all` sends it",
         form: .choice(ReplyMode.allCases.map(\.rawValue)), fallback: "likely", uptake: .nextDecision,
         effect: "What was decided already stays.",
         details: "in English and Japanese; what hardly fits, `mirror-bot score` finds on the human's own past")
@@ -266,7 +283,7 @@ extension Setting {
         "REPLIES_PER_THREAD", .replies, "replies in one conversation at most", form: .integer(0...100), fallback: "5",
         uptake: .nextDecision)
     static let review = Setting(
-        "REVIEW", .replies, "what waits in `mirror-bot suggestions` until a person agrees; `all` is favorites too",
+        "REVIEW", .replies, "what waits until a person agrees; `all` is favorites too",
         form: .choice(["none", "posts", "replies", "all"]), fallback: "none", uptake: .nextDecision,
         effect: "What is planned already leaves, and what waits goes on waiting.")
     package static let followEdits = Setting(
@@ -299,7 +316,7 @@ extension Setting {
 
     package static let favoriteMode = Setting(
         "FAVORITE_MODE", .favorites,
-        "`auto` favorites, `suggest` only notes what it would favorite for `mirror-bot suggestions`, `off` does neither",
+        "`auto` favorites, `suggest` only notes what it would favorite, `off` does neither",
         form: .choice(["off", "suggest", "auto"]), fallback: "auto",
         effect: "With `off` nothing that was decided or approved before is sent either.",
         derived: { $0.ofMemorial("off") ?? $0.ofBotNetwork($1) })

@@ -127,6 +127,14 @@ package struct Setting: Sendable {
         (self.prompt, self.example) = (prompt, example)
     }
 
+    /// What a person who reads no variables calls it: ``name`` in words where nothing else is said.
+    package var title: String {
+        if let spoken = Self.titles[name] { return spoken }
+        let words = name.split(separator: "_").map { Self.abbreviations.contains($0) ? String($0) : $0.lowercased() }
+        let title = words.joined(separator: " ")
+        return title.prefix(1).uppercased() + title.dropFirst()
+    }
+
     /// The meaning in one line of plain text.
     package var summary: String { meaning.replacing("`", with: "") }
 

@@ -147,7 +147,8 @@ enum SettingsPage: MirrorPage {
     ) -> PageContext {
         let canChange = canChange && line.canBeStored && line.origin != .flag
         return [
-            "name": .text(line.name), "summary": .text(line.summary), "value": .text(value(of: line)),
+            "name": .text(line.name), "title": .text(Setting.named(line.name)?.title),
+            "summary": .text(line.summary), "value": .text(value(of: line)),
             "origin": .text(origin(of: line)), "problem": .text(line.problem), "canChange": .flag(canChange),
             "isOpen": .flag(isOpen), "form": .text("New value of \(line.name): \(line.form)"),
             "field": .markup(field(line, typed ?? line.value ?? "", isWrong: wrong != nil)),
