@@ -323,7 +323,7 @@ struct DeskStand {
         case .set, .unset:
             let stored = try await SettingsChange(of: mirror).settings.first { $0.name == "MAX_PER_DAY" }
             return stored?.seen ?? SettingTable.seen(["MAX_PER_DAY"], in: [:])
-        case .addZone, .removeZone: return try await ZoneChanges(mirror: mirror, zone: PaperMirror.zone).report().seen
+        case .addZone, .removeZone: return try await ZonesReport(of: mirror, home: PaperMirror.zone).seen
         case .undoEverything: return try await Undoing(mirror: mirror).outlookOnEverything().seen
         case .keepProposed: return nil
         case .keepSome: return Seen(ofAll: [try await action(Self.slot(1))].compactMap(\.self))

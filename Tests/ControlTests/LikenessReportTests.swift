@@ -285,10 +285,11 @@ import Testing
     func aZoneReachesThePostsThatItMoves(_ from: String?, _ to: String?) async throws {
         let mirror = try await BareMirror(variables: ["TIME_ZONE": Sample.zone.identifier]).open()
         try await TrainedDatabase.train(mirror)
-        let zones = ZoneChanges(mirror: mirror, zone: Sample.zone)
-        let (line, posts) = try await zones.reach("America/New_York", from: from, to: to)
-        let outcome = try await zones.add("America/New_York", from: from, to: to, now: Sample.origin)
+        let desk = Desk(mirror, zone: Sample.zone)
+        let operation = AddZone(zone: "America/New_York", from: from, to: to)
+        let (line, posts) = try await operation.reach(at: desk)
+        let outcome = try await desk.perform(operation)
         #expect(posts == outcome.moved)
-        #expect(line == ZonesReport.Line(outcome.span))
+        #expect(line == outcome.change)
     }
 }

@@ -33,11 +33,13 @@ extension PersonHolding {
     ///   - mirror: What remembers them.
     /// - Throws: `ChangeRefusal` for what is neither; the store's error.
     package init(of text: String, in mirror: HumanMirror) async throws {
-        guard text.contains("*") else {
-            self = try await PersonHolding(of: PeopleBook(mirror: mirror).account(text), in: mirror)
-            return
+        switch try await NamedPeople(text, in: mirror) {
+        case .person(let person): try await self.init(of: person, in: mirror)
+        case .server(let server): try await self.init(of: server, in: mirror)
         }
-        guard let server = ServerName(reference: text) else { throw PeopleChanges(mirror: mirror).obstacle(to: text) }
+    }
+
+    private init(of server: ServerName, in mirror: HumanMirror) async throws {
         (accounts, name) = ([server.reference], server.reference)
         (mentions, deeds, waiting, learned) = (nil, nil, nil, nil)
         known = try await mirror.people.known(on: .usual).filter(server.covers).count

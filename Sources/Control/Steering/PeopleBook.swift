@@ -53,3 +53,40 @@ package struct PeopleBook: Sendable {
         return named.id
     }
 }
+
+/// Whom a person names: an account as it is typed, or `*@host`.
+enum NamedPeople {
+    case person(AccountID)
+    /// Everybody on it, and on those below it.
+    case server(ServerName)
+
+    /// - Throws: `ChangeRefusal` for what names neither; the store's error.
+    init(_ text: String, in mirror: HumanMirror) async throws {
+        guard text.contains("*") else {
+            self = .person(try await PeopleBook(mirror: mirror).account(text))
+            return
+        }
+        guard let server = ServerName(reference: text) else {
+            try Self.requireServers(of: mirror)
+            throw ChangeRefusal(
+                .unusable,
+                """
+                "\(text.prefix(60))" is no server; expected *@host with the host of people's names, such as \
+                *@social.example, which stands for the servers below it too
+                """)
+        }
+        self = .server(server)
+    }
+
+    /// Requires that names tell servers on the network of one of the accounts.
+    static func requireServers(of mirror: HumanMirror) throws {
+        let networks = [mirror.configuration.botNetwork, mirror.configuration.humanNetwork]
+        guard !networks.contains(where: \.traits.namesAreIdentities) else { return }
+        throw ChangeRefusal(
+            .unusable,
+            """
+            no server or domain can be denied on \(networks[0].displayName): names there change hands, and what tells \
+            people apart says nothing of a server; deny each account, which mirror-bot people list shows
+            """)
+    }
+}

@@ -1,7 +1,35 @@
 import Archive
+import Favorites
+import Foundation
 import Mirroring
+import Outbox
 package import Posts
 import Settings
+
+extension People {
+    /// The reason of what an operator said.
+    fileprivate static let byOperator = "operator"
+}
+
+extension PersonOperation where Outcome == StanceChange {
+    /// What holds if an operator said that of this very account or server before; nil if not.
+    ///
+    /// - Parameter stance: `deny`, or `allow`, which a server has that is not denied.
+    fileprivate func holding(_ stance: People.Stance, of text: String, at desk: Desk) async throws -> StanceChange? {
+        let mirror = desk.mirror
+        switch try await NamedPeople(text, in: mirror) {
+        case .person(let person):
+            guard let known = try await mirror.people.person(person), known.stance == stance,
+                known.reason == People.byOperator
+            else { return nil }
+            return .person(try await PersonChange(of: person, by: mirror))
+        case .server(let server):
+            guard try await mirror.people.deniedServers().contains(server) == (stance == .deny) else { return nil }
+            let known = try await mirror.people.known(on: .usual).filter(server.covers).count
+            return .server(try await ServerChange(of: server, by: mirror, isNew: false, known: known))
+        }
+    }
+}
 
 /// Leaves somebody, or everybody on a server, alone, and unlearns what was learned from them.
 package struct DenyPeople: PersonOperation {
@@ -20,15 +48,81 @@ package struct DenyPeople: PersonOperation {
     package init(account: String, wish: Wish? = nil) { (self.account, self.wish) = (account, wish) }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> StanceChange {
-        try await StanceChange(.deny, account, reason: wish?.rawValue, at: desk, seen: seen)
+        switch try await NamedPeople(account, in: desk.mirror) {
+        case .person(let person): .person(try await deny(person, at: desk, seen: seen))
+        case .server(let server): .server(try await deny(server, at: desk, seen: seen))
+        }
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> StanceChange? {
-        try await StanceChange(ifHolding: .deny, account, at: desk)
+        try await holding(.deny, of: account, at: desk)
+    }
+
+    private func deny(_ person: AccountID, at desk: Desk, seen: Seen?) async throws -> PersonChange {
+        let mirror = desk.mirror
+        let isKnown = try await mirror.knows(person)
+        try await mirror.people.set(
+            .deny, for: person, reason: wish?.rawValue ?? People.byOperator, seen: seen, at: desk.now)
+        let unlearned = try await mirror.forgetLearning(of: person, now: desk.now)
+        let left = try await mirror.leaving(for: [person])
+        return try await PersonChange(
+            of: person, by: mirror, isKnown: isKnown, unlearned: unlearned, left: left,
+            wayBack: WayBack(AllowPeople.self, "people", "allow", person.reference))
+    }
+
+    /// As a denial of each of them would; see `People.stance(of:)`.
+    private func deny(_ server: ServerName, at desk: Desk, seen: Seen?) async throws -> ServerChange {
+        let mirror = desk.mirror
+        let people = mirror.people
+        try NamedPeople.requireServers(of: mirror)
+        let isNew = try await people.deny(server, seen: seen, at: desk.now)
+        let known = try await people.known(on: .usual).filter(server.covers)
+        let unlearned = try await mirror.unlearn(server, known, now: desk.now)
+        let stances = try await people.stances(of: Array(known))
+        let allowed = Set(stances.filter { $0.value == .allow }.keys)
+        // Somebody new may be answered at this moment, of whom nothing is stored yet.
+        var denied: Set<AccountID> = []
+        for person in known.subtracting(allowed) { denied.formUnion(try await people.linked(to: person)) }
+        let left = try await LastWord(mirror: mirror).wait { [denied] action in
+            guard let author = action.target?.author, !allowed.contains(author) else { return false }
+            return denied.contains(author) || server.covers(author)
+        }
+        return try await ServerChange(
+            of: server, by: mirror, isNew: isNew, known: known.count, allowed: allowed, unlearned: unlearned,
+            left: left.map(LeftAction.init),
+            wayBack: isNew ? WayBack(AllowPeople.self, "people", "allow", server.reference) : nil)
     }
 }
 
-/// Notes that somebody agreed, or lifts the denial of a server.
+extension HumanMirror {
+    /// Unlearns what was learned from those on a server who are denied, and from the accounts that are linked to theirs.
+    ///
+    /// - Returns: How many posts that were.
+    fileprivate func unlearn(_ server: ServerName, _ known: Set<AccountID>, now: Date) async throws -> Int {
+        var names: [AccountID: Set<String>] = [:]
+        let human = try await humanHost()
+        let bot = try await botHost()
+        let host = human ?? bot ?? ""
+        for author in try await Favorites.authors(on: .usual, of: name, in: storage) {
+            guard let id = author.id ?? author.name.map({ AccountID(name: $0, localHost: host, on: .usual) }),
+                server.covers(id)
+            else { continue }
+            names[id, default: []].formUnion([author.name].compactMap(\.self))
+        }
+        let learned = Array(known.union(names.keys))
+        let stances = try await people.stances(of: learned)
+        var unlearned = 0
+        for person in learned where stances[person] == .deny {
+            for account in try await people.linked(to: person) where account != person || names[person] != nil {
+                let called = try await self.names(of: account).union(names[account] ?? [])
+                unlearned += try await forgetLearning(of: account, called: called, now: now)
+            }
+        }
+        return unlearned
+    }
+}
+
+/// Notes that somebody agreed, or lifts the denial of a server; what was said of people on it stays.
 package struct AllowPeople: PersonOperation {
     package static let name = "people-allow"
     /// An account as a person types it, or `*@host`.
@@ -37,77 +131,34 @@ package struct AllowPeople: PersonOperation {
     package init(account: String) { self.account = account }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> StanceChange {
-        try await StanceChange(.allow, account, at: desk, seen: seen)
+        let mirror = desk.mirror
+        let people = mirror.people
+        switch try await NamedPeople(account, in: mirror) {
+        case .person(let person):
+            let isKnown = try await mirror.knows(person)
+            let before = try await people.person(person)?.stance
+            let wasForgotten = try await people.readmit(person, seen: seen)
+            try await people.set(.allow, for: person, reason: People.byOperator, at: desk.now)
+            return .person(
+                try await PersonChange(
+                    of: person, by: mirror, isKnown: isKnown, wasForgotten: wasForgotten,
+                    wayBack: before == .deny ? WayBack(DenyPeople.self, "people", "deny", person.reference) : nil))
+        case .server(let server):
+            let isNew = try await people.lift(server, seen: seen)
+            let known = try await people.known(on: .usual).filter(server.covers).count
+            return .server(
+                try await ServerChange(
+                    of: server, by: mirror, isNew: isNew, known: known,
+                    wayBack: isNew ? WayBack(DenyPeople.self, "people", "deny", server.reference) : nil))
+        }
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> StanceChange? {
-        try await StanceChange(ifHolding: .allow, account, at: desk)
+        try await holding(.allow, of: account, at: desk)
     }
 }
 
-/// What holds for a person or a server after something was said of them; in JSON the value that is in it.
-package enum StanceChange: PersonOutcome {
-    case person(PersonChange)
-    case server(ServerChange)
-
-    init(_ stance: People.Stance, _ text: String, reason: String? = nil, at desk: Desk, seen: Seen?) async throws {
-        let changes = PeopleChanges(mirror: desk.mirror)
-        guard text.contains("*") else {
-            let id = try await PeopleBook(mirror: desk.mirror).account(text)
-            self = .person(try await changes.say(stance, of: id, reason: reason, seen: seen, now: desk.now))
-            return
-        }
-        guard let server = ServerName(reference: text) else { throw changes.obstacle(to: text) }
-        self = .server(
-            try await stance == .deny
-                ? changes.deny(server, seen: seen, now: desk.now) : changes.lift(server, seen: seen))
-    }
-
-    /// What holds for a person or a server if that was said before; nil if it was not.
-    init?(ifHolding stance: People.Stance, _ text: String, at desk: Desk) async throws {
-        let changes = PeopleChanges(mirror: desk.mirror)
-        if text.contains("*") {
-            guard let server = ServerName(reference: text), let change = try await changes.holding(stance, of: server)
-            else { return nil }
-            self = .server(change)
-        } else {
-            let id = try await PeopleBook(mirror: desk.mirror).account(text)
-            guard let change = try await changes.holding(stance, of: id) else { return nil }
-            self = .person(change)
-        }
-    }
-
-    package var schema: String {
-        switch self {
-        case .person(let change): change.schema
-        case .server(let change): change.schema
-        }
-    }
-
-    package var wayBack: WayBack? {
-        switch self {
-        case .person(let change): change.wayBack
-        case .server(let change): change.wayBack
-        }
-    }
-
-    package init(from decoder: any Decoder) throws {
-        if let change = try? ServerChange(from: decoder) {
-            self = .server(change)
-        } else {
-            self = .person(try PersonChange(from: decoder))
-        }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .person(let change): try change.encode(to: encoder)
-        case .server(let change): try change.encode(to: encoder)
-        }
-    }
-}
-
-/// Says that two accounts are one person.
+/// Says that two accounts are one person; what was said of one of them then holds for all.
 package struct LinkPeople: PersonOperation {
     package static let name = "people-link"
     package var first: String
@@ -122,24 +173,38 @@ package struct LinkPeople: PersonOperation {
     }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PersonChange {
-        let book = try await PeopleBook(mirror: desk.mirror)
-        let accounts = (try book.account(first), try book.account(second))
-        guard accounts.0 != accounts.1 else { throw ChangeRefusal(.unusable, "both are the same account") }
-        if consented != true, let network = PeopleChanges.networkThatWantsConsent(accounts.0, accounts.1) {
+        let mirror = desk.mirror
+        let book = try await PeopleBook(mirror: mirror)
+        let (first, second) = (try book.account(first), try book.account(second))
+        guard first != second else { throw ChangeRefusal(.unusable, "both are the same account") }
+        if consented != true, let network = Self.networkThatWantsConsent(first, second) {
             throw ChangeRefusal(
                 .notAllowed,
-                "could not link \(accounts.0.reference) and \(accounts.1.reference): \(network.displayName) "
+                "could not link \(first.reference) and \(second.reference): \(network.displayName) "
                     + "\(network.descriptor.dataRule?.summary ?? ""); ask the person, and say that they agreed "
                     + "(--consented)")
         }
-        return try await PeopleChanges(mirror: desk.mirror).link(accounts.0, accounts.1, seen: seen, now: desk.now)
+        try await mirror.people.link(first, second, seen: seen)
+        var unlearned = 0
+        if try await mirror.people.stance(of: first) == .deny {
+            unlearned = try await mirror.forgetLearning(of: first, now: desk.now)
+        }
+        return try await PersonChange(
+            of: first, by: mirror, unlearned: unlearned,
+            wayBack: WayBack(UnlinkPerson.self, "people", "unlink", second.reference))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {
         let book = try await PeopleBook(mirror: desk.mirror)
         let (first, second) = (try book.account(first), try book.account(second))
         guard try await desk.mirror.people.linked(to: first).contains(second) else { return nil }
-        return try await PeopleChanges(mirror: desk.mirror).standing(of: first)
+        return try await PersonChange(of: first, by: desk.mirror)
+    }
+
+    /// The network that lets two accounts be matched only with the person's consent; nil for two on one network.
+    fileprivate static func networkThatWantsConsent(_ first: AccountID, _ second: AccountID) -> NetworkName? {
+        guard first.network != second.network else { return nil }
+        return [first.network, second.network].first { $0.descriptor.dataRule?.matchingNeedsConsent == true }
     }
 }
 
@@ -151,14 +216,23 @@ package struct UnlinkPerson: PersonOperation {
     package init(account: String) { self.account = account }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PersonChange {
+        let people = desk.mirror.people
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
-        return try await PeopleChanges(mirror: desk.mirror).unlink(id, seen: seen)
+        let others = try await people.linked(to: id).filter { $0 != id }
+        try await people.unlink(id, seen: seen)
+        let arguments = others.first.map { other in
+            // Their consent stays given.
+            let consent = LinkPeople.networkThatWantsConsent(other, id) == nil ? [] : ["--consented"]
+            return ["people", "link"] + consent + [other.reference, id.reference]
+        }
+        return try await PersonChange(
+            of: id, by: desk.mirror, wayBack: arguments.map { WayBack(LinkPeople.self, $0) })
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PersonChange? {
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
         guard try await desk.mirror.people.linked(to: id).count == 1 else { return nil }
-        return try await PeopleChanges(mirror: desk.mirror).standing(of: id)
+        return try await PersonChange(of: id, by: desk.mirror)
     }
 }
 
@@ -186,14 +260,4 @@ package struct ForgetPerson: PersonOperation {
             forgotten: PersonForgotten(
                 accounts: [id.reference], posts: 0, unlearned: 0, dropped: 0, ended: 0, underWay: 0), left: [])
     }
-}
-
-/// What was forgotten of a person.
-package struct PersonForgetting: PersonOutcome {
-    package private(set) var schema = "mirror-bot/people-forget/1"
-    package let forgotten: PersonForgotten
-    /// The actions for these people whose requests were under way.
-    package let left: [LeftAction]
-
-    init(forgotten: PersonForgotten, left: [LeftAction]) { (self.forgotten, self.left) = (forgotten, left) }
 }

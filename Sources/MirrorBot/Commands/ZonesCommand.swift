@@ -33,7 +33,7 @@ struct ZonesListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await options.withZone(making: .database) {
-            try await ZoneChanges(mirror: $0, zone: $1).report()
+            try await ZonesReport(of: $0, home: $1)
         }
         if json { return try JSONOutput.print(report) }
         for line in ZonesView.lines(report) { print(line) }

@@ -14,7 +14,7 @@ enum HoursPage: MirrorPage {
         guard let zone = request.zone else { return reply(zoneless(request.base)) }
         let times = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
             .times(now: request.now)
-        let zones = try await ZoneChanges(mirror: request.mirror, zone: zone).report()
+        let zones = try await ZonesReport(of: request.mirror, home: zone)
         return reply(context(times, zones, words: request.words, base: request.base))
     }
 

@@ -34,7 +34,7 @@ enum SettingsPage: MirrorPage {
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
         let report = try await report(of: request.mirror)
         let zones =
-            if let zone = request.zone { try await ZoneChanges(mirror: request.mirror, zone: zone).report() } else {
+            if let zone = request.zone { try await ZonesReport(of: request.mirror, home: zone) } else {
                 ZonesReport(timeZone: "TIME_ZONE, which nobody has set", zones: [])
             }
         return .page(PageContent(templates[0], in: section, context(report, zones, of: request)))
@@ -279,14 +279,13 @@ enum SettingsPage: MirrorPage {
 
     private static func askAboutZone(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
-            let zones = ZoneChanges(mirror: request.mirror, zone: try zone(request))
-            let report = try await zones.report()
+            let report = try await ZonesReport(of: request.mirror, home: try zone(request))
             if let day = request.query.typed("remove") {
                 guard let line = report.zones.first(where: { $0.anyDay == day }) else {
                     throw ChangeRefusal(.unknown, "no zone is noted for \(day.prefix(20))")
                 }
-                let (_, posts) = try await zones.reach(
-                    line.timeZone, from: line.from?.description, to: line.to?.description)
+                let noted = AddZone(zone: line.timeZone, from: line.from?.description, to: line.to?.description)
+                let posts = try await noted.reach(at: request.desk).posts
                 var question = Confirmation(
                     in: section, "Remove \(line.timeZone), \(line.days)?", action: "/zones/remove", verb: "Remove it",
                     otherWay: "Keep it", back: "/settings#zones")
@@ -298,7 +297,7 @@ enum SettingsPage: MirrorPage {
                 return .confirm(question)
             }
             let (name, from, to) = try span(request.query)
-            let (line, posts) = try await zones.reach(name, from: from, to: to)
+            let (line, posts) = try await AddZone(zone: name, from: from, to: to).reach(at: request.desk)
             var question = Confirmation(
                 in: section, "Note that the human lived by \(line.timeZone)?", action: "/zones", verb: "Add it",
                 otherWay: "Do not", back: "/settings#zones")

@@ -1,0 +1,184 @@
+import Archive
+import Foundation
+package import Mirroring
+package import Outbox
+package import Posts
+import Settings
+
+/// What holds for a person after something was said of them.
+package struct PersonChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/person-change/1"
+    /// As a person types it.
+    package let account: String
+    /// Without `@`; nil where it is not known, or is the account.
+    package let handle: String?
+    /// Nil where nothing is said.
+    package let stance: String?
+    /// The accounts that are linked to this one.
+    package let sameAs: [String]
+    /// The denied server that the account is on, or one above it: the narrowest.
+    package let onDenied: String?
+    /// Whether the account was forgotten until now.
+    package let wasForgotten: Bool
+    /// Whether the mirror met the person, or the human answered them.
+    package let isKnown: Bool
+    /// Posts of theirs that were unlearned.
+    package let unlearned: Int
+    /// The actions for this person whose requests were under way.
+    package let left: [LeftAction]
+    /// The digest of what is remembered of the account, for who changes it.
+    package let seen: Seen
+    package let wayBack: WayBack?
+}
+
+/// What holds for everybody on a server after something was said of it.
+package struct ServerChange: PersonOutcome {
+    package private(set) var schema = "mirror-bot/server-change/1"
+    /// `*@host`.
+    package let server: String
+    /// `deny` if the server is denied now, be it as one below another; nil if it is not.
+    package let stance: String?
+    /// False if that was so already.
+    package let isNew: Bool
+    /// The denied servers above this one.
+    package let below: [String]
+    /// Known people on it: whom the mirror met or the human answered.
+    package let known: Int
+    /// Those among them for whom another word goes before: they are not left alone.
+    package let allowed: [String]
+    /// Posts of people on it that were unlearned.
+    package let unlearned: Int
+    /// The actions for people on it whose requests were under way.
+    package let left: [LeftAction]
+    /// The digest of what is said of the server, for who changes it.
+    package let seen: Seen
+    package let wayBack: WayBack?
+}
+
+extension PersonChange {
+    /// What holds for a person now.
+    ///
+    /// - Parameter isKnown: Whether the person was known before the change; nil for one that changed
+    ///   nothing.
+    /// - Throws: The store's error.
+    init(
+        of person: AccountID, by mirror: HumanMirror, isKnown: Bool? = nil, wasForgotten: Bool = false,
+        unlearned: Int = 0, left: [LeftAction] = [], wayBack: WayBack? = nil
+    ) async throws {
+        let people = mirror.people
+        let stance = try await people.stance(of: person)
+        let servers = Set(try await people.deniedServers())
+        account = person.reference
+        handle = try await mirror.handles(of: [person])[person].flatMap { $0 == person.value ? nil : $0 }
+        self.stance = stance == .none ? nil : stance.rawValue
+        sameAs = try await people.linked(to: person).filter { $0 != person }.map(\.reference)
+        onDenied = ServerName.covering(person).first(where: servers.contains)?.reference
+        self.wasForgotten = wasForgotten
+        if let isKnown { self.isKnown = isKnown } else { self.isKnown = try await mirror.knows(person) }
+        self.unlearned = unlearned
+        self.left = left
+        seen = try await people.person(person)?.seen ?? People.Person.seen(person)
+        self.wayBack = wayBack
+    }
+}
+
+extension ServerChange {
+    /// What holds for a server now.
+    ///
+    /// - Parameters:
+    ///   - known: How many known people are on it.
+    ///   - allowed: Those among them for whom another word goes before.
+    /// - Throws: The store's error.
+    init(
+        of server: ServerName, by mirror: HumanMirror, isNew: Bool, known: Int, allowed: Set<AccountID> = [],
+        unlearned: Int = 0, left: [LeftAction] = [], wayBack: WayBack? = nil
+    ) async throws {
+        let denied = try await mirror.people.deniedServers().filter { $0.covers(server) }
+        self.server = server.reference
+        stance = denied.isEmpty ? nil : People.Stance.deny.rawValue
+        self.isNew = isNew
+        below = denied.filter { $0 != server }.map(\.reference)
+        self.known = known
+        self.allowed = allowed.map(\.reference).sorted()
+        self.unlearned = unlearned
+        self.left = left
+        seen = try await mirror.people.seen(of: server)
+        self.wayBack = wayBack
+    }
+}
+
+/// What holds for a person or a server after something was said of them; in JSON the value that is in it.
+package enum StanceChange: PersonOutcome {
+    case person(PersonChange)
+    case server(ServerChange)
+
+    package var schema: String {
+        switch self {
+        case .person(let change): change.schema
+        case .server(let change): change.schema
+        }
+    }
+
+    package var wayBack: WayBack? {
+        switch self {
+        case .person(let change): change.wayBack
+        case .server(let change): change.wayBack
+        }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        if let change = try? ServerChange(from: decoder) {
+            self = .server(change)
+        } else {
+            self = .person(try PersonChange(from: decoder))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .person(let change): try change.encode(to: encoder)
+        case .server(let change): try change.encode(to: encoder)
+        }
+    }
+}
+
+/// What was forgotten of a person.
+package struct PersonForgetting: PersonOutcome {
+    package private(set) var schema = "mirror-bot/people-forget/1"
+    package let forgotten: PersonForgotten
+    /// The actions for these people whose requests were under way.
+    package let left: [LeftAction]
+
+    init(forgotten: PersonForgotten, left: [LeftAction]) { (self.forgotten, self.left) = (forgotten, left) }
+}
+
+/// An action whose request was under way when a person forbade it, and how it ended.
+package struct LeftAction: Codable, Equatable, Sendable {
+    package let id: String
+    package let kind: ActionKind
+    package let subject: String
+    package let state: ActionState
+    package let text: String?
+
+    package init(_ action: Action) {
+        (id, kind, subject, state, text) = (action.id, action.kind, action.subject, action.state, action.text)
+    }
+}
+
+extension HumanMirror {
+    /// Whether the mirror met a person, or the human answered them.
+    func knows(_ person: AccountID) async throws -> Bool {
+        if try await people.person(person) != nil { return true }
+        return try await !archive.replies(to: person).isEmpty
+    }
+
+    /// Waits for what is leaving for some accounts and those that are linked to them.
+    ///
+    /// - Throws: The store's error; `CancellationError`.
+    package func leaving(for accounts: [AccountID]) async throws -> [LeftAction] {
+        var all: Set<AccountID> = []
+        for account in accounts { all.formUnion(try await people.linked(to: account)) }
+        return try await LastWord(mirror: self).wait { [all] in $0.target.map { all.contains($0.author) } ?? false }
+            .map(LeftAction.init)
+    }
+}
