@@ -234,6 +234,9 @@ import Testing
                 .texts)
         #expect(texts.fit + texts.sometimes + texts.unfit == 8)
         #expect(page.html.contains("8 old posts of the human, of 2026"))
+        // What may be posted comes first, and the rest is one link away.
+        #expect(page.count("<p class=\"at\">") == texts.fit)
+        #expect(page.html.contains("/texts?fitness=all\">Show all</a>"))
         #expect(page.html.contains("/texts?fitness=fit\">\(texts.fit) fit at any time</a>"))
         expect(texts.unfit) { $0 >= 3 }
         for reason in texts.reasons {

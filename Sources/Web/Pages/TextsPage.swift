@@ -37,10 +37,12 @@ enum TextsPage: MirrorPage {
         // A refused form tells nothing about the list.
         let query = request.refusal == nil ? request.query : .none
         var search = TextList.Search(limit: rows)
-        search.kind = query["fitness"].flatMap(TextList.Search.Kind.init(rawValue:)) ?? .all
         (search.reason, search.words, search.cursor) = (query.typed("reason"), query.typed("q"), query["after"])
         search.reason = search.reason.map { String($0.unicodeScalars.prefix(longestWords)) }
         search.words = search.words.map { String($0.unicodeScalars.prefix(longestWords)) }
+        // Who looks for nothing sees first what may be posted.
+        let usual: TextList.Search.Kind = search.reason == nil && search.words == nil ? .fit : .all
+        search.kind = query["fitness"].flatMap(TextList.Search.Kind.init(rawValue:)) ?? usual
         // One text alone, with the slots that can say it.
         let used =
             request.refusal == nil
@@ -160,7 +162,7 @@ enum TextsPage: MirrorPage {
                 shown.list.next.map { next in
                     request.base + "/texts"
                         + WebFields.query([
-                            ("q", search.words), ("fitness", search.kind == .all ? nil : search.kind.rawValue),
+                            ("q", search.words), ("fitness", search.kind.rawValue),
                             ("reason", search.reason), ("after", next),
                         ])
                 }),
