@@ -49,6 +49,9 @@ static const unsigned char sandbox_topics_en_txt[] = {
 static const unsigned char sandbox_topics_ja_txt[] = {
 #embed "../../Sources/Sandbox/Resources/topics.ja.txt"
 };
+static const unsigned char web_app_webmanifest[] = {
+#embed "../../Sources/Web/Resources/app.webmanifest"
+};
 static const unsigned char web_icon_svg[] = {
 #embed "../../Sources/Web/Resources/icon.svg"
 };
@@ -313,6 +316,7 @@ static const EmbeddedFile files[] = {
     FILE("Sandbox/replies.ja.txt", sandbox_replies_ja_txt),
     FILE("Sandbox/topics.en.txt", sandbox_topics_en_txt),
     FILE("Sandbox/topics.ja.txt", sandbox_topics_ja_txt),
+    FILE("Web/app.webmanifest", web_app_webmanifest),
     FILE("Web/icon.svg", web_icon_svg),
     FILE("Web/live.js", web_live_js),
     FILE("Web/style.css", web_style_css),

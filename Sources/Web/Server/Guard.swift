@@ -16,7 +16,7 @@ struct Guard: RouterMiddleware {
     /// For every answer.
     private static let policy: HTTPFields = [
         .contentSecurityPolicy: "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-            + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+            + "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         .xContentTypeOptions: "nosniff",
         // With no-referrer a browser sends no usable Origin with a form.
         .referrerPolicy: "same-origin",

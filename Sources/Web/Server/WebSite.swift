@@ -76,7 +76,8 @@ final class WebSite: Sendable {
 
     /// The paths that need no session.
     static func isOpen(_ path: String) -> Bool {
-        probes.contains(path) || [WebAsset.style.path, WebAsset.icon.path, metricsPath].contains(path)
+        let open = [WebAsset.style, WebAsset.icon, WebAsset.manifest].map(\.path)
+        return probes.contains(path) || open.contains(path) || path == metricsPath
     }
 
     /// Whether a request is answered by whatever name it calls the server: that of a probe, and of a program that asks

@@ -158,7 +158,7 @@ import Testing
     @Test func nothingIsForSearchEngines() async throws {
         try await WebStand.with(variables: Self.guarded.merging(["PUBLIC_PAGE": "yes"]) { $1 }) { stand in
             let paths = [
-                "/public/mika", "/public/mika/report.html", "/public/nobody", "/", "/login", "/icon.svg", "/style.css",
+                "/public/mika", "/public/mika/report.html", "/public/nobody", "/", "/login", "/icon.svg", "/style.css", "/app.webmanifest",
                 "/metrics", "/healthz", "/readyz", "/nothing",
             ]
             for path in paths {

@@ -158,7 +158,7 @@ import Testing
                 #expect(!answer.body.contains("mika@"))
                 #expect(answer.all("Set-Cookie").isEmpty)
             }
-            for path in ["/style.css", "/icon.svg", "/login", "/healthz", "/readyz"] {
+            for path in ["/style.css", "/icon.svg", "/app.webmanifest", "/login", "/healthz", "/readyz"] {
                 try await #expect(stand.client.send(path).status == 200, "\(path)")
             }
             try await #expect(stand.client.send("/metrics").status == 401)
