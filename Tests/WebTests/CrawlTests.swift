@@ -4,8 +4,8 @@ import Testing
 
 @testable import Web
 
-/// Opens every link and presses every button of every page in every state: none leads to an error, and nothing that a page
-/// offers is refused.
+/// Opens every link and presses every button of every page in every state: none leads to an error, nothing that a page
+/// offers is refused, and no page names a command, an option or an id where no code is expected.
 ///
 /// Links and buttons that differ by their rows alone are tried twice.
 @Suite(.timeLimit(.minutes(30)), .serialized) struct CrawlTests {
@@ -39,6 +39,7 @@ import Testing
     @Test func aPageIsReadAsAPersonReadsIt() {
         let page = CrawledPage(
             """
+            <p title="--no">Say mirror-bot set --all <code>mirror-bot run</code><bdi lang="en">--hi</bdi> 0123456789ab</p>
             <a href="/m/a?x=1&amp;y=2#z">one</a><a href="https://far.example">two</a>
             <form method="get" action="/set"><input type="hidden" name="name" value="A"><select name="v"><option value="1">
             <option value="2" selected></select><button>Set…</button></form>
@@ -48,6 +49,7 @@ import Testing
             <form method="post" action="/what"><input name="something"><button>Say</button></form>
             """)
         #expect(page.links == ["/m/a?x=1&y=2"])
+        #expect(page.terminalWords == ["mirror-bot set", "--all", "0123456789ab"])
         let presses = page.presses.map { press in
             "\(press.isPost ? "POST" : "GET") \(press.path) \(press.fields.map { "\($0.0)=\($0.1)" }) \(press.label)"
         }
@@ -136,7 +138,15 @@ private struct Crawl {
             faults.append("\(link.path), from \(link.place): \(Self.told(answer))")
             return nil
         }
-        return answer["Content-Type"]?.hasPrefix("text/html") == true ? CrawledPage(answer.body) : nil
+        guard answer["Content-Type"]?.hasPrefix("text/html") == true else { return nil }
+        return read(answer, at: link.path)
+    }
+
+    private mutating func read(_ answer: WebClient.Answer, at place: String) -> CrawledPage {
+        let page = CrawledPage(answer.body)
+        let words = Set(page.terminalWords).sorted()
+        if !words.isEmpty { faults.append("\(place) speaks to a terminal: \(words.joined(separator: ", "))") }
+        return page
     }
 
     private mutating func note(_ link: Link) {
@@ -170,7 +180,7 @@ private struct Crawl {
         let here = "\(place) › \(press.label)"
         switch answer.status {
         case 200:
-            let question = CrawledPage(answer.body)
+            let question = read(answer, at: here)
             follow(question, from: here)
             // Before the answer takes away what they lead to.
             try await followAll()

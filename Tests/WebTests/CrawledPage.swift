@@ -17,6 +17,8 @@ struct CrawledPage {
     private(set) var links: [String] = []
     /// The buttons that can be pressed with what ``typed(_:_:)`` gives.
     private(set) var presses: [Press] = []
+    /// What is written for the terminal, where no mark says that it is: commands, options and ids.
+    let terminalWords: [String]
 
     private static let tag = try? NSRegularExpression(
         pattern: #"<(/?)([a-z][a-z0-9]*)((?:\s+[^\s"=>]+(?:="[^"]*")?)*)\s*/?>"#)
@@ -35,6 +37,7 @@ struct CrawledPage {
     }
 
     init(_ html: String) {
+        terminalWords = Self.terminalWords(in: html)
         let text = html as NSString
         var form: Form?
         let tags = Self.tag?.matches(in: html, range: NSRange(location: 0, length: text.length)) ?? []
@@ -67,6 +70,15 @@ struct CrawledPage {
                 form?.buttons.append((attributes["formaction"], field, label))
             default: continue
             }
+        }
+    }
+
+    /// Reads what the page itself says: not what people wrote, and not what stands as code.
+    private static func terminalWords(in html: String) -> [String] {
+        let said = html.replacingOccurrences(
+            of: "(?s)<(bdi|code|script|style|title)\\b[^>]*>.*?</\\1>|<[^>]*>", with: " ", options: .regularExpression)
+        return said.matches(of: /mirror-bot [a-z][a-z-]*|(?<![\w-])--[a-z][a-z-]*|\b[0-9a-f]{12}\b/).map {
+            String($0.output)
         }
     }
 

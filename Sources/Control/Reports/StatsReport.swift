@@ -460,7 +460,7 @@ package struct StatsReporter: Sendable {
                 "people who were answered, denied, allowed or linked", try number("people"),
                 "until the database is deleted"),
             row("items that could not be read or decided", try number("items"), "until the database is deleted"),
-            row("logins, sealed", try number("logins"), "until mirror-bot logout"),
+            row("logins, sealed", try number("logins"), "until they are logged out"),
         ]
     }
 }

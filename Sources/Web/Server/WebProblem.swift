@@ -22,7 +22,7 @@ struct WebProblem: Error, Sendable {
 
     static let readOnly = WebProblem(
         status: .forbidden, title: "This page only shows",
-        text: "It was started with --read-only. To change something, use mirror-bot in a terminal.")
+        text: "Whoever runs it lets it change nothing. The commands of mirror-bot can, in a terminal.")
 
     static let badForm = WebProblem(
         status: .badRequest, title: "The form could not be read", text: "Nothing was done. Look again and repeat it.")
@@ -98,8 +98,8 @@ struct WebProblem: Error, Sendable {
             self.init(
                 status: .serviceUnavailable, title: "Favorites cannot be judged now.",
                 text:
-                    "What was learned cannot be counted: Redis does not answer, or is being filled. Run mirror-bot doctor "
-                    + "for the reason. This page tries again when you do; the worker tries by itself.",
+                    "What was learned cannot be counted: Redis does not answer, or is being filled. Health has the "
+                    + "reason. This page tries again when you do; the worker tries by itself.",
                 state: "hindered")
         case let error as ConfigurationError where error.part == .mirror:
             self.init(

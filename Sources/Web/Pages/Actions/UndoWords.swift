@@ -50,7 +50,7 @@ enum UndoWords {
             notes.append(outlook.cost.map { "It costs \(Words.dollars($0)) at most." } ?? "It costs nothing.")
             notes.append("Who has read, copied or quoted it keeps that.")
             if !outlook.isAtWork {
-                notes.append("No worker runs. It begins when one does: mirror-bot run, or mirror-bot undo --resume.")
+                notes.append("No worker runs. It begins when one does.")
             }
         }
         return notes

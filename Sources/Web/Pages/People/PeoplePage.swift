@@ -84,7 +84,7 @@ enum PeoplePage: MirrorPage {
                 ]
             })
         let rest = list.servers.count - servers.count
-        context["serversRest"] = .text(rest > 0 ? "\(Words.count(rest, "more server")): mirror-bot people list" : nil)
+        context["serversRest"] = .text(rest > 0 ? "\(Words.count(rest, "more server"))." : nil)
         context["typedAccount"] = typed("account")
         context["accountWrong"] = .flag(wrong && request.form["account"] != nil)
         context["typedFirst"] = typed("first")

@@ -20,7 +20,7 @@ struct VerdictView {
         context = [
             "state": .text(state.rawValue), "word": .text(word), "rest": .text(rest),
             "lines": .texts(Self.lines(state, status, leading, pause, request)),
-            "command": .text(state == .paused ? nil : leading?.remedy?.command),
+            "command": .text(Self.command(state, status, leading)),
             "remedy": .text(Self.remedy(leading)),
             "canChange": .flag(!request.access.isReadOnly && (canPause || pause != nil || isHeld)),
             "isHeld": .flag(isHeld),
@@ -30,6 +30,16 @@ struct VerdictView {
             "isPaused": .flag(pause != nil), "steps": .list((status.setup ?? []).map(Self.step)),
             "hasSteps": .flag(state == .unset),
         ]
+    }
+
+    private static func command(
+        _ state: Health.Verdict.State, _ status: StatusReport, _ leading: Obstacle?
+    ) -> String? {
+        switch state {
+        case .paused: nil
+        case .unset: status.setupCommand ?? leading?.remedy?.command ?? "mirror-bot setup"
+        case .healthy, .hindered, .failing: leading?.remedy?.command
+        }
     }
 
     private static func title(
@@ -76,9 +86,7 @@ struct VerdictView {
             if !line.isEmpty { lines.append(line) }
         }
         if state == .unset {
-            lines.append(
-                "\(status.setupCommand ?? "mirror-bot setup") leads through them, in a terminal in the folder of this mirror."
-            )
+            lines.append("A command leads through them, in a terminal in the folder of this mirror.")
         }
         if state != .unset { lines.append(worker(status, leading, request)) }
         return lines
@@ -91,7 +99,7 @@ struct VerdictView {
         case .running?: parts.append("A worker runs")
         case .passes?:
             parts.append(
-                "run --once is called again and again"
+                "A worker runs again and again, for one pass each"
                     + (status.worker?.lastPass.map { ", last \(words.relative($0))" } ?? ""))
         case .late?, .absent?, nil:
             if leading?.code != .noWorker { parts.append("No worker runs") }
